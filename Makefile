@@ -1,0 +1,125 @@
+# Everything a developer does with this repository; `make` alone lists it.
+# The only things to have beforehand: Python 3.11 to 3.13, Node 20 or later, make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+CDK := node_modules/.bin/cdk
+UV_VERSION := $(shell sed -n 's/^uv==\([^ ;\\]*\).*/\1/p' requirements-dev.txt)
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header
+
+# The CDK's own check of Node's age; package.json says which Node this project needs.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo up down logs status test chaos lint format check-asl asl-validator synth openapi \
+	deploy lock clean
+
+help: ## list what can be done
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+# --- what everything else needs ---------------------------------------------------------------
+
+install: .venv/.installed node_modules/.installed ## install tools and packages (others do it)
+
+.venv/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo 'Autotune needs Python 3.11, 3.12 or 3.13, and this is:'; \
+		     $(PYTHON) --version; \
+		     echo 'Name another with: make PYTHON=/path/to/python3.12'; exit 1; } >&2
+	@echo 'Making .venv ...'
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+.venv/.installed: .venv/.created requirements-dev.txt layers/sdk/pyproject.toml \
+		layers/platform/pyproject.toml
+	@echo 'Installing Python packages ...'
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation \
+		--editable layers/sdk --editable layers/platform
+	@touch $@
+
+node_modules/.installed: package-lock.json
+	@command -v node > /dev/null && command -v npm > /dev/null \
+		&& node -e 'process.exit(parseInt(process.versions.node, 10) >= 20 ? 0 : 1)' \
+		|| { echo 'Autotune needs Node 20 or later, with npm, and this is:'; \
+		     node --version || true; exit 1; } >&2
+	@echo 'Installing the CDK command line ...'
+	@npm ci --silent
+	@touch $@
+
+# --- the local stack --------------------------------------------------------------------------
+
+demo: install ## score real completions end to end, and stop everything again
+	@$(BIN)/python -m local.demo
+
+up: install ## start the local stack and keep it running
+	@$(BIN)/python -m local up
+
+down: install ## stop the local stack; its state stays on disk
+	@$(BIN)/python -m local down
+
+status: install ## tell whether the local stack runs
+	@$(BIN)/python -m local status || [ $$? -eq 3 ]  # 3: not running, which is an answer
+
+logs: install ## print the functions' logs of the local stack (FOLLOW=1 goes on, ALL=1 all lines)
+	@$(BIN)/python -m local logs $(if $(FOLLOW),--follow) $(if $(ALL),--all)
+
+# --- checks -----------------------------------------------------------------------------------
+
+test: lint asl-validator synth ## run every check and every test
+	@$(BIN)/pytest --numprocesses 2 --dist loadgroup -m 'not e2e'
+	@$(BIN)/pytest -m e2e
+
+chaos: install ## break a running stack on purpose and count what is lost
+	@$(BIN)/python -m tests.chaos
+
+lint: install ## check style, types and import rules
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: install ## format the code and fix what can be fixed
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+check-asl: asl-validator ## check the state machines
+	@$(BIN)/pytest --quiet tests/statemachines
+
+# Placeholders become ARNs first: the validator knows the language, not CloudFormation.
+asl-validator: install
+	@mkdir -p build/asl
+	@set -e; for machine in statemachines/*.asl.json; do \
+		checked=build/asl/$$(basename $$machine); \
+		sed -E \
+			-e 's/\$$\{[A-Za-z0-9]*StateMachineArn\}/arn:aws:states:us-east-1:000000000000:stateMachine:Name/g' \
+			-e 's/\$$\{[A-Za-z0-9]*FunctionArn\}/arn:aws:lambda:us-east-1:000000000000:function:Name/g' \
+			-e 's/\$$\{[A-Za-z0-9]*\}/Name/g' \
+			$$machine > $$checked; \
+		node_modules/.bin/asl-validator --json-path $$checked; \
+	done
+
+openapi: install ## write docs/openapi.json from the routes
+	@$(BIN)/python -m tools.openapi
+
+synth: install ## synthesize the CDK app for AWS, with cdk-nag
+	@$(CDK) synth --quiet --no-notices --no-version-reporting
+
+# --- AWS --------------------------------------------------------------------------------------
+
+deploy: install ## deploy to the AWS account of the current credentials
+	@$(CDK) deploy --all --no-notices --no-version-reporting
+
+# --- housekeeping -----------------------------------------------------------------------------
+
+lock: install ## pin the newest packages that pyproject.toml allows
+	@$(LOCK) --upgrade --group dev --output-file requirements-dev.txt
+	@$(LOCK) --upgrade --group runtime --output-file layers/dependencies/requirements.txt
+
+clean: ## remove what was built; installed packages and the local stack's state stay
+	@rm -rf build cdk.out out .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv/*' -not -path './node_modules/*' -prune \
+		-exec rm -rf {} +

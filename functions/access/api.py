@@ -1,0 +1,69 @@
+"""Keys; also answers every path that no other function serves."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from autotune.protocol.access import (
+    CreateKeyRequest,
+    CreateKeyResponse,
+    KeyList,
+    KeyResponse,
+)
+from autotune.protocol.access import Key as WireKey
+from autotune.protocol.limits import MAX_PAGE_ITEMS
+from autotune_platform.access.models import Key
+from autotune_platform.access.service import AccessService
+from autotune_platform.environment import Environment
+from autotune_platform.http.api import Api
+
+
+@cache
+def service() -> AccessService:
+    """Return the process's service."""
+    return AccessService.from_environment(Environment.parse())
+
+
+app = Api(authenticator=service)
+
+
+@app.post("/api/v1/keys", status_code=201, tags=["keys"])
+def create_key(body: CreateKeyRequest) -> CreateKeyResponse:
+    """Create a key in the caller's organisation; its credential is shown this once."""
+    app.require("keys", "create")
+    key, api_key = service().create_key(app.caller, body)
+    return CreateKeyResponse(key=_on_wire(key), api_key=api_key)
+
+
+@app.get("/api/v1/keys", tags=["keys"])
+def list_keys(
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
+    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+) -> KeyList:
+    """List the organisation's keys, oldest first."""
+    app.require("keys", "read")
+    keys, token = service().list_keys(app.caller, limit=limit, next_token=next_token)
+    return KeyList(keys=[_on_wire(key) for key in keys], next_token=token)
+
+
+@app.get("/api/v1/keys/me", tags=["keys"])
+def read_own_key() -> KeyResponse:
+    """Return the key that signed this request; every role may."""
+    return KeyResponse(key=_on_wire(service().get_key(app.caller, app.caller.key_id)))
+
+
+@app.delete("/api/v1/keys/<key_id>", tags=["keys"])
+def revoke_key(key_id: str) -> KeyResponse:
+    """Revoke a key for good."""
+    app.require("keys", "delete")
+    return KeyResponse(key=_on_wire(service().revoke_key(app.caller, key_id)))
+
+
+def _on_wire(key: Key) -> WireKey:
+    return WireKey.model_validate(key, from_attributes=True)
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

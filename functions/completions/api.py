@@ -1,0 +1,156 @@
+"""Completions and batches."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+
+from autotune.protocol.completions import (
+    BatchResponse,
+    BatchSubmitRequest,
+    BatchSubmitResponse,
+    CompletionResponse,
+    NewCompletion,
+    Priority,
+    SubmitCompletionRequest,
+    SubmitCompletionResponse,
+    VerdictResponse,
+)
+from autotune.protocol.completions import Completion as WireCompletion
+from autotune.protocol.limits import MAX_WAIT_SECONDS
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.completions.submission import Submission, SubmissionService
+from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, standing_on_wire
+from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.http.api import Api
+
+app = Api()
+
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
+]
+Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
+
+
+@cache
+def submissions() -> SubmissionService:
+    """Return the process's service for accepting completions."""
+    return SubmissionService.from_environment(SubmissionEnvironment.parse())
+
+
+@cache
+def service() -> CompletionService:
+    """Return the process's service for reading completions."""
+    return CompletionService.from_environment(SubmissionEnvironment.parse())
+
+
+@app.post("/api/v1/completions", status_code=202, tags=["completions"])
+def submit_completion(
+    body: SubmitCompletionRequest, idempotency_key: IdempotencyKey = None
+) -> Response[SubmitCompletionResponse]:
+    """Accept one completion to be scored; 202 means that it is durable."""
+    submission = _submit([body], body.priority, idempotency_key, alone=True)
+    batch = submission.batch
+    completion = WireCompletion(
+        id=batch.completion_ids[0],
+        batch_id=batch.id,
+        created_at=batch.created_at,
+        **body.model_dump(exclude={"priority"}),
+    )
+    return _accepted(
+        SubmitCompletionResponse(
+            completion=completion, estimated_score_time_ms=batch.estimated_score_time_ms
+        ),
+        submission,
+    )
+
+
+@app.post("/api/v1/completions/batch", status_code=202, tags=["completions"])
+def submit_batch(
+    body: BatchSubmitRequest, idempotency_key: IdempotencyKey = None
+) -> Response[BatchSubmitResponse]:
+    """Accept many completions, all or none; 202 means that they are durable."""
+    submission = _submit(body.completions, body.priority, idempotency_key, alone=False)
+    batch = submission.batch
+    return _accepted(
+        BatchSubmitResponse(
+            batch_id=batch.id,
+            completion_ids=batch.completion_ids,
+            created_at=batch.created_at,
+            estimated_score_time_ms=batch.estimated_score_time_ms,
+        ),
+        submission,
+    )
+
+
+@app.get("/api/v1/completions/<completion_id>", tags=["completions"])
+def read_completion(completion_id: str) -> CompletionResponse:
+    """Return one completion."""
+    app.require("completions", "read")
+    return CompletionResponse(
+        completion=completion_on_wire(service().get(app.caller, completion_id))
+    )
+
+
+@app.delete("/api/v1/completions/<completion_id>", status_code=204, tags=["completions"])
+def delete_completion(completion_id: str) -> None:
+    """Delete a completion's text; its verdict stays, or is ``canceled`` if it had none."""
+    app.require("completions", "delete")
+    service().delete(app.caller, completion_id)
+
+
+@app.post("/api/v1/completions/<completion_id>/cancel", tags=["completions"])
+def cancel_completion(completion_id: str) -> VerdictResponse:
+    """Cancel a completion unless it has a verdict; an answer that comes later is dropped."""
+    app.require("completions", "create")
+    standing = service().cancel(app.caller, completion_id)
+    return VerdictResponse(verdict=standing_on_wire(standing))
+
+
+@app.get("/api/v1/completions/<completion_id>/score", tags=["scores"])
+def read_score(completion_id: str, wait: Wait = 0) -> VerdictResponse:
+    """Return where a completion stands, waiting up to ``wait`` seconds for its verdict."""
+    app.require("scores", "read")
+    standing = service().standing(app.caller, completion_id, wait_seconds=wait)
+    return VerdictResponse(verdict=standing_on_wire(standing))
+
+
+@app.get("/api/v1/batches/<batch_id>", tags=["completions"])
+def read_batch(batch_id: str, wait: Wait = 0) -> BatchResponse:
+    """Return a batch with its verdicts, waiting up to ``wait`` seconds until none is pending."""
+    app.require("scores", "read")
+    return batch_on_wire(service().batch_standing(app.caller, batch_id, wait_seconds=wait))
+
+
+@app.post("/api/v1/batches/<batch_id>/cancel", tags=["completions"])
+def cancel_batch(batch_id: str) -> BatchResponse:
+    """Cancel what is pending in a batch; answers that come later are dropped."""
+    app.require("completions", "create")
+    return batch_on_wire(service().cancel_batch(app.caller, batch_id))
+
+
+def _submit(
+    completions: Sequence[NewCompletion],
+    priority: Priority,
+    idempotency_key: str | None,
+    *,
+    alone: bool,
+) -> Submission:
+    app.require("completions", "create")
+    return submissions().submit(
+        app.caller, completions, priority=priority, idempotency_key=idempotency_key, alone=alone
+    )
+
+
+def _accepted(body: Any, submission: Submission) -> Response[Any]:
+    headers: dict[str, str | list[str]] = {}
+    if submission.replayed:
+        headers["Idempotent-Replayed"] = "true"
+    return Response(status_code=202, content_type="application/json", body=body, headers=headers)
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

@@ -1,0 +1,20 @@
+"""Start a run for each chunk that waits on a queue."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.completions.dispatch import DispatchService
+from autotune_platform.environment import DispatchEnvironment
+
+
+@cache
+def service() -> DispatchService:
+    """Return the process's service."""
+    return DispatchService.from_environment(DispatchEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Dispatch an SQS batch; messages that could not be dispatched go back to their queue."""
+    bodies = {record["messageId"]: record["body"] for record in event["Records"]}
+    failed = service().dispatch(bodies)
+    return {"batchItemFailures": [{"itemIdentifier": id_} for id_ in sorted(failed)]}

@@ -1,0 +1,18 @@
+"""Tell an operator which batches are overdue."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.operations.sweeper import Sweeper
+
+
+@cache
+def service() -> Sweeper:
+    """Return the process's service."""
+    return Sweeper.from_environment(SubmissionEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Return overdue batches that have pending completions."""
+    return {"batches": [batch.model_dump(by_alias=True) for batch in service().stuck()]}

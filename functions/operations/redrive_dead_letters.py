@@ -1,0 +1,18 @@
+"""Move dead letters back to their queues, for an operator."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.environment import DeadLetterEnvironment
+from autotune_platform.operations.dead_letters import DeadLetters
+
+
+@cache
+def service() -> DeadLetters:
+    """Return the process's service."""
+    return DeadLetters.from_environment(DeadLetterEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Move them all; return how many of each priority moved."""
+    return {"moved": service().redrive()}

@@ -1,0 +1,19 @@
+"""Drive again what is pending longer than it should be; runs every minute."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.operations.sweeper import Sweeper
+
+
+@cache
+def service() -> Sweeper:
+    """Return the process's service."""
+    return Sweeper.from_environment(SubmissionEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Sweep; return what was done, in batches."""
+    report = service().sweep(seconds_left=lambda: context.get_remaining_time_in_millis() / 1000)
+    return report.model_dump()

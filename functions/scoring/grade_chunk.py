@@ -1,0 +1,23 @@
+"""Have a chunk of completions graded: one round of a run."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.environment import GradingEnvironment
+from autotune_platform.scoring.grading import ChunkGrading
+from autotune_platform.scoring.models import ChunkProgress
+
+
+@cache
+def service() -> ChunkGrading:
+    """Return the process's service."""
+    return ChunkGrading.from_environment(GradingEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Grade what has no verdict; return what is left and how long to wait."""
+    progress = service().grade(
+        ChunkProgress.model_validate(event),
+        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
+    )
+    return progress.model_dump(mode="json")

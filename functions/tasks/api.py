@@ -1,0 +1,70 @@
+"""Tasks."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from autotune.protocol.limits import MAX_PAGE_ITEMS
+from autotune.protocol.tasks import CreateTaskRequest, TaskList, TaskResponse, UpdateTaskRequest
+from autotune.protocol.tasks import Task as WireTask
+from autotune_platform.environment import Environment
+from autotune_platform.http.api import Api
+from autotune_platform.tasks.models import Task
+from autotune_platform.tasks.service import TaskService
+
+app = Api()
+
+
+@cache
+def service() -> TaskService:
+    """Return the process's service."""
+    return TaskService.from_environment(Environment.parse())
+
+
+@app.post("/api/v1/tasks", status_code=201, tags=["tasks"])
+def create_task(body: CreateTaskRequest) -> TaskResponse:
+    """Create a task; its grader must be verified."""
+    app.require("tasks", "create")
+    return TaskResponse(task=_on_wire(service().create(app.caller, body)))
+
+
+@app.get("/api/v1/tasks", tags=["tasks"])
+def list_tasks(
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
+    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+) -> TaskList:
+    """List the organisation's tasks, oldest first."""
+    app.require("tasks", "read")
+    tasks, token = service().list(app.caller, limit=limit, next_token=next_token)
+    return TaskList(tasks=[_on_wire(task) for task in tasks], next_token=token)
+
+
+@app.get("/api/v1/tasks/<task_id>", tags=["tasks"])
+def read_task(task_id: str) -> TaskResponse:
+    """Return one task."""
+    app.require("tasks", "read")
+    return TaskResponse(task=_on_wire(service().get(app.caller, task_id)))
+
+
+@app.patch("/api/v1/tasks/<task_id>", tags=["tasks"])
+def update_task(task_id: str, body: UpdateTaskRequest) -> TaskResponse:
+    """Change a task; completions that were submitted before keep their grader."""
+    app.require("tasks", "update")
+    return TaskResponse(task=_on_wire(service().update(app.caller, task_id, body)))
+
+
+@app.delete("/api/v1/tasks/<task_id>", status_code=204, tags=["tasks"])
+def delete_task(task_id: str) -> None:
+    """Delete a task; its completions and verdicts stay."""
+    app.require("tasks", "delete")
+    service().delete(app.caller, task_id)
+
+
+def _on_wire(task: Task) -> WireTask:
+    return WireTask.model_validate(task, from_attributes=True)
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

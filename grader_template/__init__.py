@@ -1,0 +1,1 @@
+"""What a grader owner copies: a grader, its tests and the stack that deploys it."""

@@ -1,0 +1,1 @@
+"""The grader's own small CDK stack."""

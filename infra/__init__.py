@@ -1,0 +1,1 @@
+"""The CDK app: its configuration, constructs and stacks."""

@@ -1,0 +1,46 @@
+"""Composes the stacks into one CDK app."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import App, Environment, Tags, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from infra.config import REPOSITORY_ROOT, DeploymentConfig, Target, process_environment
+from infra.stacks.data_stack import DataStack
+from infra.stacks.service_stack import ServiceStack
+
+DATA_STACK_NAME = "autotune-data"
+SERVICE_STACK_NAME = "autotune"
+
+
+def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None = None) -> App:
+    """Builds the app without synthesizing it.
+
+    Args:
+        context: Context values that win over those of ``cdk.json``; ``target`` is ``aws`` or
+            ``local``.
+        outdir: Folder of the cloud assembly; the CDK's own choice if None.
+
+    Raises:
+        UnknownTargetError: If the context value ``target`` is neither ``aws`` nor ``local``.
+    """
+    # Run without the CLI, an app does not see cdk.json; with it, the CLI's context wins over this.
+    defaults = json.loads((REPOSITORY_ROOT / "cdk.json").read_text())["context"]
+    app = App(
+        context={**defaults, **(context or {})},
+        outdir=None if outdir is None else str(outdir),
+    )
+    config = DeploymentConfig.create(
+        target=app.node.try_get_context("target"), environment=process_environment()
+    )
+    environment = Environment(region=config.region)
+
+    data = DataStack(app, DATA_STACK_NAME, config=config, env=environment)
+    ServiceStack(app, SERVICE_STACK_NAME, config=config, data=data, env=environment)
+    Tags.of(app).add("application", "autotune")
+    if config.target is Target.AWS:
+        Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return app

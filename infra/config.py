@@ -1,0 +1,122 @@
+"""What a deployment is told: where it goes, and what differs there."""
+
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+REPOSITORY_ROOT = Path(__file__).resolve().parent.parent
+LAMBDA_PYTHON = "3.13"
+DEFAULT_REGION = "us-east-1"
+
+
+class Target(StrEnum):
+    """Where the app is deployed: an AWS account, or MiniStack on this machine."""
+
+    AWS = "aws"
+    LOCAL = "local"
+
+
+class UnknownTargetError(ValueError):
+    """The context value ``target`` is neither ``aws`` nor ``local``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildPlatform:
+    """The Python that code assets are built for.
+
+    Attributes:
+        python_version: Minor version of the interpreter, such as ``3.13``.
+        uv_arguments: Arguments of ``uv pip install`` that choose wheels for it.
+        identity: Names the platform in asset hashes, as wheels and bytecode differ by platform.
+    """
+
+    python_version: str
+    uv_arguments: tuple[str, ...]
+    identity: str
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether bytecode compiled by the running interpreter is valid on the platform."""
+        return self.python_version == running_python_version()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeploymentConfig:
+    """One deployment of the app.
+
+    Attributes:
+        target: AWS, or MiniStack on this machine.
+        region: AWS region of every stack; a table with a customer key needs to know it at synth.
+        api_requests_per_second: Steady request rate that the API stage admits, per account.
+        api_burst_requests: Requests that the API stage admits at once above the steady rate.
+    """
+
+    target: Target
+    region: str
+    api_requests_per_second: int = 500
+    api_burst_requests: int = 1000
+
+    @property
+    def keeps_data(self) -> bool:
+        """Whether tables, bucket and keys outlive their stack."""
+        return self.target is Target.AWS
+
+    @property
+    def admits_private_addresses(self) -> bool:
+        """Whether graders may sit on loopback and private addresses."""
+        return self.target is Target.LOCAL
+
+    @property
+    def build_platform(self) -> BuildPlatform:
+        """Lambda on Graviton for AWS; MiniStack runs functions under the running interpreter."""
+        if self.target is Target.LOCAL:
+            return BuildPlatform(
+                python_version=running_python_version(),
+                uv_arguments=("--python", sys.executable),
+                identity=f"{sys.platform}-{platform.machine()}-{running_python_version()}",
+            )
+        # The 2.28 tag matches Amazon Linux 2023; manylinux2014 silently resolves to older wheels.
+        wheels = "aarch64-manylinux_2_28"
+        return BuildPlatform(
+            python_version=LAMBDA_PYTHON,
+            uv_arguments=("--python-platform", wheels, "--python-version", LAMBDA_PYTHON),
+            identity=f"{wheels}-{LAMBDA_PYTHON}",
+        )
+
+    @classmethod
+    def create(cls, *, target: object, environment: Mapping[str, str]) -> "DeploymentConfig":
+        """Reads the deployment from CDK context and the process environment.
+
+        Args:
+            target: Context value ``target``; None means ``aws``.
+            environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
+
+        Raises:
+            UnknownTargetError: If target is not one of ``aws`` and ``local``.
+        """
+        try:
+            parsed = Target.AWS if target is None else Target(str(target))
+        except ValueError as error:
+            choices = ", ".join(Target)
+            raise UnknownTargetError(f"target is {target!r}, expected one of {choices}") from error
+        region = (
+            environment.get("CDK_DEFAULT_REGION")
+            or environment.get("AWS_REGION")
+            or environment.get("AWS_DEFAULT_REGION")
+            or DEFAULT_REGION
+        )
+        return cls(target=parsed, region=region)
+
+
+def running_python_version() -> str:
+    """Minor version of the running interpreter, such as ``3.11``."""
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def process_environment() -> Mapping[str, str]:
+    """The environment of the running process."""
+    return os.environ

@@ -1,0 +1,1 @@
+"""Constructs with secure defaults, composed by the stacks."""

@@ -1,0 +1,89 @@
+"""Customer managed KMS keys: one for data at rest, one that secrets are derived from."""
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+# The longest that KMS offers: time to notice that a key was deleted which data still needs.
+PENDING_WINDOW = Duration.days(30)
+
+
+class DataKey(Construct):
+    """Symmetric key, rotated each year, for tables, content and alarm messages at rest."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, keeps_data: bool) -> None:
+        super().__init__(scope, construct_id)
+        self.key = kms.Key(
+            self,
+            "Key",
+            description="Autotune: tables, content and alarm messages at rest",
+            enable_key_rotation=True,
+            pending_window=PENDING_WINDOW,
+            removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
+        )
+        # CloudWatch publishes alarms to an encrypted topic only with these rights:
+        # https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+        self.key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AllowAlarmsToPublish",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+                resources=["*"],
+            )
+        )
+
+    def grant_use_via(
+        self, grantee: iam.IGrantable, *, service: str, writes: bool = False
+    ) -> iam.Grant:
+        """Lets a function use the key, but only through the service that holds the data.
+
+        Args:
+            grantee: The function or role.
+            service: Service name as in its host name, such as ``dynamodb``.
+            writes: Whether the function also encrypts.
+        """
+        actions = ["kms:Decrypt", "kms:DescribeKey"]
+        if writes:
+            actions += [
+                "kms:Encrypt",
+                "kms:GenerateDataKey",
+                "kms:ReEncryptFrom",
+                "kms:ReEncryptTo",
+            ]
+        host = f"{service}.{Stack.of(self).region}.amazonaws.com"
+        return iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=actions,
+            resource_arns=[self.key.key_arn],
+            conditions={"StringEquals": {"kms:ViaService": host}},
+        )
+
+
+class SecretsKey(Construct):
+    """HMAC key that API key secrets and grader secrets are derived from; it never leaves KMS.
+
+    Losing it loses every secret ever shown, so it is kept when its stack is deleted. KMS does not
+    rotate HMAC keys by itself: a derived secret rotates by its version number instead.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, keeps_data: bool) -> None:
+        super().__init__(scope, construct_id)
+        self.key = kms.Key(
+            self,
+            "Key",
+            description="Autotune: derives API key secrets and grader secrets",
+            key_spec=kms.KeySpec.HMAC_256,
+            key_usage=kms.KeyUsage.GENERATE_VERIFY_MAC,
+            pending_window=PENDING_WINDOW,
+            removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
+        )
+
+    def grant_derive(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Lets a function derive secrets, and nothing else with the key."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["kms:GenerateMac"],
+            resource_arns=[self.key.key_arn],
+            conditions={"StringEquals": {"kms:MacAlgorithm": "HMAC_SHA_256"}},
+        )

@@ -1,0 +1,80 @@
+"""A queue of one priority, its dead letters, and how fast it is drained."""
+
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.constructs.service_function import ServiceFunction
+
+MAX_RECEIVES = 5
+BATCH_SIZE = 10
+# The longest that SQS offers: dead letters wait for a person.
+DEAD_LETTER_RETENTION = Duration.days(14)
+CHUNK_RETENTION = Duration.days(4)
+# https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrainRate:
+    """How fast a queue is drained.
+
+    Attributes:
+        max_concurrency: Invocations of the consumer at once, 2 to 1000.
+        batching_window_seconds: How long messages gather before an invocation, 0 to 300.
+    """
+
+    max_concurrency: int
+    batching_window_seconds: int
+
+
+class PriorityQueue(Construct):
+    """Encrypted queue over TLS; what its consumer refuses five times becomes a dead letter."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        consumer_timeout: Duration,
+        drain_rate: DrainRate,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._drain_rate = drain_rate
+        visibility_seconds = (
+            VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT * consumer_timeout.to_seconds()
+            + drain_rate.batching_window_seconds
+        )
+        self.dead_letters = sqs.Queue(
+            self,
+            "DeadLetters",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=DEAD_LETTER_RETENTION,
+        )
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=CHUNK_RETENTION,
+            visibility_timeout=Duration.seconds(visibility_seconds),
+            dead_letter_queue=sqs.DeadLetterQueue(
+                queue=self.dead_letters, max_receive_count=MAX_RECEIVES
+            ),
+        )
+
+    def drain_into(self, consumer: ServiceFunction) -> None:
+        """Makes a function the consumer; it reports which messages of a batch failed."""
+        consumer.function.add_event_source(
+            event_sources.SqsEventSource(
+                self.queue,
+                batch_size=BATCH_SIZE,
+                max_batching_window=Duration.seconds(self._drain_rate.batching_window_seconds),
+                max_concurrency=self._drain_rate.max_concurrency,
+                report_batch_item_failures=True,
+            )
+        )

@@ -1,0 +1,92 @@
+"""The state machine that scores one chunk of completions."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_stepfunctions as stepfunctions
+from constructs import Construct
+
+from infra.constructs.service_function import LOG_RETENTION, ServiceFunction
+
+
+class ScoringWorkflow(Construct):
+    """Standard state machine from a file of Amazon States Language, which stays inline.
+
+    Its role may invoke the functions that the definition names and nothing else; its log has
+    errors without execution data.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        definition: Path,
+        functions: Mapping[str, ServiceFunction],
+    ) -> None:
+        """Reads the definition.
+
+        Args:
+            scope: Parent construct.
+            construct_id: Identifier within the parent.
+            definition: JSON file with placeholders such as ``${GradeChunkFunctionArn}``.
+            functions: Functions that the definition invokes, by name of their placeholder.
+        """
+        super().__init__(scope, construct_id)
+        # Log groups of this prefix need no entry in the account's log resource policy.
+        log_group = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/vendedlogs/states/{Stack.of(self).stack_name}-{construct_id}",
+            retention=LOG_RETENTION,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        role = iam.Role(
+            self,
+            "Role",
+            assumed_by=iam.ServicePrincipal("states.amazonaws.com"),
+            description=f"Autotune: {construct_id}",
+        )
+        for function in functions.values():
+            iam.Grant.add_to_principal(
+                grantee=role,
+                actions=["lambda:InvokeFunction"],
+                resource_arns=[function.function.function_arn],
+            )
+        self.state_machine = stepfunctions.StateMachine(
+            self,
+            "StateMachine",
+            definition_body=stepfunctions.DefinitionBody.from_string(definition.read_text()),
+            definition_substitutions={
+                name: function.function.function_arn for name, function in functions.items()
+            },
+            state_machine_type=stepfunctions.StateMachineType.STANDARD,
+            role=role,
+            tracing_enabled=True,
+            logs=stepfunctions.LogOptions(
+                destination=log_group,
+                level=stepfunctions.LogLevel.ERROR,
+                include_execution_data=False,
+            ),
+        )
+        Validations.of(role).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-IAM5[Resource::*]",
+                reason=(
+                    "The X-Ray actions that tracing needs and the log delivery actions that "
+                    "state machine logging needs do not support resource-level permissions."
+                ),
+            )
+        )
+        Validations.of(self.state_machine).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-SF1",
+                reason=(
+                    "Errors alone are logged: logging every event of every chunk would cost more "
+                    "than scoring it, and the execution history keeps all events for 90 days."
+                ),
+            )
+        )

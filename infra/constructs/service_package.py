@@ -1,0 +1,59 @@
+"""The code asset and the three layers that all functions share."""
+
+from collections.abc import Mapping
+
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.config import REPOSITORY_ROOT, BuildPlatform
+from infra.constructs.bundling import dependencies_code, function_code, layer_code
+from infra.constructs.service_function import FunctionPackage
+
+LAYERS = REPOSITORY_ROOT / "layers"
+# What the server uses of the public package: clients, grader SDK and command line stay out.
+SDK_FILES = ("autotune/__init__.py", "autotune/py.typed", "autotune/protocol")
+
+
+class ServicePackage(Construct):
+    """Third-party wheels, domain logic and protocol as layers; handlers as code.
+
+    They change at different rates, so most deployments upload kilobytes.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        platform: BuildPlatform,
+        environment: Mapping[str, str],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        layers = {
+            "Dependencies": dependencies_code(
+                requirements=LAYERS / "dependencies" / "requirements.txt", platform=platform
+            ),
+            "Platform": layer_code(
+                root=LAYERS / "platform" / "python",
+                packages=("autotune_platform",),
+                platform=platform,
+            ),
+            "Sdk": layer_code(
+                root=LAYERS / "sdk" / "python", packages=SDK_FILES, platform=platform
+            ),
+        }
+        self.shared = FunctionPackage(
+            code=function_code(root=REPOSITORY_ROOT, packages=("functions",), platform=platform),
+            layers=[
+                lambda_.LayerVersion(
+                    self,
+                    name,
+                    code=code,
+                    description=f"Autotune: {name.lower()}",
+                    compatible_runtimes=[lambda_.Runtime.PYTHON_3_13],
+                    compatible_architectures=[lambda_.Architecture.ARM_64],
+                )
+                for name, code in layers.items()
+            ],
+            environment=environment,
+        )

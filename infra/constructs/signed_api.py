@@ -1,0 +1,123 @@
+"""The HTTP API: routes by domain, throttled, with an access log."""
+
+import json
+from collections.abc import Sequence
+
+import jsii
+from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import aws_apigateway as rest_apigateway
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.constructs.service_function import LOG_RETENTION, ServiceFunction
+
+# Who called what and how it ended; no query strings, no headers, no bodies.
+ACCESS_LOG_FIELDS = {
+    "requestId": "$context.requestId",
+    "requestTime": "$context.requestTime",
+    "sourceIp": "$context.identity.sourceIp",
+    "httpMethod": "$context.httpMethod",
+    "path": "$context.path",
+    "routeKey": "$context.routeKey",
+    "status": "$context.status",
+    "responseLength": "$context.responseLength",
+    "responseLatency": "$context.responseLatency",
+    "integrationError": "$context.integrationErrorMessage",
+}
+
+
+@jsii.implements(apigateway.IAccessLogSettings)
+class AccessLog:
+    """One line of JSON a request, into a log group."""
+
+    def __init__(self, *, log_group: logs.ILogGroup) -> None:
+        self._destination = apigateway.LogGroupLogDestination(log_group)
+
+    @property
+    def destination(self) -> apigateway.IAccessLogDestination:
+        """Where lines go."""
+        return self._destination
+
+    @property
+    def format(self) -> rest_apigateway.AccessLogFormat:
+        """What a line holds."""
+        return rest_apigateway.AccessLogFormat.custom(json.dumps(ACCESS_LOG_FIELDS))
+
+
+class SignedApi(Construct):
+    """HTTP API whose functions check the signature of each request themselves."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        requests_per_second: int,
+        burst_requests: int,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        stack = Stack.of(self)
+        # A log group of this prefix needs no entry in the account's log resource policy, which
+        # is limited to 5,120 characters.
+        access_log = logs.LogGroup(
+            self,
+            "AccessLog",
+            log_group_name=f"/aws/vendedlogs/apigateway/{stack.stack_name}",
+            retention=LOG_RETENTION,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.api = apigateway.HttpApi(
+            self,
+            "Api",
+            api_name=stack.stack_name,
+            description="Autotune API",
+            create_default_stage=False,
+        )
+        apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=self.api,
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=requests_per_second, burst_limit=burst_requests
+            ),
+            access_log_settings=AccessLog(log_group=access_log),
+        )
+        Validations.of(self).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-APIG4",
+                reason=(
+                    "Every route but the one that answers unknown paths verifies an HMAC signature "
+                    "over method, path, query, body hash, timestamp and request id in the "
+                    "function: an HTTP API authorizer never sees the body that is signed."
+                ),
+            )
+        )
+
+    def route(self, handler: ServiceFunction, *, paths: Sequence[str]) -> None:
+        """Sends every method of some paths to a function."""
+        integration = self._integration(handler)
+        for path in paths:
+            self.api.add_routes(
+                path=path, methods=[apigateway.HttpMethod.ANY], integration=integration
+            )
+
+    def route_unknown_paths(self, handler: ServiceFunction) -> None:
+        """Sends what no other route matches to a function, which answers in our error format."""
+        apigateway.HttpRoute(
+            self,
+            "UnknownPaths",
+            http_api=self.api,
+            route_key=apigateway.HttpRouteKey.DEFAULT,
+            integration=self._integration(handler),
+        )
+
+    def _integration(self, handler: ServiceFunction) -> integrations.HttpLambdaIntegration:
+        return integrations.HttpLambdaIntegration(
+            f"{handler.node.id}Integration",
+            handler.function,
+            payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
+        )

@@ -1,0 +1,22 @@
+"""Names and contents of the tables' indexes; tests build their tables from the same."""
+
+BY_COLLECTION_INDEX = "byCollection"
+OPEN_BATCHES_INDEX = "openBatches"
+SCORES_BY_TASK_INDEX = "scoresByTask"
+# Small attributes only: what listing scores shows, never content.
+SCORES_BY_TASK_PROJECTION = (
+    "organizationId",
+    "taskId",
+    "modelId",
+    "graderId",
+    "graderVersion",
+    "state",
+    "value",
+    "confidence",
+    "reasonCode",
+    "reportedVersion",
+    "attempts",
+    "submittedAt",
+    "decidedAt",
+    "batchId",
+)

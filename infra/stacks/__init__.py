@@ -1,0 +1,1 @@
+"""Stacks: they compose constructs and issue the grants between them."""

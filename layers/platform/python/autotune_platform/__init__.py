@@ -1,0 +1,1 @@
+"""Autotune's server side: one folder for each domain, called by the Lambda functions."""

@@ -1,0 +1,1 @@
+"""Organisations, API keys, signatures and permissions."""

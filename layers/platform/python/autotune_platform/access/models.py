@@ -1,0 +1,82 @@
+"""Who may do what."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from autotune.protocol.access import Role
+
+Resource = Literal["keys", "tasks", "completions", "scores", "graders"]
+Action = Literal["create", "read", "update", "delete"]
+Scope = Literal["own", "organization"]
+
+
+class Organization(BaseModel):
+    """A tenant."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+class Key(BaseModel):
+    """An API key; its secret is derived from id and version and stored nowhere."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    organization_id: str
+    name: str
+    role: Role
+    principal_id: str
+    status: Literal["active", "revoked"]
+    secret_version: int = 1
+    created_at: datetime
+
+
+class Caller(BaseModel):
+    """The authenticated sender of one request."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key_id: str
+    organization_id: str
+    principal_id: str
+    role: Role
+    request_id: str
+
+
+_Grants = Mapping[tuple[Resource, Action], Scope]
+
+
+def _grants(
+    scope: Scope, resource: Resource, *actions: Action
+) -> dict[tuple[Resource, Action], Scope]:
+    return {(resource, action): scope for action in actions}
+
+
+# A trainer reads graders to choose one for a task; what a grader's owner keeps private is left out
+# of what it reads (``graders.service``).
+PERMISSIONS: Mapping[Role, _Grants] = {
+    "training_operator": {
+        **_grants("organization", "tasks", "create", "read", "update"),
+        **_grants("organization", "completions", "create", "read"),
+        **_grants("organization", "scores", "read"),
+        **_grants("organization", "graders", "read"),
+    },
+    "grader_owner": {
+        **_grants("own", "graders", "create", "read", "update", "delete"),
+    },
+    "reviewer": {},
+    "admin": {
+        **_grants("organization", "keys", "create", "read", "delete"),
+        **_grants("organization", "tasks", "create", "read", "update", "delete"),
+        **_grants("organization", "completions", "create", "read", "delete"),
+        **_grants("organization", "scores", "read"),
+        **_grants("organization", "graders", "create", "read", "update", "delete"),
+    },
+}

@@ -1,0 +1,181 @@
+"""Keys: who is calling, and what the caller may do."""
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Self
+
+from cachetools import TTLCache
+
+from autotune.protocol.access import CreateKeyRequest
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import SIGNATURE_TOLERANCE_SECONDS
+from autotune.protocol.signing import KEY_HEADER, SignatureError, verify_api_request
+from autotune_platform import clients
+from autotune_platform.access.models import (
+    PERMISSIONS,
+    Action,
+    Caller,
+    Key,
+    Organization,
+    Resource,
+    Scope,
+)
+from autotune_platform.access.repository import AccessRepository, KmsMacs
+from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.environment import Environment
+from autotune_platform.errors import (
+    ForbiddenError,
+    NotFoundError,
+    ReplayedRequestError,
+    StaleRequestError,
+    UnauthenticatedError,
+)
+from autotune_platform.table import Table
+
+_CACHED_KEYS = 1_024
+# A revoked key works at most this much longer in a function that has just seen it.
+_CACHED_KEY_SECONDS = 30
+
+
+class AccessService:
+    """Authenticates requests, and manages an organisation's keys."""
+
+    def __init__(self, *, repository: AccessRepository, secrets: DerivedSecrets) -> None:
+        self._repository = repository
+        self._secrets = secrets
+        self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
+
+    @classmethod
+    def from_environment(cls, environment: Environment) -> Self:
+        """Return the service on the tables and keys that the environment names."""
+        return cls(
+            repository=AccessRepository(Table.named(environment.registry_table)),
+            secrets=derived_secrets(environment.secrets_key_id),
+        )
+
+    def authenticate(
+        self, headers: Mapping[str, str], *, method: str, path: str, query: str, body: bytes
+    ) -> Caller:
+        """Return who sent a request.
+
+        Raises:
+            UnauthenticatedError: unsigned, or signed by no active key.
+            StaleRequestError: signed more than 300 s ago, or ahead.
+            ReplayedRequestError: the key used this request id before.
+        """
+        key = self._active_key(headers.get(KEY_HEADER, ""))
+        secret = self._secrets.derive("api-key", key.id, key.secret_version)
+        try:
+            request_id = verify_api_request(
+                headers, secrets=[secret], method=method, path=path, query=query, body=body
+            )
+        except SignatureError as error:
+            if error.fault == "stale":
+                raise StaleRequestError(str(error)) from error
+            raise UnauthenticatedError(str(error)) from error
+        now = int(time.time())
+        fresh = self._repository.use_request_id(
+            key.id, request_id, now=now, until=now + 2 * SIGNATURE_TOLERANCE_SECONDS
+        )
+        if not fresh:
+            raise ReplayedRequestError(
+                "each attempt needs its own x-autotune-request-id; Idempotency-Key repeats safely"
+            )
+        return Caller(
+            key_id=key.id,
+            organization_id=key.organization_id,
+            principal_id=key.principal_id,
+            role=key.role,
+            request_id=request_id,
+        )
+
+    def create_organization(self, name: str) -> tuple[Organization, Key, str]:
+        """Create an organisation with its first admin key; return both and the key's credential."""
+        now = datetime.now(UTC)
+        organization = Organization(id=new_id("org"), name=name, created_at=now)
+        self._repository.add_organization(organization)
+        key, api_key = self._add_key(
+            organization.id, CreateKeyRequest(name="first admin key", role="admin")
+        )
+        return organization, key, api_key
+
+    def create_key(self, caller: Caller, request: CreateKeyRequest) -> tuple[Key, str]:
+        """Create a key in the caller's organisation; return it and its credential."""
+        return self._add_key(caller.organization_id, request)
+
+    def get_key(self, caller: Caller, key_id: str) -> Key:
+        """Return a key of the caller's organisation.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        key = self._repository.get_key(key_id)
+        if key is None or key.organization_id != caller.organization_id:
+            raise NotFoundError(f"no key {key_id}")
+        return key
+
+    def list_keys(
+        self, caller: Caller, *, limit: int, next_token: str | None
+    ) -> tuple[list[Key], str | None]:
+        """Return a page of the organisation's keys, oldest first."""
+        return self._repository.list_keys(
+            caller.organization_id, limit=limit, next_token=next_token
+        )
+
+    def revoke_key(self, caller: Caller, key_id: str) -> Key:
+        """Revoke a key for good; revoking twice is fine.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        revoked = self._repository.revoke_key(self.get_key(caller, key_id))
+        if revoked is None:
+            raise NotFoundError(f"no key {key_id}")
+        self._keys.pop(key_id, None)
+        return revoked
+
+    def _active_key(self, key_id: str) -> Key:
+        if not key_id:
+            raise UnauthenticatedError(f"{KEY_HEADER} is missing")
+        key = self._keys.get(key_id)
+        if key is None:
+            key = self._repository.get_key(key_id)
+            if key is None or key.status != "active":
+                # The same words as for a wrong signature, so that key ids cannot be tried out.
+                raise UnauthenticatedError("x-autotune-signature fits no valid secret")
+            self._keys[key_id] = key
+        return key
+
+    def _add_key(self, organization_id: str, request: CreateKeyRequest) -> tuple[Key, str]:
+        key_id = new_id("key")
+        key = Key(
+            id=key_id,
+            organization_id=organization_id,
+            name=request.name,
+            role=request.role,
+            principal_id=request.principal_id or key_id,
+            status="active",
+            created_at=datetime.now(UTC),
+        )
+        self._repository.add_key(key)
+        return key, f"{key_id}.{self._secrets.derive('api-key', key_id, key.secret_version)}"
+
+
+@lru_cache(maxsize=1)
+def derived_secrets(key_id: str) -> DerivedSecrets:
+    """Return the process's secrets under a KMS HMAC key."""
+    return DerivedSecrets(KmsMacs(key_id, clients.kms()))
+
+
+def permitted_scope(caller: Caller, resource: Resource, action: Action) -> Scope:
+    """Return how far the caller's role lets it do ``action`` on ``resource``.
+
+    Raises:
+        ForbiddenError: not at all.
+    """
+    scope = PERMISSIONS[caller.role].get((resource, action))
+    if scope is None:
+        raise ForbiddenError(f"the role {caller.role} may not {action} {resource}")
+    return scope

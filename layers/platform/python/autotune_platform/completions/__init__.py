@@ -1,0 +1,1 @@
+"""Completions: accepted durably, read back, and handed on to be scored."""

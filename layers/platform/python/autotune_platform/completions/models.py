@@ -1,0 +1,123 @@
+"""Completions and batches as the platform sees them."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from autotune.protocol.completions import Priority
+from autotune.protocol.ids import derived_id
+from autotune.protocol.limits import MAX_DEADLINE_SECONDS
+
+BatchStatus = Literal["accepting", "interrupted", "accepted"]
+
+CHUNK_COMPLETIONS = 100
+"""Most completions in one run: state stays small, and one run's steps are shared by many."""
+
+FIRST_SWEEP_AFTER = timedelta(minutes=3)
+"""How long a batch may take before the sweeper looks after it, beyond what runs tell it to wait."""
+
+CHUNK_TEXT_BYTES = 8_000_000
+"""Most text that small chunks are merged up to: a run's function holds all of it in memory."""
+
+
+class CompletionHeader(BaseModel):
+    """What is known of a completion beside its text."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    organization_id: str
+    batch_id: str
+    task_id: str
+    model_id: str
+    grader_id: str
+    grader_version: str
+    share_identity: bool
+    deadline_seconds: int = MAX_DEADLINE_SECONDS
+    created_at: datetime
+
+    @property
+    def deadline(self) -> datetime:
+        """When it ends ``failed`` if it has no verdict by then; fixed when it was submitted."""
+        return self.created_at + timedelta(seconds=self.deadline_seconds)
+
+
+class Completion(CompletionHeader):
+    """A stored completion; prompt, response and metadata are never changed."""
+
+    prompt: str
+    response: str
+    metadata: dict[str, Any]
+
+    @property
+    def text_bytes(self) -> int:
+        """Length of prompt and response in UTF-8."""
+        return len(self.prompt.encode()) + len(self.response.encode())
+
+
+class Segment(BaseModel):
+    """Consecutive completions of a batch that go to one grader for one task."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task_id: str
+    grader_id: str
+    grader_version: str
+    share_identity: bool
+    deadline_seconds: int = MAX_DEADLINE_SECONDS
+    count: int
+
+
+class Batch(BaseModel):
+    """What came in one submission; a single completion is a batch of one.
+
+    ``fingerprint`` tells a repeated submission from another one under the same idempotency key. A
+    repetition takes over what an earlier attempt left ``interrupted``, or ``accepting`` for longer
+    than any attempt lives; every part of the work is repeatable. ``sweeps`` counts how often its
+    pending completions were driven again.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    organization_id: str
+    fingerprint: str
+    status: BatchStatus
+    priority: Priority
+    segments: list[Segment]
+    estimated_score_time_ms: int
+    created_at: datetime
+    attempted_at: datetime
+    sweeps: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of completions."""
+        return sum(segment.count for segment in self.segments)
+
+    @property
+    def completion_ids(self) -> list[str]:
+        """Ids of the completions, in the order of the request; they follow from the batch's own."""
+        return [derived_id("cmp", self.id, str(index)) for index in range(self.size)]
+
+    def by_completion(self) -> Iterator[Segment]:
+        """Yield each completion's segment, in the order of the request."""
+        return (segment for segment in self.segments for _ in range(segment.count))
+
+
+class Chunk(BaseModel):
+    """Completions of one organisation for one grader, as they pass through the queue: ids only.
+
+    ``generation`` is 0 at first and higher for what is driven again, so that it gets a new run.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    organization_id: str
+    grader_id: str
+    grader_version: str
+    completion_ids: list[str]
+    text_bytes: int
+    generation: int = 0

@@ -1,0 +1,83 @@
+"""Batches that may still have pending completions, as the sweeper sees them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Self
+
+from autotune.protocol.completions import Priority
+from autotune_platform import clients
+from autotune_platform.completions.chunks import chunks_of
+from autotune_platform.completions.models import Batch
+from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
+from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.scoring.judging import Judgement, verdict_of
+from autotune_platform.scoring.verdicts import VerdictService
+
+
+class OpenBatchService:
+    """Finds overdue batches, and drives, fails or closes them."""
+
+    def __init__(
+        self, *, repository: CompletionRepository, queues: ChunkQueues, verdicts: VerdictService
+    ) -> None:
+        self._repository = repository
+        self._queues = queues
+        self._verdicts = verdicts
+
+    @classmethod
+    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
+        """Return the service on the tables and queues that the environment names."""
+        return cls(
+            repository=CompletionRepository.from_environment(environment),
+            queues=ChunkQueues(urls=environment.queue_urls, sqs=clients.sqs()),
+            verdicts=VerdictService.from_environment(environment),
+        )
+
+    def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
+        """Yield open batches that should be decided by now.
+
+        Args:
+            limit: most batches from each of four shards.
+        """
+        for batch_id in self._repository.overdue_batches(now, limit=limit):
+            batch = self._repository.get_batch(batch_id)
+            if batch is not None:
+                yield batch
+
+    def pending(self, batch: Batch) -> list[str]:
+        """Return the completions of a batch that have no verdict."""
+        keys = [
+            (completion_id, segment.grader_id, segment.grader_version)
+            for completion_id, segment in zip(
+                batch.completion_ids, batch.by_completion(), strict=True
+            )
+        ]
+        decided = self._verdicts.find_many(keys)
+        return [completion_id for completion_id, _, _ in keys if completion_id not in decided]
+
+    def backlog(self, priority: Priority) -> int:
+        """Return about how many chunks wait on a queue."""
+        return self._queues.backlog(priority)
+
+    def close(self, batch: Batch) -> None:
+        """Look after a batch no more."""
+        self._repository.close_batch(batch.id)
+
+    def postpone(self, batch: Batch, until: datetime) -> None:
+        """Look after a batch later."""
+        self._repository.postpone(batch.id, until)
+
+    def drive_again(self, batch: Batch, pending: Sequence[str], *, due_at: datetime) -> bool:
+        """Queue what is pending in new runs; return False where another sweeper did."""
+        if not self._repository.claim_sweep(batch, due_at=due_at):
+            return False
+        stored = self._repository.get_many(pending).values()
+        self._queues.send(chunks_of(stored, generation=batch.sweeps + 1), batch.priority)
+        return True
+
+    def fail(self, batch: Batch, pending: Sequence[str]) -> None:
+        """End what is pending as ``failed`` with ``platform_error``, and close the batch."""
+        failure = Judgement(reason_code="platform_error")
+        for header in self._repository.get_headers(pending).values():
+            self._verdicts.decide(verdict_of(header, failure))
+        self._repository.close_batch(batch.id)

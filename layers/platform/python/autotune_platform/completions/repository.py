@@ -1,0 +1,268 @@
+"""Where completions and batches are stored, and the queues on which chunks wait."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from aws_lambda_powertools import Logger
+from botocore.exceptions import BotoCoreError, ClientError
+
+from autotune.protocol.completions import Priority
+from autotune.protocol.ids import is_id
+from autotune.protocol.limits import MAX_DEADLINE_SECONDS
+from autotune_platform import clients
+from autotune_platform.completions.content import outgrows_item, pack, unpack
+from autotune_platform.completions.models import (
+    Batch,
+    Chunk,
+    Completion,
+    CompletionHeader,
+)
+from autotune_platform.environment import ContentEnvironment
+from autotune_platform.errors import UnavailableError
+from autotune_platform.grouping import groups
+from autotune_platform.table import Item, Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_stepfunctions import SFNClient
+
+logger = Logger()
+
+_CONTENT = "content"
+_BATCH = "batch"
+_MESSAGES_PER_CALL = 10
+_OPEN_BATCHES = "openBatches"
+_OPEN_SHARDS = 4
+
+
+class CompletionRepository:
+    """Completions and batches in the ``completions`` table, large texts in the content bucket."""
+
+    def __init__(self, *, table: Table, bucket: str, s3: "S3Client") -> None:
+        self._table = table
+        self._bucket = bucket
+        self._s3 = s3
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the repository on the table and bucket that the environment names."""
+        return cls(
+            table=Table.named(environment.completions_table),
+            bucket=environment.content_bucket,
+            s3=clients.s3(),
+        )
+
+    def add_batch(self, batch: Batch) -> bool:
+        """Store a new batch; return False where its id is taken."""
+        return self._table.put_new(
+            {"pk": batch.id, "sk": _BATCH, **batch.model_dump(mode="json", exclude={"id"})}
+        )
+
+    def get_batch(self, batch_id: str) -> Batch | None:
+        """Return a batch of any organisation."""
+        item = self._table.get(batch_id, _BATCH) if is_id("bat", batch_id) else None
+        return Batch.model_validate({**item, "id": batch_id}) if item else None
+
+    def claim_batch(self, before: Batch, after: Batch) -> bool:
+        """Take a broken submission over; return False where another request did."""
+        changes = after.model_dump(mode="json", include={"status", "attempted_at"})
+        expected = before.model_dump(mode="json", include={"status", "attempted_at"})
+        return self._table.update(before.id, _BATCH, changes, only_if=expected) is not None
+
+    def mark_interrupted(self, batch: Batch) -> None:
+        """Note that the attempt that holds a batch failed."""
+        expected = batch.model_dump(mode="json", include={"attempted_at"})
+        self._table.update(batch.id, _BATCH, {"status": "interrupted"}, only_if=expected)
+
+    def mark_accepted(self, batch: Batch, *, due_at: datetime) -> None:
+        """Note that a batch is stored and queued, and when the sweeper shall look after it."""
+        self._table.update(
+            batch.id,
+            _BATCH,
+            {"status": "accepted", "openShard": _open_shard(batch.id), "dueAt": _moment(due_at)},
+            only_if=batch.model_dump(mode="json", include={"attempted_at"}),
+        )
+
+    def overdue_batches(self, now: datetime, *, limit: int) -> list[str]:
+        """Return ids of open batches whose time has come, the longest due first in each shard."""
+        found: list[str] = []
+        for shard in range(_OPEN_SHARDS):
+            page = self._table.query(
+                f"open#{shard}",
+                partition_name="openShard",
+                index=_OPEN_BATCHES,
+                limit=limit,
+                below=("dueAt", _moment(now)),
+            )
+            found += [item["pk"] for item in page.items]
+        return found
+
+    def postpone(self, batch_id: str, until: datetime) -> None:
+        """Let the sweeper look after an open batch later."""
+        self._table.update(
+            batch_id,
+            _BATCH,
+            {"dueAt": _moment(until)},
+            only_if={"openShard": _open_shard(batch_id)},
+        )
+
+    def claim_sweep(self, batch: Batch, *, due_at: datetime) -> bool:
+        """Count a sweep of a batch; return False where another sweeper came first."""
+        changes = {"sweeps": batch.sweeps + 1, "dueAt": _moment(due_at)}
+        expected = {"sweeps": batch.sweeps, "openShard": _open_shard(batch.id)}
+        return self._table.update(batch.id, _BATCH, changes, only_if=expected) is not None
+
+    def close_batch(self, batch_id: str) -> None:
+        """Take a batch off the sweeper's list."""
+        self._table.update(batch_id, _BATCH, {}, remove=["openShard", "dueAt"])
+
+    def add_all(self, completions: Iterable[Completion]) -> None:
+        """Store completions; storing the same ones again changes nothing."""
+        self._table.put_many(self._item(completion) for completion in completions)
+
+    def get(self, completion_id: str) -> Completion | None:
+        """Return a completion of any organisation, unless it was deleted."""
+        item = self._table.get(completion_id, _CONTENT) if is_id("cmp", completion_id) else None
+        return self._completion(item) if item else None
+
+    def get_many(self, completion_ids: Iterable[str]) -> dict[str, Completion]:
+        """Return those completions that exist and were not deleted, by id."""
+        items = self._table.get_many((completion_id, _CONTENT) for completion_id in completion_ids)
+        found = (self._completion(item) for item in items.values())
+        return {completion.id: completion for completion in found if completion is not None}
+
+    def get_headers(self, completion_ids: Iterable[str]) -> dict[str, CompletionHeader]:
+        """Return what is known of completions beside their text, deleted or not, by id."""
+        items = self._table.get_many((completion_id, _CONTENT) for completion_id in completion_ids)
+        return {pk: CompletionHeader(**_header_fields(item)) for (pk, _), item in items.items()}
+
+    def delete_text(self, completion: Completion, *, at: datetime) -> None:
+        """Delete prompt, response and metadata; that there was a completion stays known."""
+        # The object first: once the item says deleted, nobody would come back for it.
+        self._s3.delete_object(Bucket=self._bucket, Key=_object_key(completion))
+        self._table.update(completion.id, _CONTENT, {"body": b"", "deletedAt": at.isoformat()})
+
+    def _item(self, completion: Completion) -> Item:
+        packed = pack(completion.prompt, completion.response, completion.metadata)
+        item: Item = {
+            "pk": completion.id,
+            "sk": _CONTENT,
+            "organizationId": completion.organization_id,
+            "batchId": completion.batch_id,
+            "taskId": completion.task_id,
+            "modelId": completion.model_id,
+            "graderId": completion.grader_id,
+            "graderVersion": completion.grader_version,
+            "shareIdentity": completion.share_identity,
+            "deadlineSeconds": completion.deadline_seconds,
+            "createdAt": completion.created_at.isoformat(),
+        }
+        if outgrows_item(packed):
+            key = _object_key(completion)
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=packed)
+            return {**item, "bodyKey": key}
+        return {**item, "body": packed}
+
+    def _completion(self, item: Mapping[str, Any]) -> Completion | None:
+        if "deletedAt" in item:
+            return None
+        if "bodyKey" in item:
+            try:
+                stored = self._s3.get_object(Bucket=self._bucket, Key=item["bodyKey"])
+            except self._s3.exceptions.NoSuchKey:
+                return None
+            packed = stored["Body"].read()
+        else:
+            packed = item["body"]
+        prompt, response, metadata = unpack(packed)
+        return Completion(
+            **_header_fields(item), prompt=prompt, response=response, metadata=metadata
+        )
+
+
+class ChunkQueues:
+    """The queue of each priority."""
+
+    def __init__(self, *, urls: Mapping[Priority, str], sqs: "SQSClient") -> None:
+        self._urls = urls
+        self._sqs = sqs
+
+    def send(self, chunks: Iterable[Chunk], priority: Priority) -> None:
+        """Queue chunks.
+
+        Raises:
+            UnavailableError: the queue refused a chunk; sending all of them again is safe.
+        """
+        for some in groups(chunks, _MESSAGES_PER_CALL):
+            entries: list[SendMessageBatchRequestEntryTypeDef] = [
+                {"Id": str(index), "MessageBody": chunk.model_dump_json()}
+                for index, chunk in enumerate(some)
+            ]
+            answer = self._sqs.send_message_batch(QueueUrl=self._urls[priority], Entries=entries)
+            if answer.get("Failed"):
+                raise UnavailableError("the queue is busy", retry_after_seconds=1)
+
+    def backlog(self, priority: Priority) -> int:
+        """Return about how many chunks wait on a queue or are being dispatched."""
+        answer = self._sqs.get_queue_attributes(
+            QueueUrl=self._urls[priority],
+            AttributeNames=[
+                "ApproximateNumberOfMessages",
+                "ApproximateNumberOfMessagesNotVisible",
+            ],
+        )
+        return sum(int(count) for count in answer["Attributes"].values())
+
+
+class Runs:
+    """Executions of the ``score_completions`` state machine."""
+
+    def __init__(self, *, state_machine_arn: str, stepfunctions: "SFNClient") -> None:
+        self._arn = state_machine_arn
+        self._stepfunctions = stepfunctions
+
+    def try_start(self, run_id: str, document: str) -> bool:
+        """Start a run unless one of that id was started; return False where it could not be."""
+        try:
+            self._stepfunctions.start_execution(
+                stateMachineArn=self._arn, name=run_id, input=document
+            )
+        except self._stepfunctions.exceptions.ExecutionAlreadyExists:
+            return True
+        except (ClientError, BotoCoreError):
+            # The message goes back to its queue, and after five times to the dead letters.
+            logger.exception("run not started", run_id=run_id)
+            return False
+        return True
+
+
+def _open_shard(batch_id: str) -> str:
+    return f"open#{hashlib.sha256(batch_id.encode()).digest()[0] % _OPEN_SHARDS}"
+
+
+def _moment(at: datetime) -> str:
+    # One format for all, because the index sorts by text.
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _header_fields(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": item["pk"],
+        "organization_id": item["organizationId"],
+        "batch_id": item["batchId"],
+        "task_id": item["taskId"],
+        "model_id": item["modelId"],
+        "grader_id": item["graderId"],
+        "grader_version": item["graderVersion"],
+        "share_identity": item["shareIdentity"],
+        "deadline_seconds": item.get("deadlineSeconds", MAX_DEADLINE_SECONDS),
+        "created_at": item["createdAt"],
+    }
+
+
+def _object_key(completion: Completion) -> str:
+    return f"content/{completion.organization_id}/{completion.id}"

@@ -1,0 +1,177 @@
+"""Reading completions and batches, and where they stand."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Self, TypeVar
+
+from autotune_platform.access.models import Caller
+from autotune_platform.completions.models import (
+    FIRST_SWEEP_AFTER,
+    Batch,
+    Completion,
+    CompletionHeader,
+)
+from autotune_platform.completions.repository import CompletionRepository
+from autotune_platform.environment import ContentEnvironment
+from autotune_platform.errors import NotFoundError
+from autotune_platform.scoring.judging import Judgement, verdict_of
+from autotune_platform.scoring.models import Verdict
+from autotune_platform.scoring.verdicts import VerdictService
+
+_FIRST_POLL_SECONDS = 0.1
+_SLOWEST_POLL_SECONDS = 1.0
+
+StandingT = TypeVar("StandingT")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A completion and its verdict, None while it is pending."""
+
+    completion: Completion
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class BatchStanding:
+    """A batch and the verdicts there are, by completion."""
+
+    batch: Batch
+    verdicts: dict[str, Verdict]
+
+    @property
+    def pending(self) -> int:
+        """Completions without a verdict."""
+        return self.batch.size - len(self.verdicts)
+
+
+class CompletionService:
+    """Reads completions of the caller's organisation, and deletes their text."""
+
+    def __init__(self, *, repository: CompletionRepository, verdicts: VerdictService) -> None:
+        self._repository = repository
+        self._verdicts = verdicts
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the tables that the environment names."""
+        return cls(
+            repository=CompletionRepository.from_environment(environment),
+            verdicts=VerdictService.from_environment(environment),
+        )
+
+    def get(self, caller: Caller, completion_id: str) -> Completion:
+        """Return a completion of the caller's organisation.
+
+        Raises:
+            NotFoundError: there is none, it was deleted, or it is another organisation's.
+        """
+        completion = self._repository.get(completion_id)
+        if completion is None or completion.organization_id != caller.organization_id:
+            raise NotFoundError(f"no completion {completion_id}")
+        return completion
+
+    def load(self, completion_ids: Iterable[str]) -> dict[str, Completion]:
+        """Return those completions that exist, of any organisation, by id; for grading them."""
+        return self._repository.get_many(completion_ids)
+
+    def headers(self, completion_ids: Iterable[str]) -> dict[str, CompletionHeader]:
+        """Return what is known of completions beside their text, of any organisation, by id."""
+        return self._repository.get_headers(completion_ids)
+
+    def delete(self, caller: Caller, completion_id: str) -> None:
+        """Delete a completion's text; if it has no verdict yet, it is canceled.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        completion = self.get(caller, completion_id)
+        self._cancel([completion])
+        self._repository.delete_text(completion, at=datetime.now(UTC))
+
+    def cancel(self, caller: Caller, completion_id: str) -> Standing:
+        """Cancel a completion unless it has a verdict, which then stands; return where it stands.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        self._cancel([self.get(caller, completion_id)])
+        return self.standing(caller, completion_id, wait_seconds=0)
+
+    def cancel_batch(self, caller: Caller, batch_id: str) -> BatchStanding:
+        """Cancel what is pending in a batch; return where it stands.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        before = self.batch_standing(caller, batch_id, wait_seconds=0)
+        pending = [id_ for id_ in before.batch.completion_ids if id_ not in before.verdicts]
+        self._cancel(self.headers(pending).values())
+        return self.batch_standing(caller, batch_id, wait_seconds=0)
+
+    def postpone_sweep(self, batch_ids: Iterable[str], *, sleep_seconds: int) -> None:
+        """Tell the sweeper that a run sleeps on purpose, and is to be looked after only later."""
+        until = datetime.now(UTC) + timedelta(seconds=sleep_seconds) + FIRST_SWEEP_AFTER
+        for batch_id in batch_ids:
+            self._repository.postpone(batch_id, until)
+
+    def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
+        for completion in completions:
+            self._verdicts.decide(verdict_of(completion, Judgement(canceled=True)))
+
+    def standing(self, caller: Caller, completion_id: str, *, wait_seconds: float) -> Standing:
+        """Return where a completion stands, waiting up to ``wait_seconds`` for its verdict.
+
+        Raises:
+            NotFoundError: there is none, it was deleted, or it is another organisation's.
+        """
+        completion = self.get(caller, completion_id)
+
+        def look() -> Standing:
+            verdict = self._verdicts.find(
+                completion.id, completion.grader_id, completion.grader_version
+            )
+            return Standing(completion, verdict)
+
+        return _poll(look, until=lambda standing: standing.verdict is not None, for_=wait_seconds)
+
+    def batch_standing(
+        self, caller: Caller, batch_id: str, *, wait_seconds: float
+    ) -> BatchStanding:
+        """Return where a batch stands, waiting up to ``wait_seconds`` until nothing is pending.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        batch = self._repository.get_batch(batch_id)
+        if batch is None or batch.organization_id != caller.organization_id:
+            raise NotFoundError(f"no batch {batch_id}")
+        ids = batch.completion_ids
+        keys = {
+            completion_id: (completion_id, segment.grader_id, segment.grader_version)
+            for completion_id, segment in zip(ids, batch.by_completion(), strict=True)
+        }
+        found: dict[str, Verdict] = {}
+
+        def look() -> BatchStanding:
+            # A verdict never changes, so only what was pending is read again.
+            found.update(self._verdicts.find_many(keys[id_] for id_ in ids if id_ not in found))
+            return BatchStanding(batch, found)
+
+        return _poll(look, until=lambda standing: standing.pending == 0, for_=wait_seconds)
+
+
+def _poll(
+    look: Callable[[], StandingT], *, until: Callable[[StandingT], bool], for_: float
+) -> StandingT:
+    deadline = time.monotonic() + for_
+    pause = _FIRST_POLL_SECONDS
+    while True:
+        standing = look()
+        left = deadline - time.monotonic()
+        if until(standing) or left <= 0:
+            return standing
+        time.sleep(min(pause, left))
+        pause = min(pause * 2, _SLOWEST_POLL_SECONDS)

@@ -1,0 +1,259 @@
+"""Accepting completions: durable before the answer, and the same however often it is repeated."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Self
+
+from autotune.protocol.completions import NewCompletion, Priority
+from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.limits import MAX_DEADLINE_SECONDS
+from autotune.protocol.problems import FieldProblem
+from autotune_platform import clients
+from autotune_platform.access.models import Caller
+from autotune_platform.completions.chunks import chunks_of
+from autotune_platform.completions.models import (
+    FIRST_SWEEP_AFTER,
+    Batch,
+    Completion,
+    Segment,
+)
+from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
+from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.errors import (
+    ConflictError,
+    IdempotencyKeyReusedError,
+    InvalidRequestError,
+    NotFoundError,
+    UnavailableError,
+)
+from autotune_platform.graders.models import Grader
+from autotune_platform.graders.service import GraderService
+from autotune_platform.tasks.models import Task
+from autotune_platform.tasks.service import TaskService
+
+# Queue, run and writing, on top of what the grader itself takes.
+_PLATFORM_LATENCY_MS = 500
+# The API function ends at 29 s, as API Gateway does.
+_LONGEST_ATTEMPT_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Submission:
+    """An accepted batch, and whether it was accepted before."""
+
+    batch: Batch
+    replayed: bool
+
+
+class SubmissionService:
+    """Stores completions and queues them for their graders.
+
+    The ids of a submission with an idempotency key follow from that key, so that every step can be
+    done again after a crash without adding anything.
+    """
+
+    def __init__(
+        self,
+        *,
+        repository: CompletionRepository,
+        queues: ChunkQueues,
+        tasks: TaskService,
+        graders: GraderService,
+    ) -> None:
+        self._repository = repository
+        self._queues = queues
+        self._tasks = tasks
+        self._graders = graders
+
+    @classmethod
+    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
+        """Return the service on the tables and queues that the environment names."""
+        return cls(
+            repository=CompletionRepository.from_environment(environment),
+            queues=ChunkQueues(
+                urls=environment.queue_urls,
+                sqs=clients.sqs(),
+            ),
+            tasks=TaskService.from_environment(environment),
+            graders=GraderService.from_environment(environment),
+        )
+
+    def submit(
+        self,
+        caller: Caller,
+        completions: Sequence[NewCompletion],
+        *,
+        priority: Priority,
+        idempotency_key: str | None,
+        alone: bool = False,
+    ) -> Submission:
+        """Accept a batch, whole or not at all.
+
+        Args:
+            alone: the one completion was the whole body, so that errors name its fields without an
+                index.
+
+        Raises:
+            InvalidRequestError: a task is not one of the organisation's.
+            GraderNotVerifiedError: a task's grader is not verified.
+            ConflictError: a task's grader is gone.
+            IdempotencyKeyReusedError: the key came before with another body.
+            UnavailableError: a store refused work; nothing is lost by submitting again.
+        """
+        fingerprint = _fingerprint(completions, priority)
+        batch_id = (
+            new_id("bat")
+            if idempotency_key is None
+            else derived_id("bat", caller.organization_id, idempotency_key)
+        )
+        before = self._repository.get_batch(batch_id) if idempotency_key is not None else None
+        if before is None:
+            batch = self._add_batch(
+                caller,
+                completions,
+                batch_id=batch_id,
+                fingerprint=fingerprint,
+                priority=priority,
+                alone=alone,
+            )
+        elif before.fingerprint != fingerprint:
+            raise IdempotencyKeyReusedError("this Idempotency-Key came before with another body")
+        elif before.status == "accepted":
+            return Submission(before, replayed=True)
+        else:
+            batch = self._take_over(before)
+        return self._accept(batch, completions)
+
+    def _accept(self, batch: Batch, completions: Sequence[NewCompletion]) -> Submission:
+        stored = list(_completions(batch, completions))
+        try:
+            self._repository.add_all(stored)
+            self._queues.send(chunks_of(stored), batch.priority)
+        except Exception:
+            # Whatever it was: a repetition need not wait until this attempt would be over.
+            self._repository.mark_interrupted(batch)
+            raise
+        self._repository.mark_accepted(batch, due_at=datetime.now(UTC) + FIRST_SWEEP_AFTER)
+        return Submission(batch, replayed=False)
+
+    def _take_over(self, before: Batch) -> Batch:
+        """Return the batch as ours to finish; no two attempts write at the same time.
+
+        Raises:
+            UnavailableError: another attempt is at work, or took it over.
+        """
+        now = datetime.now(UTC)
+        age = (now - before.attempted_at).total_seconds()
+        if before.status == "accepting" and age < _LONGEST_ATTEMPT_SECONDS:
+            raise _in_progress(_LONGEST_ATTEMPT_SECONDS - age)
+        after = before.model_copy(update={"status": "accepting", "attempted_at": now})
+        if not self._repository.claim_batch(before, after):
+            raise _in_progress(1)
+        return after
+
+    def _add_batch(
+        self,
+        caller: Caller,
+        completions: Sequence[NewCompletion],
+        *,
+        batch_id: str,
+        fingerprint: str,
+        priority: Priority,
+        alone: bool,
+    ) -> Batch:
+        tasks = self._tasks_of(caller, completions, alone=alone)
+        graders = self._graders_of(caller, tasks)
+        now = datetime.now(UTC)
+        slowest = max(grader.capabilities.avg_latency_ms for grader in graders.values())
+        batch = Batch(
+            id=batch_id,
+            organization_id=caller.organization_id,
+            fingerprint=fingerprint,
+            status="accepting",
+            priority=priority,
+            segments=[
+                Segment(
+                    task_id=task_id,
+                    grader_id=graders[tasks[task_id].grader_id].id,
+                    grader_version=self._graders.require_verified(
+                        graders[tasks[task_id].grader_id]
+                    ),
+                    share_identity=tasks[task_id].share_identity,
+                    deadline_seconds=tasks[task_id].deadline_seconds or MAX_DEADLINE_SECONDS,
+                    count=sum(1 for _ in group),
+                )
+                for task_id, group in groupby(completions, key=attrgetter("task_id"))
+            ],
+            estimated_score_time_ms=slowest + _PLATFORM_LATENCY_MS,
+            created_at=now,
+            attempted_at=now,
+        )
+        if not self._repository.add_batch(batch):
+            raise _in_progress(1)
+        return batch
+
+    def _tasks_of(
+        self, caller: Caller, completions: Sequence[NewCompletion], *, alone: bool
+    ) -> dict[str, Task]:
+        tasks = self._tasks.get_many(caller, {completion.task_id for completion in completions})
+        unknown = [
+            FieldProblem(
+                field="taskId" if alone else f"completions[{index}].taskId",
+                expected="a task of this organisation",
+            )
+            for index, completion in enumerate(completions)
+            if completion.task_id not in tasks
+        ]
+        if unknown:
+            raise InvalidRequestError(
+                f"{unknown[0].field}: no such task in this organisation", fields=unknown[:20]
+            )
+        return tasks
+
+    def _graders_of(self, caller: Caller, tasks: dict[str, Task]) -> dict[str, Grader]:
+        try:
+            return {
+                grader_id: self._graders.get_visible(caller, "organization", grader_id)
+                for grader_id in {task.grader_id for task in tasks.values()}
+            }
+        except NotFoundError as error:
+            raise ConflictError(f"{error.detail} any more; give the task another one") from error
+
+
+def _in_progress(seconds: float) -> UnavailableError:
+    return UnavailableError(
+        "the same submission is in progress", retry_after_seconds=math.ceil(seconds)
+    )
+
+
+def _completions(batch: Batch, completions: Sequence[NewCompletion]) -> Iterator[Completion]:
+    for completion_id, segment, new in zip(
+        batch.completion_ids, batch.by_completion(), completions, strict=True
+    ):
+        yield Completion(
+            id=completion_id,
+            organization_id=batch.organization_id,
+            batch_id=batch.id,
+            task_id=segment.task_id,
+            model_id=new.model_id,
+            grader_id=segment.grader_id,
+            grader_version=segment.grader_version,
+            share_identity=segment.share_identity,
+            deadline_seconds=segment.deadline_seconds,
+            prompt=new.prompt,
+            response=new.response,
+            metadata=new.metadata,
+            created_at=batch.created_at,
+        )
+
+
+def _fingerprint(completions: Sequence[NewCompletion], priority: Priority) -> str:
+    dumped = [completion.model_dump(mode="json") for completion in completions]
+    document = json.dumps([priority, dumped], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(document.encode()).hexdigest()

@@ -1,0 +1,97 @@
+"""Completions and verdicts as callers see them."""
+
+from autotune.protocol import completions as wire
+from autotune.protocol.ids import derived_id
+from autotune_platform.completions.models import Completion
+from autotune_platform.completions.service import BatchStanding, Standing
+from autotune_platform.scoring.models import Verdict
+
+
+def completion_on_wire(completion: Completion) -> wire.Completion:
+    """Return a completion as its organisation sees it."""
+    return wire.Completion.model_validate(completion, from_attributes=True)
+
+
+def verdict_on_wire(verdict: Verdict, *, brief: bool = False) -> wire.CompletionVerdict:
+    """Return a decided completion: only ``scored`` ones carry a score.
+
+    Args:
+        brief: leave out dimensions and reasoning, of which 500 would outgrow a response.
+    """
+    if brief:
+        verdict = verdict.model_copy(update={"dimensions": None, "reasoning": None})
+    return wire.CompletionVerdict(
+        completion_id=verdict.completion_id,
+        task_id=verdict.task_id,
+        model_id=verdict.model_id,
+        grader_id=verdict.grader_id,
+        state=verdict.state,
+        score=_score(verdict),
+        reason_code=verdict.reason_code,
+        attempts=verdict.attempts,
+        submitted_at=verdict.submitted_at,
+        decided_at=verdict.decided_at,
+        latency_ms=round((verdict.decided_at - verdict.submitted_at).total_seconds() * 1000),
+    )
+
+
+def standing_on_wire(standing: Standing) -> wire.CompletionVerdict:
+    """Return where one completion stands."""
+    if standing.verdict is not None:
+        return verdict_on_wire(standing.verdict)
+    completion = standing.completion
+    return wire.CompletionVerdict(
+        completion_id=completion.id,
+        task_id=completion.task_id,
+        model_id=completion.model_id,
+        grader_id=completion.grader_id,
+        state="pending",
+        submitted_at=completion.created_at,
+    )
+
+
+def batch_on_wire(standing: BatchStanding) -> wire.BatchResponse:
+    """Return a batch with every completion in the order of the request."""
+    batch = standing.batch
+    verdicts = [
+        verdict_on_wire(standing.verdicts[completion_id], brief=True)
+        if completion_id in standing.verdicts
+        else wire.CompletionVerdict(
+            completion_id=completion_id,
+            task_id=segment.task_id,
+            grader_id=segment.grader_id,
+            state="pending",
+            submitted_at=batch.created_at,
+        )
+        for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
+    ]
+    states = [verdict.state for verdict in verdicts]
+    return wire.BatchResponse(
+        batch_id=batch.id,
+        created_at=batch.created_at,
+        counts=wire.VerdictCounts(
+            expected=len(states),
+            scored=states.count("scored"),
+            abstained=states.count("abstained"),
+            failed=states.count("failed"),
+            canceled=states.count("canceled"),
+            pending=states.count("pending"),
+        ),
+        verdicts=verdicts,
+    )
+
+
+def _score(verdict: Verdict) -> wire.Score | None:
+    if verdict.state != "scored" or verdict.value is None or verdict.confidence is None:
+        return None
+    return wire.Score(
+        id=derived_id("scr", verdict.completion_id, verdict.grader_id, verdict.grader_version),
+        completion_id=verdict.completion_id,
+        grader_id=verdict.grader_id,
+        grader_version=verdict.reported_version or verdict.grader_version,
+        value=verdict.value,
+        confidence=verdict.confidence,
+        dimensions=verdict.dimensions,
+        reasoning=verdict.reasoning,
+        created_at=verdict.decided_at,
+    )

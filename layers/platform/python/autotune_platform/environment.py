@@ -1,0 +1,89 @@
+"""The environment of a function, parsed once into a frozen model."""
+
+import os
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+from autotune.protocol.completions import Priority
+
+
+class Environment(BaseModel):
+    """What every function is told; a field is the environment variable of its name in capitals."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    registry_table: str
+    secrets_key_id: str
+
+    @classmethod
+    def parse(cls) -> Self:
+        """Read the process environment.
+
+        Raises:
+            pydantic.ValidationError: a variable is missing or cannot be read.
+        """
+        return cls.model_validate({name.lower(): value for name, value in os.environ.items()})
+
+
+class GatewayEnvironment(Environment):
+    """For functions that call graders."""
+
+    admit_private_addresses: bool = False
+
+
+class ContentEnvironment(Environment):
+    """For functions that read or write completions."""
+
+    completions_table: str
+    content_bucket: str
+
+
+class QueueEnvironment(Environment):
+    """For functions that queue chunks."""
+
+    high_queue_url: str
+    normal_queue_url: str
+    low_queue_url: str
+
+    @property
+    def queue_urls(self) -> dict[Priority, str]:
+        """The queue of each priority."""
+        return {
+            "high": self.high_queue_url,
+            "normal": self.normal_queue_url,
+            "low": self.low_queue_url,
+        }
+
+
+class SubmissionEnvironment(ContentEnvironment, QueueEnvironment):
+    """For functions that accept completions or drive them again."""
+
+
+class DeadLetterEnvironment(QueueEnvironment):
+    """For the function that moves dead letters back to their queues."""
+
+    high_dead_letters_url: str
+    normal_dead_letters_url: str
+    low_dead_letters_url: str
+
+    @property
+    def dead_letter_urls(self) -> dict[Priority, str]:
+        """The dead letters of each priority."""
+        return {
+            "high": self.high_dead_letters_url,
+            "normal": self.normal_dead_letters_url,
+            "low": self.low_dead_letters_url,
+        }
+
+
+class GradingEnvironment(ContentEnvironment, GatewayEnvironment):
+    """For the function that has completions graded."""
+
+    budgets_table: str
+
+
+class DispatchEnvironment(Environment):
+    """For the function that starts runs."""
+
+    score_completions_arn: str

@@ -1,0 +1,139 @@
+"""Errors that a caller can cause or must know of; ``http.problems`` turns them into responses."""
+
+from collections.abc import Sequence
+
+from autotune.protocol.problems import FieldProblem, LimitProblem
+
+
+class AutotuneError(Exception):
+    """Base of all errors that have an answer of their own.
+
+    Attributes:
+        status: HTTP status code.
+        code: stable word for programs.
+        title: the same for people, without particulars.
+        detail: what was wrong this time; never holds a prompt, a response or a grader's text.
+    """
+
+    status = 500
+    code = "internal_error"
+    title = "Something went wrong on our side"
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        fields: Sequence[FieldProblem] = (),
+        limit: LimitProblem | None = None,
+        retry_after_seconds: int | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.fields = list(fields)
+        self.limit = limit
+        self.retry_after_seconds = retry_after_seconds
+
+
+class UnauthenticatedError(AutotuneError):
+    """The request is not signed by a key that is valid now."""
+
+    status = 401
+    code = "unauthenticated"
+    title = "The request is not signed by a valid key"
+
+
+class StaleRequestError(UnauthenticatedError):
+    """The request's timestamp is too far from the current time."""
+
+    code = "stale_request"
+    title = "The request's timestamp is too old or in the future"
+
+
+class ReplayedRequestError(UnauthenticatedError):
+    """The request id was used before."""
+
+    code = "replayed_request"
+    title = "A request with this id was received before"
+
+
+class ForbiddenError(AutotuneError):
+    """The key's role does not allow this."""
+
+    status = 403
+    code = "forbidden"
+    title = "This key's role does not allow the action"
+
+
+class NotFoundError(AutotuneError):
+    """Nothing of that id exists, or it belongs to somebody else: both look the same."""
+
+    status = 404
+    code = "not_found"
+    title = "There is no such thing here"
+
+
+class ConflictError(AutotuneError):
+    """The thing is not in a state that allows this."""
+
+    status = 409
+    code = "conflict"
+    title = "The current state does not allow the action"
+
+
+class GraderNotVerifiedError(ConflictError):
+    """The grader has not passed verification since its endpoint was set."""
+
+    code = "grader_not_verified"
+    title = "The grader is not verified"
+
+
+class InvalidRequestError(AutotuneError):
+    """A field is missing or wrong; ``fields`` says which."""
+
+    status = 422
+    code = "invalid_request"
+    title = "The request has missing or wrong fields"
+
+
+class MalformedRequestError(InvalidRequestError):
+    """The body cannot be read as JSON."""
+
+    status = 400
+
+
+class UnsupportedMediaTypeError(InvalidRequestError):
+    """The body is said to be something else than JSON."""
+
+    status = 415
+
+
+class IdempotencyKeyReusedError(AutotuneError):
+    """The idempotency key came before with another body."""
+
+    status = 422
+    code = "idempotency_key_reused"
+    title = "The idempotency key was used for another request"
+
+
+class RequestTooLargeError(AutotuneError):
+    """The body is over the limit."""
+
+    status = 413
+    code = "request_too_large"
+    title = "The request body is too large"
+
+
+class MethodNotAllowedError(AutotuneError):
+    """The path exists, the method on it does not."""
+
+    status = 405
+    code = "method_not_allowed"
+    title = "The path does not support this method"
+
+
+class UnavailableError(AutotuneError):
+    """A service below us refuses work at the moment; the same request may succeed soon."""
+
+    status = 503
+    code = "unavailable"
+    title = "Temporarily unavailable"

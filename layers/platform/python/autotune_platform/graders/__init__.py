@@ -1,0 +1,1 @@
+"""Registered graders, and the gateway through which they are called."""

@@ -1,0 +1,126 @@
+"""Connections to graders: to addresses that were checked, and for a bounded time in all.
+
+Names are resolved here and the connection goes to the very address that was checked, so that a
+second answer from DNS changes nothing. TLS still checks the certificate against the name.
+"""
+
+import ssl
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import httpcore
+
+from autotune_platform.graders.addresses import is_callable_port, is_public, resolve
+
+_WRITE_BYTES = 16_384
+_deadline: ContextVar[float] = ContextVar("_deadline")
+
+
+class AddressRefusedError(Exception):
+    """The gateway does not connect there: to an address that is not public, or to that port."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let everything that is sent and received inside take at most ``seconds`` together.
+
+    Time-outs of single reads do not bound an answer that drips in byte by byte.
+    """
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+class CheckedBackend(httpcore.NetworkBackend):
+    """Opens TCP connections to public addresses only.
+
+    Every address of a name must be public; the connection goes to the first that answers.
+    """
+
+    def __init__(self, *, admit_private: bool) -> None:
+        self._admit_private = admit_private
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Resolve, check and connect.
+
+        Raises:
+            AddressRefusedError: an address of ``host`` is not public, or no grader listens on
+                ``port``.
+            httpcore.ConnectError: the name does not resolve, or nothing answers.
+            httpcore.ConnectTimeout: nothing answers in time.
+        """
+        if not self._admit_private and not is_callable_port(port):
+            raise AddressRefusedError(f"{host}:{port}")
+        try:
+            addresses = resolve(host, port)
+        except OSError as error:
+            raise httpcore.ConnectError(str(error)) from error
+        if not self._admit_private and not all(map(is_public, addresses)):
+            raise AddressRefusedError(host)
+        refused: Exception | None = None
+        for address in addresses:
+            left = _left(timeout, httpcore.ConnectTimeout)
+            try:
+                stream = self._sockets.connect_tcp(
+                    address, port, left, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                refused = error
+            else:
+                return _BoundedStream(stream)
+        raise refused or httpcore.ConnectError(f"{host} has no address")
+
+
+class _BoundedStream(httpcore.NetworkStream):
+    """A connection whose every operation ends by the deadline of the call that it serves now."""
+
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # One time-out would count anew for each part that a slow reader lets through.
+        for start in range(0, len(buffer), _WRITE_BYTES):
+            part = buffer[start : start + _WRITE_BYTES]
+            self._stream.write(part, _left(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        left = _left(timeout, httpcore.ConnectTimeout)
+        return _BoundedStream(self._stream.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _left(timeout: float | None, exceeded: type[httpcore.TimeoutException]) -> float | None:
+    """Return the shorter of an operation's own time-out and what is left of the call."""
+    deadline = _deadline.get(None)
+    if deadline is None:
+        return timeout
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise exceeded("the call took too long")
+    return left if timeout is None else min(timeout, left)

@@ -1,0 +1,158 @@
+"""Registering graders and looking them up."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
+from autotune.protocol.ids import new_id
+from autotune_platform.access.models import Caller, Scope
+from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.access.service import derived_secrets
+from autotune_platform.environment import Environment
+from autotune_platform.errors import ConflictError, GraderNotVerifiedError, NotFoundError
+from autotune_platform.graders.models import Grader, UsableGrader
+from autotune_platform.graders.repository import GraderRepository
+from autotune_platform.table import Table
+
+
+class GraderService:
+    """Keeps the registry of graders.
+
+    A grader belongs to an organisation. Other organisations see it only if it is public, and then
+    never its endpoint.
+    """
+
+    def __init__(self, *, repository: GraderRepository, secrets: DerivedSecrets) -> None:
+        self._repository = repository
+        self._secrets = secrets
+
+    @classmethod
+    def from_environment(cls, environment: Environment) -> Self:
+        """Return the service on the tables and keys that the environment names."""
+        return cls(
+            repository=GraderRepository(Table.named(environment.registry_table)),
+            secrets=derived_secrets(environment.secrets_key_id),
+        )
+
+    def register(self, caller: Caller, request: RegisterGraderRequest) -> tuple[Grader, str]:
+        """Register a grader, not yet verified; return it and its shared secret."""
+        now = datetime.now(UTC)
+        grader = Grader(
+            id=new_id("grd"),
+            organization_id=caller.organization_id,
+            principal_id=caller.principal_id,
+            status="inactive",
+            created_at=now,
+            updated_at=now,
+            **_fields(request),
+        )
+        self._repository.add(grader)
+        return grader, self._secret(grader)
+
+    def get_visible(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
+        """Return a grader in the caller's scope, or a public one.
+
+        Raises:
+            NotFoundError: there is none that the caller may see.
+        """
+        grader = self._repository.get(grader_id)
+        if grader is None or not (_manages(caller, scope, grader) or grader.visibility == "public"):
+            raise NotFoundError(f"no grader {grader_id}")
+        return grader
+
+    def get_managed(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
+        """Return a grader that the caller may manage.
+
+        Raises:
+            NotFoundError: there is none in the caller's scope.
+        """
+        grader = self._repository.get(grader_id)
+        if grader is None or not _manages(caller, scope, grader):
+            raise NotFoundError(f"no grader {grader_id}")
+        return grader
+
+    def list(
+        self, caller: Caller, scope: Scope, *, limit: int, next_token: str | None
+    ) -> tuple[list[Grader], str | None]:
+        """Return a page of the graders in the caller's scope, oldest first; a page may be short."""
+        graders, token = self._repository.list(
+            caller.organization_id, limit=limit, next_token=next_token
+        )
+        return [grader for grader in graders if _manages(caller, scope, grader)], token
+
+    def update(
+        self, caller: Caller, scope: Scope, grader_id: str, request: UpdateGraderRequest
+    ) -> Grader:
+        """Change a grader; a new endpoint makes it unverified.
+
+        Raises:
+            NotFoundError: there is none in the caller's scope.
+            ConflictError: it changed at the same time.
+        """
+        before = self.get_managed(caller, scope, grader_id)
+        changes = _fields(request)
+        if changes.get("endpoint", before.endpoint) != before.endpoint:
+            changes |= {"status": "inactive", "verified_at": None, "version": None}
+        return self._replace(before, changes)
+
+    def record_verification(self, before: Grader, *, version: str | None) -> Grader:
+        """Mark a grader verified in ``version``, or inactive where ``version`` is None.
+
+        Raises:
+            ConflictError: it changed while it was verified.
+        """
+        if version is None:
+            return self._replace(before, {"status": "inactive", "verified_at": None})
+        verified = {"status": "active", "verified_at": datetime.now(UTC), "version": version}
+        return self._replace(before, verified)
+
+    def delete(self, caller: Caller, scope: Scope, grader_id: str) -> None:
+        """Delete a grader; what still waits for it ends ``failed``.
+
+        Raises:
+            NotFoundError: there is none in the caller's scope.
+        """
+        self._repository.delete(self.get_managed(caller, scope, grader_id))
+
+    def require_verified(self, grader: Grader) -> str:
+        """Return the version of a verified grader.
+
+        Raises:
+            GraderNotVerifiedError: it has not passed verification at its present endpoint.
+        """
+        if grader.verified_at is None or grader.version is None:
+            raise GraderNotVerifiedError(
+                f"grader {grader.id} has to pass POST /api/v1/graders/{grader.id}/verify first"
+            )
+        return grader.version
+
+    def get_usable(self, grader_id: str) -> UsableGrader | None:
+        """Return a grader with its secrets, for calling it."""
+        grader = self._repository.get(grader_id)
+        return self.usable(grader) if grader else None
+
+    def usable(self, grader: Grader) -> UsableGrader:
+        """Return a grader with its secrets."""
+        return UsableGrader(grader=grader, secrets=(self._secret(grader),))
+
+    def _secret(self, grader: Grader) -> str:
+        return self._secrets.derive("grader", grader.id, grader.secret_version)
+
+    def _replace(self, before: Grader, changes: Mapping[str, Any]) -> Grader:
+        after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
+        if not self._repository.replace(before, after):
+            raise ConflictError(f"grader {before.id} changed at the same time; read it again")
+        return after
+
+
+def _manages(caller: Caller, scope: Scope, grader: Grader) -> bool:
+    return grader.organization_id == caller.organization_id and (
+        scope == "organization" or grader.principal_id == caller.principal_id
+    )
+
+
+def _fields(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:
+    """Return what a request sets, with models kept as models."""
+    given = {name: getattr(request, name) for name in type(request).model_fields}
+    return {name: value for name, value in given.items() if value is not None}

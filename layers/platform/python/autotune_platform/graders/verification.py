@@ -1,0 +1,107 @@
+"""Verifying that an endpoint is a grader which knows its secret and refuses strangers."""
+
+import json
+from typing import Self
+
+from pydantic import ValidationError
+
+from autotune.protocol.graders import VerificationCheck
+from autotune.protocol.grading import HealthResponse
+from autotune.protocol.ids import new_id
+from autotune_platform.environment import GatewayEnvironment
+from autotune_platform.graders.gateway import GraderCallError, GraderGateway
+from autotune_platform.graders.models import Grader, UsableGrader
+from autotune_platform.graders.service import GraderService
+
+# Two calls have to fit into the 29 s of an API request.
+_CALL_SECONDS = 10
+
+
+class GraderVerification:
+    """Asks an endpoint for its health, signed, and sees that a wrong signature is refused."""
+
+    def __init__(self, *, graders: GraderService, gateway: GraderGateway) -> None:
+        self._graders = graders
+        self._gateway = gateway
+
+    @classmethod
+    def from_environment(cls, environment: GatewayEnvironment) -> Self:
+        """Return the service on the tables and keys that the environment names."""
+        return cls(
+            graders=GraderService.from_environment(environment),
+            gateway=GraderGateway.from_environment(environment),
+        )
+
+    def verify(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
+        """Try a grader; return it as it is now registered, and each check.
+
+        Raises:
+            ConflictError: the registration changed meanwhile.
+        """
+        usable = self._graders.usable(grader)
+        health, signed = self._check_health(usable)
+        checks = [signed]
+        if health is not None:
+            checks += [_check_batch_size(grader, health), self._check_refusal(usable)]
+        passed = health is not None and all(check.passed for check in checks)
+        version = health.version if health is not None and passed else None
+        return self._graders.record_verification(grader, version=version), checks
+
+    def _check_health(
+        self, usable: UsableGrader
+    ) -> tuple[HealthResponse | None, VerificationCheck]:
+        name = "signed health request is answered with a signed, healthy response"
+        try:
+            answer = self._gateway.ask(usable, "/health", timeout_seconds=_CALL_SECONDS)
+            health = HealthResponse.model_validate_json(answer.body)
+        except GraderCallError as error:
+            return None, VerificationCheck(name=name, passed=False, reason_code=error.reason_code)
+        except ValidationError:
+            return None, VerificationCheck(
+                name=name, passed=False, reason_code="response_malformed"
+            )
+        if health.status == "unhealthy":
+            return None, VerificationCheck(name=name, passed=False, reason_code="grader_unhealthy")
+        return health, VerificationCheck(name=name, passed=True)
+
+    def _check_refusal(self, usable: UsableGrader) -> VerificationCheck:
+        name = "wrongly signed score request is refused with 401"
+        # A well-formed question, so that nothing but the signature can be what the grader refuses.
+        request_id = new_id("req")
+        probe = {
+            "requestId": request_id,
+            "completion": {
+                "id": new_id("cmp"),
+                "taskId": new_id("task"),
+                "prompt": "",
+                "response": "",
+            },
+        }
+        try:
+            self._gateway.ask(
+                usable,
+                "/score",
+                body=json.dumps(probe).encode(),
+                request_id=request_id,
+                secrets=("not the shared secret",),
+                timeout_seconds=_CALL_SECONDS,
+            )
+        except GraderCallError as error:
+            if error.status == 401:
+                return VerificationCheck(name=name, passed=True)
+            if error.status != 200:
+                return VerificationCheck(name=name, passed=False, reason_code=error.reason_code)
+        return VerificationCheck(
+            name=name, passed=False, reason_code="unauthenticated_request_accepted"
+        )
+
+
+def _check_batch_size(grader: Grader, health: HealthResponse) -> VerificationCheck:
+    """See that requests of the registered size are not more than the grader says it takes."""
+    told = "capabilities" in health.model_fields_set
+    too_many = grader.capabilities.max_batch_size > health.capabilities.max_batch_size
+    return VerificationCheck(
+        name="registered maxBatchSize is one that the grader takes",
+        passed=not (told and too_many),
+        reason_code="batch_size_too_large" if told and too_many else None,
+    )

@@ -1,0 +1,1 @@
+"""What every HTTP function shares: signatures checked, errors told as problem+json."""

@@ -1,0 +1,99 @@
+"""The one place where errors become ``application/problem+json``."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.exceptions import (
+    RequestUnsupportedContentType,
+    RequestValidationError,
+)
+
+from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, FieldProblem, Problem
+from autotune_platform.clients import is_throttled
+from autotune_platform.errors import (
+    AutotuneError,
+    InvalidRequestError,
+    MalformedRequestError,
+    UnavailableError,
+    UnsupportedMediaTypeError,
+)
+
+logger = Logger()
+
+_MOST_FIELDS = 20
+
+
+def problem_response(error: Exception, *, request_id: str) -> Response[str]:
+    """Return the response that tells a caller about an error.
+
+    An error that nobody foresaw is logged with its traceback and told as ``internal_error``,
+    without a word of its text.
+    """
+    told = _as_autotune_error(error)
+    problem = Problem(
+        type=f"urn:autotune:problem:{told.code.replace('_', '-')}",
+        title=told.title,
+        status=told.status,
+        code=told.code,
+        detail=told.detail,
+        request_id=request_id,
+        errors=told.fields,
+        limit=told.limit,
+        retry_after_seconds=told.retry_after_seconds,
+    )
+    headers: dict[str, str | list[str]] = {}
+    if told.retry_after_seconds is not None:
+        headers["Retry-After"] = str(told.retry_after_seconds)
+    return Response(
+        status_code=told.status,
+        content_type=PROBLEM_CONTENT_TYPE,
+        body=problem.model_dump_json(by_alias=True, exclude_none=True),
+        headers=headers,
+    )
+
+
+def _as_autotune_error(error: Exception) -> AutotuneError:
+    match error:
+        case AutotuneError():
+            return error
+        case RequestUnsupportedContentType():
+            return UnsupportedMediaTypeError("the body must be application/json")
+        case RequestValidationError():
+            return _invalid_request(error.errors())
+        case _ if is_throttled(error):
+            return UnavailableError("a store is busy", retry_after_seconds=1)
+        case _:
+            logger.exception("unforeseen error")
+            return AutotuneError("the request failed; nothing is known to be wrong with it")
+
+
+def _invalid_request(faults: Iterable[Mapping[str, Any]]) -> InvalidRequestError:
+    listed = list(faults)
+    if any(fault["type"] == "json_invalid" for fault in listed):
+        return MalformedRequestError(
+            "the body is not JSON",
+            fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
+        )
+    fields = [
+        FieldProblem(field=_field_path(fault["loc"]), expected=fault["msg"])
+        for fault in listed[:_MOST_FIELDS]
+    ]
+    more = len(listed) - len(fields)
+    detail = f"{fields[0].field}: {fields[0].expected}" + (f" (and {more} more)" if more else "")
+    return InvalidRequestError(detail, fields=fields)
+
+
+def _field_path(location: Iterable[str | int]) -> str:
+    """Return ``completions[3].taskId`` for ``("body", "completions", 3, "taskId")``."""
+    parts = list(location)
+    if len(parts) > 1 and parts[0] in {"body", "query", "path", "header"}:
+        parts = parts[1:]
+    path = ""
+    for part in parts:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    return path

@@ -1,0 +1,113 @@
+"""Driving again what is pending longer than it should be.
+
+A batch is open from its acceptance until the sweeper has seen a verdict for each of its
+completions. A run that sleeps on purpose postpones its batches; whatever else is overdue was lost
+on its way, by a crash, as a dead letter or with its run, and goes through the queue again.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Self
+
+from aws_lambda_powertools import Logger
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from autotune_platform.completions.models import Batch
+from autotune_platform.completions.open_batches import OpenBatchService
+from autotune_platform.environment import SubmissionEnvironment
+
+logger = Logger()
+
+MAX_SWEEPS = 5
+"""How often a batch is driven again before what is left of it ends ``failed``."""
+
+_LONGEST_WAIT = timedelta(hours=1)
+_BATCHES_PER_SHARD = 100
+
+
+class SweepReport(BaseModel):
+    """What one sweep did, in batches."""
+
+    model_config = ConfigDict(frozen=True)
+
+    closed: int = 0
+    driven: int = 0
+    failed: int = 0
+    postponed: int = 0
+
+
+class StuckBatch(BaseModel):
+    """An overdue batch: ids and counts, never text."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    batch_id: str
+    organization_id: str
+    pending: int
+    age_seconds: int
+    sweeps: int
+
+
+class Sweeper:
+    """Looks after open batches whose time has come."""
+
+    def __init__(self, *, batches: OpenBatchService) -> None:
+        self._batches = batches
+
+    @classmethod
+    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
+        """Return the sweeper on the tables and queues that the environment names."""
+        return cls(batches=OpenBatchService.from_environment(environment))
+
+    def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
+        """Look after every overdue batch that there is time for."""
+        done = {"closed": 0, "driven": 0, "failed": 0, "postponed": 0}
+        now = datetime.now(UTC)
+        backlog = cache(self._batches.backlog)
+        for batch in self._overdue(now, seconds_left):
+            pending = self._batches.pending(batch)
+            if not pending:
+                self._batches.close(batch)
+                done["closed"] += 1
+            elif batch.sweeps >= MAX_SWEEPS:
+                self._batches.fail(batch, pending)
+                done["failed"] += 1
+                logger.error("batch failed", batch_id=batch.id, completions=len(pending))
+            elif backlog(batch.priority):
+                # It may just be waiting its turn: driving it again would lengthen the queue.
+                self._batches.postpone(batch, now + _wait(0))
+                done["postponed"] += 1
+            elif self._batches.drive_again(batch, pending, due_at=now + _wait(batch.sweeps + 1)):
+                done["driven"] += 1
+                logger.warning("batch driven again", batch_id=batch.id, completions=len(pending))
+        return SweepReport(**done)
+
+    def stuck(self) -> list[StuckBatch]:
+        """Return overdue batches that have pending completions, without touching them."""
+        now = datetime.now(UTC)
+        found: list[StuckBatch] = []
+        for batch in self._batches.overdue(now, limit=_BATCHES_PER_SHARD):
+            pending = self._batches.pending(batch)
+            if pending:
+                found.append(
+                    StuckBatch(
+                        batch_id=batch.id,
+                        organization_id=batch.organization_id,
+                        pending=len(pending),
+                        age_seconds=round((now - batch.created_at).total_seconds()),
+                        sweeps=batch.sweeps,
+                    )
+                )
+        return found
+
+    def _overdue(self, now: datetime, seconds_left: Callable[[], float]) -> Iterator[Batch]:
+        for batch in self._batches.overdue(now, limit=_BATCHES_PER_SHARD):
+            if seconds_left() < 10:
+                return
+            yield batch
+
+
+def _wait(sweeps: int) -> timedelta:
+    return min(_LONGEST_WAIT, timedelta(minutes=3 * 2**sweeps))

@@ -1,0 +1,1 @@
+"""Verdicts: how completions come to them, and how they are read."""

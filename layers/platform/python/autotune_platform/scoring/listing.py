@@ -1,0 +1,96 @@
+"""Listing a task's verdicts, with or without what was judged."""
+
+import json
+from typing import Self
+
+from autotune.protocol.completions import ScoredCompletion, VerdictState
+from autotune_platform.access.models import Caller
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.completions.wire import completion_on_wire, verdict_on_wire
+from autotune_platform.environment import ContentEnvironment
+from autotune_platform.errors import NotFoundError
+from autotune_platform.scoring.models import Verdict
+from autotune_platform.scoring.repository import cursor_after
+from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.tasks.service import TaskService
+
+# Lambda returns at most 6 MB, the envelope included.
+_LARGEST_PAGE_BYTES = 5_000_000
+
+
+class ScoreListing:
+    """Lists the verdicts of a task to the organisation that the task belongs to."""
+
+    def __init__(
+        self, *, verdicts: VerdictService, completions: CompletionService, tasks: TaskService
+    ) -> None:
+        self._verdicts = verdicts
+        self._completions = completions
+        self._tasks = tasks
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the tables that the environment names."""
+        return cls(
+            verdicts=VerdictService.from_environment(environment),
+            completions=CompletionService.from_environment(environment),
+            tasks=TaskService.from_environment(environment),
+        )
+
+    def page(
+        self,
+        caller: Caller,
+        task_id: str,
+        *,
+        state: VerdictState | None,
+        with_completions: bool,
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[list[ScoredCompletion], str | None]:
+        """Return a page of verdicts of a task, deleted or not.
+
+        Raises:
+            NotFoundError: there is no such task in the caller's organisation.
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        verdicts, token = self._verdicts.page(
+            task_id, state=state, limit=limit, next_token=next_token
+        )
+        if not verdicts:
+            self._tasks.get(caller, task_id)
+        elif verdicts[0].organization_id != caller.organization_id:
+            raise NotFoundError(f"no task {task_id}")
+        if not with_completions:
+            listed = [_scored(verdict) for verdict in verdicts]
+            return listed, token
+        return self._with_completions(verdicts, token)
+
+    def _with_completions(
+        self, verdicts: list[Verdict], token: str | None
+    ) -> tuple[list[ScoredCompletion], str | None]:
+        whole = self._verdicts.find_many(
+            (verdict.completion_id, verdict.grader_id, verdict.grader_version)
+            for verdict in verdicts
+        )
+        completions = self._completions.load(whole)
+        listed: list[ScoredCompletion] = []
+        size = 0
+        for verdict in verdicts:
+            completion = completions.get(verdict.completion_id)
+            scored = _scored(whole[verdict.completion_id]).model_copy(
+                update={"completion": completion_on_wire(completion) if completion else None}
+            )
+            size += _response_bytes(scored)
+            if listed and size > _LARGEST_PAGE_BYTES:
+                return listed, cursor_after(verdicts[len(listed) - 1])
+            listed.append(scored)
+        return listed, token
+
+
+def _scored(verdict: Verdict) -> ScoredCompletion:
+    return ScoredCompletion(**dict(verdict_on_wire(verdict)))
+
+
+def _response_bytes(scored: ScoredCompletion) -> int:
+    """Return what an entry takes in a response: Lambda wraps the body's JSON in JSON once more."""
+    return len(json.dumps(scored.model_dump_json(by_alias=True), ensure_ascii=False).encode())

@@ -1,0 +1,145 @@
+"""Verdicts, and the runs that come to them, as the platform sees them."""
+
+import math
+import random
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from autotune.protocol.completions import ReasonCode, VerdictState
+from autotune.protocol.grading import ScoreDimension
+
+_FIRST_BACK_OFF_SECONDS = 1
+_LONGEST_BACK_OFF_SECONDS = 300
+_LONGEST_JITTER_SECONDS = 60
+
+
+class Verdict(BaseModel):
+    """What became of one completion at one grader: written once, never changed.
+
+    ``grader_version`` is the version registered when the completion was submitted, and part of the
+    verdict's key; ``reported_version`` is what the grader itself said when it answered.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    completion_id: str
+    organization_id: str
+    batch_id: str
+    task_id: str
+    model_id: str
+    grader_id: str
+    grader_version: str
+    state: VerdictState
+    value: float | None = None
+    confidence: float | None = None
+    dimensions: list[ScoreDimension] | None = None
+    reasoning: str | None = None
+    reason_code: ReasonCode | None = None
+    reported_version: str | None = None
+    attempts: int = 0
+    submitted_at: datetime
+    decided_at: datetime
+
+
+class ChunkProgress(BaseModel):
+    """What a run carries from step to step: ids and counts, never text.
+
+    A pass asks the grader once about each completion that has no verdict; it may take several
+    rounds, because a round ends with the function's time.
+
+    Attributes:
+        completion_ids: due in this pass.
+        delayed_ids: failed in this pass for a reason that may pass; due in the next one.
+        delay_seconds: the longest time that the grader asked us to wait in this pass.
+        attempt: passes that are over.
+        waits: rounds in a row that asked nobody, because the grader's limits or circuit forbade it.
+        remaining: how many completions are due now or later.
+        sleep_seconds: how long to wait before the next round.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    organization_id: str
+    grader_id: str
+    grader_version: str
+    completion_ids: list[str]
+    delayed_ids: list[str] = []
+    delay_seconds: int = 0
+    attempt: int = 0
+    waits: int = 0
+    remaining: int
+    sleep_seconds: int = 0
+
+    def after_round(
+        self,
+        *,
+        untried: list[str],
+        failed: Mapping[str, int],
+        wait_seconds: float = 0,
+        asked: bool = True,
+    ) -> Self:
+        """Return the run after a round.
+
+        Args:
+            untried: completions for which there was no time, or no leave to call the grader.
+            failed: what may be tried again, with the seconds that the grader asked us to wait.
+            wait_seconds: until there may be leave; waiting for it is no attempt.
+            asked: whether the grader was called at all.
+        """
+        delayed = [*self.delayed_ids, *failed]
+        delay = max(self.delay_seconds, *failed.values(), 0)
+        remaining = len(untried) + len(delayed)
+        waits = self.waits + 1 if wait_seconds and not asked else 0
+        wait = _with_jitter(wait_seconds, waits) if wait_seconds and remaining else 0
+        changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
+        if untried:
+            changes |= {
+                "completion_ids": untried,
+                "delayed_ids": delayed,
+                "delay_seconds": delay,
+            }
+        else:
+            changes |= {"completion_ids": delayed, "delayed_ids": [], "delay_seconds": 0}
+            if delayed:
+                attempt = self.attempt + 1
+                changes |= {
+                    "attempt": attempt,
+                    "sleep_seconds": max(delay, wait, _back_off(attempt)),
+                }
+        return self.model_copy(update=changes)
+
+    @property
+    def unfinished_ids(self) -> list[str]:
+        """Completions that are due in this pass or the next."""
+        return [*self.completion_ids, *self.delayed_ids]
+
+    def without(self, completion_ids: Collection[str]) -> Self:
+        """Return the run without completions that were decided in the meantime."""
+        due = [id_ for id_ in self.completion_ids if id_ not in completion_ids]
+        delayed = [id_ for id_ in self.delayed_ids if id_ not in completion_ids]
+        return self.model_copy(
+            update={
+                "completion_ids": due,
+                "delayed_ids": delayed,
+                "remaining": len(due) + len(delayed),
+            }
+        )
+
+    def finished(self) -> Self:
+        """Return the same run with nothing left to do."""
+        return self.model_copy(update={"completion_ids": [], "remaining": 0, "sleep_seconds": 0})
+
+
+def _back_off(attempt: int) -> int:
+    """Return seconds to sleep after a pass: full jitter below a doubling ceiling."""
+    ceiling = min(_LONGEST_BACK_OFF_SECONDS, _FIRST_BACK_OFF_SECONDS * 2**attempt)
+    return random.randint(1, ceiling)  # noqa: S311 - jitter
+
+
+def _with_jitter(seconds: float, waits: int) -> int:
+    """Return seconds to sleep until leave: many runs wait for the same, and ask more seldom."""
+    ceiling = min(_LONGEST_JITTER_SECONDS, 2 ** min(waits + 1, 10))
+    return math.ceil(seconds + random.uniform(0, ceiling))  # noqa: S311 - jitter

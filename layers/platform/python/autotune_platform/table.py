@@ -1,0 +1,300 @@
+"""A DynamoDB table with the few operations that repositories need.
+
+Items go in and come out as plain Python values; numbers come out as ``int`` or ``float``.
+"""
+
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Self
+
+from boto3.dynamodb.types import Binary, TypeDeserializer, TypeSerializer
+
+from autotune_platform import clients
+from autotune_platform.errors import UnavailableError
+from autotune_platform.grouping import groups
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_serializer = TypeSerializer()
+_deserializer = TypeDeserializer()
+
+Item = dict[str, Any]
+Key = tuple[str, str]
+
+_BATCH_GET_KEYS = 100
+_BATCH_WRITE_ITEMS = 25
+_UNPROCESSED_ROUNDS = 8
+_SMALLEST_NUMBER = 1e-128
+
+
+@dataclass(frozen=True)
+class Page:
+    """Items in key order, and the key after which the next page starts."""
+
+    items: list[Item]
+    last_key: Item | None
+
+
+class Table:
+    """One table whose primary key is ``pk`` and ``sk``, both strings."""
+
+    def __init__(self, name: str, client: "DynamoDBClient") -> None:
+        self._name = name
+        self._client = client
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the table, reached through the process's client."""
+        return cls(name, clients.dynamodb())
+
+    def get(self, pk: str, sk: str) -> Item | None:
+        """Read one item, strongly consistent."""
+        answer = self._client.get_item(TableName=self._name, Key=_key(pk, sk), ConsistentRead=True)
+        return _from_wire(answer["Item"]) if "Item" in answer else None
+
+    def put_new(self, item: Item, *, or_expired_at: int | None = None) -> bool:
+        """Write an item that must not exist; return False where it did.
+
+        Args:
+            or_expired_at: also overwrite an item whose ``expiresAt`` lies before this Unix second,
+                because TTL deletes late.
+        """
+        condition = "attribute_not_exists(pk)"
+        values: dict[str, Any] = {}
+        if or_expired_at is not None:
+            condition += " OR expiresAt < :now"
+            values = {"ExpressionAttributeValues": {":now": {"N": str(or_expired_at)}}}
+        try:
+            self._client.put_item(
+                TableName=self._name, Item=_to_wire(item), ConditionExpression=condition, **values
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def update(
+        self,
+        pk: str,
+        sk: str,
+        changes: Mapping[str, Any],
+        *,
+        remove: Sequence[str] = (),
+        only_if: Mapping[str, Any] | None = None,
+    ) -> Item | None:
+        """Set and remove attributes of an existing item; return the item after it, or None.
+
+        None means that there is no such item, or that an attribute of ``only_if`` differs.
+        """
+        expected = dict(only_if or {})
+        names = {f"#{i}": name for i, name in enumerate([*changes, *expected, *remove])}
+        values = {f":{i}": value for i, value in enumerate([*changes.values(), *expected.values()])}
+        assignments = [f"#{i} = :{i}" for i in range(len(changes))]
+        conditions = [f"#{i} = :{i}" for i in range(len(changes), len(values))]
+        removed = [f"#{i}" for i in range(len(values), len(names))]
+        expression = "SET " + ", ".join(assignments) if assignments else ""
+        if removed:
+            expression += " REMOVE " + ", ".join(removed)
+        arguments: dict[str, Any] = (
+            {"ExpressionAttributeValues": _to_wire(values)} if values else {}
+        )
+        try:
+            answer = self._client.update_item(
+                TableName=self._name,
+                Key=_key(pk, sk),
+                UpdateExpression=expression,
+                ConditionExpression=" AND ".join(["attribute_exists(pk)", *conditions]),
+                ExpressionAttributeNames=names,
+                ReturnValues="ALL_NEW",
+                **arguments,
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return None
+        return _from_wire(answer["Attributes"])
+
+    def replace(self, pk: str, sk: str, item: Item, *, only_if: Mapping[str, Any]) -> bool:
+        """Write the whole of an existing item; return False where ``only_if`` no longer holds."""
+        names = {f"#{i}": name for i, name in enumerate(only_if)}
+        values = {f":{i}": value for i, value in enumerate(only_if.values())}
+        try:
+            self._client.put_item(
+                TableName=self._name,
+                Item=_to_wire({**item, "pk": pk, "sk": sk}),
+                ConditionExpression=" AND ".join(f"#{i} = :{i}" for i in range(len(names))),
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues=_to_wire(values),
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def advance(
+        self,
+        pk: str,
+        sk: str,
+        name: str,
+        *,
+        by: float,
+        floor: float,
+        ceiling: float,
+        expires_at: int,
+    ) -> float | None:
+        """Add to a number that never falls behind ``floor``; return it after that, or None.
+
+        None means that it lies beyond ``ceiling`` already. An item that is not there is made.
+        """
+        both = {":floor": floor, ":by": by, ":expiry": expires_at}
+        for start, condition, values in (
+            (":floor", "attribute_not_exists(#n) OR #n <= :floor", both),
+            ("#n", "#n > :floor AND #n <= :ceiling", {**both, ":ceiling": ceiling}),
+        ):
+            try:
+                answer = self._client.update_item(
+                    TableName=self._name,
+                    Key=_key(pk, sk),
+                    UpdateExpression=f"SET #n = {start} + :by, expiresAt = :expiry",
+                    ConditionExpression=condition,
+                    ExpressionAttributeNames={"#n": name},
+                    ExpressionAttributeValues=_to_wire(values),
+                    ReturnValues="UPDATED_NEW",
+                )
+            except self._client.exceptions.ConditionalCheckFailedException:
+                continue
+            return float(_from_wire(answer["Attributes"])[name])
+        return None
+
+    def delete(self, pk: str, sk: str) -> None:
+        """Delete an item; deleting what is not there is fine."""
+        self._client.delete_item(TableName=self._name, Key=_key(pk, sk))
+
+    def query(
+        self,
+        partition: str,
+        *,
+        partition_name: str = "pk",
+        index: str | None = None,
+        limit: int | None = None,
+        after: Item | None = None,
+        below: tuple[str, str] | None = None,
+    ) -> Page:
+        """Read a partition of the table, or of an index, in sort order.
+
+        Args:
+            below: name of the sort key, and the value that it must be lower than.
+            limit: most items to return; all that fit 1 MB without it.
+            after: the ``last_key`` of the page before.
+        """
+        options: dict[str, Any] = {}
+        if index is not None:
+            options["IndexName"] = index
+        else:
+            options["ConsistentRead"] = True
+        if limit is not None:
+            options["Limit"] = limit
+        if after is not None:
+            options["ExclusiveStartKey"] = _to_wire(after)
+        condition = "#partition = :partition"
+        names = {"#partition": partition_name}
+        values = {":partition": partition}
+        if below is not None:
+            condition += " AND #sort < :below"
+            names["#sort"], values[":below"] = below
+        answer = self._client.query(
+            TableName=self._name,
+            KeyConditionExpression=condition,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues=_to_wire(values),
+            **options,
+        )
+        last = answer.get("LastEvaluatedKey")
+        return Page(
+            items=[_from_wire(item) for item in answer["Items"]],
+            last_key=_from_wire(last) if last else None,
+        )
+
+    def get_many(self, keys: Iterable[Key]) -> dict[Key, Item]:
+        """Read up to any number of items, strongly consistent; missing ones are left out.
+
+        Raises:
+            UnavailableError: the table kept refusing part of the read.
+        """
+        found: dict[Key, Item] = {}
+        for chunk in groups(dict.fromkeys(keys), _BATCH_GET_KEYS):
+            pending: dict[str, Any] = {
+                self._name: {"Keys": [_key(*key) for key in chunk], "ConsistentRead": True}
+            }
+            for _ in _rounds():
+                answer = self._client.batch_get_item(RequestItems=pending)
+                for raw in answer["Responses"].get(self._name, []):
+                    item = _from_wire(raw)
+                    found[item["pk"], item["sk"]] = item
+                pending = dict(answer.get("UnprocessedKeys") or {})
+                if not pending:
+                    break
+            else:
+                raise UnavailableError("the table is busy", retry_after_seconds=1)
+        return found
+
+    def put_many(self, items: Iterable[Item]) -> None:
+        """Write items whose content follows from their keys, so that a repeat changes nothing.
+
+        Raises:
+            UnavailableError: the table kept refusing part of the write.
+        """
+        for chunk in groups(items, _BATCH_WRITE_ITEMS):
+            pending: dict[str, Any] = {
+                self._name: [{"PutRequest": {"Item": _to_wire(item)}} for item in chunk]
+            }
+            for _ in _rounds():
+                answer = self._client.batch_write_item(RequestItems=pending)
+                pending = dict(answer.get("UnprocessedItems") or {})
+                if not pending:
+                    break
+            else:
+                raise UnavailableError("the table is busy", retry_after_seconds=1)
+
+
+def _rounds() -> Iterator[int]:
+    """Count attempts at unprocessed items, sleeping with full jitter before each but the first."""
+    for attempt in range(_UNPROCESSED_ROUNDS):
+        if attempt:
+            time.sleep(random.uniform(0, min(1.0, 0.025 * 2**attempt)))  # noqa: S311 - jitter
+        yield attempt
+
+
+def _key(pk: str, sk: str) -> dict[str, Any]:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def _to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _serializer.serialize(_decimals(value)) for name, value in item.items()}
+
+
+def _decimals(value: Any) -> Any:
+    if isinstance(value, float):
+        # DynamoDB knows no number nearer to zero than 1e-130.
+        return Decimal(repr(value)) if abs(value) > _SMALLEST_NUMBER else Decimal(0)
+    if isinstance(value, dict):
+        return {name: _decimals(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_decimals(member) for member in value]
+    return value
+
+
+def _from_wire(item: Mapping[str, Any]) -> Item:
+    return {name: _plain(_deserializer.deserialize(value)) for name, value in item.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, Binary):
+        return bytes(value)  # type: ignore[call-overload]
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(member) for member in value]
+    return value

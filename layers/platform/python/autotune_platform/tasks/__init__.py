@@ -1,0 +1,1 @@
+"""Tasks: what is to be scored, and by which grader."""

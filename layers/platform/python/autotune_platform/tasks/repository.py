@@ -1,0 +1,59 @@
+"""Where tasks are stored."""
+
+from collections.abc import Iterable
+
+from autotune_platform.registry import (
+    RECORD,
+    collection,
+    entity_attributes,
+    entity_from,
+    entity_item,
+    find_entity,
+    list_collection,
+)
+from autotune_platform.table import Table
+from autotune_platform.tasks.models import Task
+
+
+class TaskRepository:
+    """Tasks in the ``registry`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, task: Task) -> None:
+        """Store a new task."""
+        self._table.put_new(
+            entity_item(task, pk=task.id, in_collection=collection(task.organization_id, "task"))
+        )
+
+    def get(self, task_id: str) -> Task | None:
+        """Return a task of any organisation."""
+        return find_entity(self._table, "task", task_id, Task)
+
+    def get_many(self, task_ids: Iterable[str]) -> dict[str, Task]:
+        """Return those tasks that exist, of any organisation, by id."""
+        items = self._table.get_many((task_id, RECORD) for task_id in task_ids)
+        return {pk: entity_from(item, Task) for (pk, _), item in items.items()}
+
+    def list(
+        self, organization_id: str, *, limit: int, next_token: str | None
+    ) -> tuple[list[Task], str | None]:
+        """Return a page of an organisation's tasks."""
+        name = collection(organization_id, "task")
+        return list_collection(self._table, name, Task, limit=limit, next_token=next_token)
+
+    def replace(self, before: Task, after: Task) -> bool:
+        """Store a changed task; return False where it changed or went in the meantime."""
+        return self._table.replace(
+            before.id,
+            RECORD,
+            entity_item(
+                after, pk=after.id, in_collection=collection(after.organization_id, "task")
+            ),
+            only_if={"updated_at": entity_attributes(before)["updated_at"]},
+        )
+
+    def delete(self, task: Task) -> None:
+        """Delete a task; its completions and verdicts stay."""
+        self._table.delete(task.id, RECORD)

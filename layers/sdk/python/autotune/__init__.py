@@ -1,0 +1,147 @@
+"""Autotune's public package: protocol, clients, grader SDK and command line.
+
+What is public is imported on first use: ``import autotune.protocol``, as the platform's functions
+do, loads neither httpx nor a client.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autotune.client import (
+        APIError,
+        AsyncAutotuneClient,
+        AuthenticationError,
+        AutotuneClient,
+        AutotuneError,
+        ConfigurationError,
+        ConflictError,
+        ConnectionFailedError,
+        InvalidInputError,
+        InvalidRequestError,
+        NotFoundError,
+        PermissionDeniedError,
+        RateLimitError,
+        RequestTimeoutError,
+        RequestTooLargeError,
+        ServerError,
+        SubmittedBatch,
+        SubmittedCompletion,
+        UnexpectedAnswerError,
+        VerdictSummary,
+        WaitTimeoutError,
+    )
+    from autotune.protocol.access import CreateKeyResponse, Key
+    from autotune.protocol.completions import (
+        BatchResponse,
+        Completion,
+        CompletionVerdict,
+        NewCompletion,
+        Score,
+        ScoredCompletion,
+        VerdictCounts,
+    )
+    from autotune.protocol.graders import (
+        Grader,
+        GraderLimits,
+        RegisterGraderResponse,
+        VerifyGraderResponse,
+    )
+    from autotune.protocol.grading import GraderCapabilities, ScoreDimension
+    from autotune.protocol.tasks import Task
+
+_CLIENT = "autotune.client"
+_COMPLETIONS = "autotune.protocol.completions"
+
+_HOMES = {
+    "APIError": _CLIENT,
+    "AsyncAutotuneClient": _CLIENT,
+    "AuthenticationError": _CLIENT,
+    "AutotuneClient": _CLIENT,
+    "AutotuneError": _CLIENT,
+    "BatchResponse": _COMPLETIONS,
+    "Completion": _COMPLETIONS,
+    "CompletionVerdict": _COMPLETIONS,
+    "ConfigurationError": _CLIENT,
+    "ConflictError": _CLIENT,
+    "ConnectionFailedError": _CLIENT,
+    "CreateKeyResponse": "autotune.protocol.access",
+    "Grader": "autotune.protocol.graders",
+    "GraderCapabilities": "autotune.protocol.grading",
+    "GraderLimits": "autotune.protocol.graders",
+    "InvalidInputError": _CLIENT,
+    "InvalidRequestError": _CLIENT,
+    "Key": "autotune.protocol.access",
+    "NewCompletion": _COMPLETIONS,
+    "NotFoundError": _CLIENT,
+    "PermissionDeniedError": _CLIENT,
+    "RateLimitError": _CLIENT,
+    "RegisterGraderResponse": "autotune.protocol.graders",
+    "RequestTimeoutError": _CLIENT,
+    "RequestTooLargeError": _CLIENT,
+    "Score": _COMPLETIONS,
+    "ScoreDimension": "autotune.protocol.grading",
+    "ScoredCompletion": _COMPLETIONS,
+    "ServerError": _CLIENT,
+    "SubmittedBatch": _CLIENT,
+    "SubmittedCompletion": _CLIENT,
+    "Task": "autotune.protocol.tasks",
+    "UnexpectedAnswerError": _CLIENT,
+    "VerdictCounts": _COMPLETIONS,
+    "VerdictSummary": _CLIENT,
+    "VerifyGraderResponse": "autotune.protocol.graders",
+    "WaitTimeoutError": _CLIENT,
+}
+
+__all__ = [
+    "APIError",
+    "AsyncAutotuneClient",
+    "AuthenticationError",
+    "AutotuneClient",
+    "AutotuneError",
+    "BatchResponse",
+    "Completion",
+    "CompletionVerdict",
+    "ConfigurationError",
+    "ConflictError",
+    "ConnectionFailedError",
+    "CreateKeyResponse",
+    "Grader",
+    "GraderCapabilities",
+    "GraderLimits",
+    "InvalidInputError",
+    "InvalidRequestError",
+    "Key",
+    "NewCompletion",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RegisterGraderResponse",
+    "RequestTimeoutError",
+    "RequestTooLargeError",
+    "Score",
+    "ScoreDimension",
+    "ScoredCompletion",
+    "ServerError",
+    "SubmittedBatch",
+    "SubmittedCompletion",
+    "Task",
+    "UnexpectedAnswerError",
+    "VerdictCounts",
+    "VerdictSummary",
+    "VerifyGraderResponse",
+    "WaitTimeoutError",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,52 @@
+"""What the exit status says to a script."""
+
+from autotune.client import (
+    AuthenticationError,
+    AutotuneError,
+    ConnectionFailedError,
+    NotFoundError,
+    PermissionDeniedError,
+    RateLimitError,
+    ServerError,
+    UnexpectedAnswerError,
+    WaitTimeoutError,
+)
+
+OK = 0
+"""Done."""
+
+INCOMPLETE = 1
+"""Finished, but some completions failed, some lines were rejected, or verification failed."""
+
+USAGE = 2
+"""Wrong usage, bad input, or refused by the state of things; sending it again would not help."""
+
+DENIED = 3
+"""The key is not valid, or its role does not allow this."""
+
+NOT_FOUND = 4
+"""There is no such thing in this organisation."""
+
+UNAVAILABLE = 5
+"""The network or the server failed; sending it again may help."""
+
+INTERRUPTED = 130
+"""Ctrl-C."""
+
+
+def exit_code_of(error: AutotuneError) -> int:
+    """Return the exit status for an error."""
+    if isinstance(error, AuthenticationError | PermissionDeniedError):
+        return DENIED
+    if isinstance(error, NotFoundError):
+        return NOT_FOUND
+    if isinstance(
+        error,
+        ConnectionFailedError
+        | ServerError
+        | RateLimitError
+        | UnexpectedAnswerError
+        | WaitTimeoutError,
+    ):
+        return UNAVAILABLE
+    return USAGE

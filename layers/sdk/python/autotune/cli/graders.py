@@ -1,0 +1,143 @@
+"""``autotune graders``: who scores."""
+
+from typing import Annotated
+
+import typer
+
+from autotune.cli import exit_codes
+from autotune.cli.invocation import AsJson, Columns, Invocation, note
+from autotune.cli.verification import describe_check
+from autotune.protocol.graders import Grader
+from autotune.protocol.limits import (
+    MAX_GRADER_CONCURRENCY,
+    MAX_GRADER_REQUESTS_PER_SECOND,
+    MIN_GRADER_REQUESTS_PER_SECOND,
+)
+
+app = typer.Typer(no_args_is_help=True, help="Graders: register, verify, list, get, delete.")
+
+_COLUMNS: Columns[Grader] = {
+    "ID": lambda grader: grader.id,
+    "NAME": lambda grader: grader.name,
+    "STATUS": lambda grader: grader.status,
+    "VERSION": lambda grader: grader.version,
+    "BATCH": lambda grader: grader.capabilities.max_batch_size,
+    "VISIBILITY": lambda grader: grader.visibility,
+    "ENDPOINT": lambda grader: grader.endpoint,
+}
+
+
+@app.command()
+def register(
+    ctx: typer.Context,
+    *,
+    name: Annotated[str, typer.Option()],
+    endpoint: Annotated[
+        str, typer.Option(help="HTTPS URL below which /score, /score/batch and /health lie.")
+    ],
+    description: Annotated[str | None, typer.Option()] = None,
+    max_batch_size: Annotated[
+        int, typer.Option(min=1, help="Most completions that it takes in one request.")
+    ] = 1,
+    avg_latency_ms: Annotated[
+        int, typer.Option(min=0, help="Its own estimate for one request.")
+    ] = 1_000,
+    max_concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_GRADER_CONCURRENCY, help="Most requests at the same time."),
+    ] = None,
+    requests_per_second: Annotated[
+        float | None,
+        typer.Option(
+            min=MIN_GRADER_REQUESTS_PER_SECOND,
+            max=MAX_GRADER_REQUESTS_PER_SECOND,
+            help="Most requests in a second, evenly spaced.",
+        ),
+    ] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option(help="What it knows, such as math; may be repeated.")
+    ] = None,
+    dimensions: Annotated[bool, typer.Option("--dimensions", help="It scores dimensions.")] = False,
+    explanations: Annotated[
+        bool, typer.Option("--explanations", help="It can explain its scores.")
+    ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Let every organisation use it.")
+    ] = False,
+    share_reasoning: Annotated[
+        bool, typer.Option("--share-reasoning", help="Let trainers read its reasoning.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Register a grader and print its shared secret, this once."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        registered = client.graders.register(
+            name=name,
+            endpoint=endpoint,
+            description=description,
+            capabilities={
+                "max_batch_size": max_batch_size,
+                "avg_latency_ms": avg_latency_ms,
+                "domains": domain or [],
+                "supports_dimensions": dimensions,
+                "supports_explanations": explanations,
+            },
+            limits={
+                "max_concurrency": max_concurrency,
+                "requests_per_second": requests_per_second,
+            },
+            visibility="public" if public else "private",
+            share_reasoning=share_reasoning,
+        )
+    if invocation.as_json:
+        invocation.show_json(registered)
+        return
+    invocation.show(registered.grader)
+    note("The secret is shown this once; the grader reads it from AUTOTUNE_GRADER_SECRET.")
+    typer.echo(f"{'sharedSecret':<16} {registered.credentials.shared_secret}")
+
+
+@app.command()
+def verify(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+    """Have Autotune call a grader and check its signatures; exit status 1 if it fails."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        result = client.graders.verify(grader_id)
+    if invocation.as_json:
+        invocation.show_json(result)
+    else:
+        endpoint = result.grader.endpoint or "its endpoint"
+        for place, check in enumerate(result.checks):
+            is_health = place == 0
+            typer.echo(describe_check(check, endpoint, is_health=is_health))
+        typer.echo(f"{grader_id} is {'verified' if result.verified else 'not verified'}")
+    raise typer.Exit(exit_codes.OK if result.verified else exit_codes.INCOMPLETE)
+
+
+@app.command("list")
+def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List the organisation's graders, oldest first."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        invocation.show_all(client.graders.list(), _COLUMNS)
+
+
+@app.command()
+def get(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+    """Show a grader."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        invocation.show(client.graders.get(grader_id))
+
+
+@app.command()
+def delete(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+    """Delete a grader; what still waits for it ends failed."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        client.graders.delete(grader_id)
+    if invocation.as_json:
+        invocation.show_json({"id": grader_id, "deleted": True})
+    else:
+        note(f"deleted {grader_id}")

@@ -1,0 +1,116 @@
+"""One run of the command line: how it reaches the API and how it prints."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NoReturn, Self, TypeVar
+
+import typer
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+
+from autotune.cli import exit_codes
+from autotune.client import AsyncAutotuneClient, AutotuneClient
+from autotune.protocol.ids import IdKind, is_id
+
+_UNLIMITED_WIDTH = 10_000
+
+T = TypeVar("T", bound=BaseModel)
+Columns = Mapping[str, Callable[[T], object]]
+
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print JSON, one document a line, and nothing else on stdout."),
+]
+
+
+@dataclass
+class Invocation:
+    """The options that stand before the command, and whether JSON is wanted."""
+
+    base_url: str | None = None
+    api_key: str | None = None
+    as_json: bool = False
+
+    @classmethod
+    def of(cls, ctx: typer.Context, as_json: bool = False) -> Self:
+        """Return the invocation that a command belongs to."""
+        invocation = ctx.ensure_object(cls)
+        invocation.as_json = invocation.as_json or as_json
+        return invocation
+
+    def client(self) -> AutotuneClient:
+        """Return a client for what was given or is configured."""
+        return AutotuneClient(base_url=self.base_url, api_key=self.api_key)
+
+    def async_client(self) -> AsyncAutotuneClient:
+        """Return a client for an event loop."""
+        return AsyncAutotuneClient(base_url=self.base_url, api_key=self.api_key)
+
+    def show(self, thing: BaseModel) -> None:
+        """Print one thing: its fields one a line, or as JSON."""
+        if self.as_json:
+            self.show_json(thing)
+            return
+        for name, value in thing.model_dump(by_alias=True, mode="json").items():
+            typer.echo(f"{name:<16} {_readable(value)}")
+
+    def show_all(self, things: Iterable[T], columns: Columns[T]) -> None:
+        """Print a table of things, or each as JSON as it comes."""
+        if self.as_json:
+            for thing in things:
+                self.show_json(thing)
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in columns:
+            table.add_column(name, no_wrap=True)
+        for thing in things:
+            table.add_row(*(_readable(column(thing)) for column in columns.values()))
+        stdout_console().print(table)
+
+    def show_json(self, thing: BaseModel | Mapping[str, Any]) -> None:
+        """Print one JSON document on a line of its own."""
+        if isinstance(thing, BaseModel):
+            typer.echo(thing.model_dump_json(by_alias=True))
+        else:
+            typer.echo(json.dumps(thing, ensure_ascii=False))
+
+
+def require_id(kind: IdKind, given: str, *, name: str, option: str) -> None:
+    """End as for an unknown id where an option holds what cannot be one."""
+    if not is_id(kind, given):
+        told = f"no {name} {given}: {option} takes an id as `autotune {name}s list` shows it"
+        stop(told, exit_codes.NOT_FOUND)
+
+
+def stdout_console() -> Console:
+    """Return a console for results; what is piped is never cut to a width."""
+    return Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=None if sys.stdout.isatty() else _UNLIMITED_WIDTH,
+    )
+
+
+def note(text: str) -> None:
+    """Tell the person at the terminal something that is not a result."""
+    typer.echo(text, err=True)
+
+
+def stop(text: str, code: int = exit_codes.USAGE) -> NoReturn:
+    """End with an error in one line."""
+    note(f"autotune: {text}")
+    raise typer.Exit(code)
+
+
+def _readable(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

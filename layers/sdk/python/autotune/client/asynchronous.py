@@ -1,0 +1,104 @@
+"""The client for an asyncio event loop."""
+
+import asyncio
+from typing import Self, TypeVar
+
+import httpx
+
+from autotune.client.batches import AsyncBatches
+from autotune.client.completions import AsyncCompletions
+from autotune.client.exchange import (
+    DEFAULT_MAX_RETRIES,
+    DEFAULT_TIMEOUT_SECONDS,
+    Attempt,
+    Course,
+    Pause,
+    Reply,
+    Session,
+    closed_client,
+    open_session,
+)
+from autotune.client.graders import AsyncGraders
+from autotune.client.keys import AsyncKeys
+from autotune.client.scores import AsyncScores
+from autotune.client.tasks import AsyncTasks
+
+T = TypeVar("T")
+
+
+class AsyncAutotuneClient:
+    """Calls the Autotune API from an asyncio event loop.
+
+    The methods are those of ``AutotuneClient``, as coroutines; lists are asynchronous iterators.
+
+    Example:
+        >>> async with AsyncAutotuneClient() as client:
+        ...     async for task in client.tasks.list():
+        ...         print(task.id, task.name)
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float | httpx.Timeout = DEFAULT_TIMEOUT_SECONDS,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        http_client: httpx.AsyncClient | None = None,
+    ) -> None:
+        """Find address and key; nothing is sent yet. Arguments are those of ``AutotuneClient``.
+
+        Raises:
+            ConfigurationError: address or key is missing or cannot be used.
+        """
+        self._session = open_session(
+            base_url=base_url, api_key=api_key, timeout=timeout, max_retries=max_retries
+        )
+        self._owns_http = http_client is None
+        self._http = httpx.AsyncClient() if http_client is None else http_client
+        self.tasks = AsyncTasks(self)
+        self.graders = AsyncGraders(self)
+        self.completions = AsyncCompletions(self)
+        self.batches = AsyncBatches(self)
+        self.scores = AsyncScores(self)
+        self.keys = AsyncKeys(self)
+
+    @property
+    def session(self) -> Session:
+        """Address, key and settings of this client."""
+        return self._session
+
+    async def carry_out(self, course: Course[T]) -> T:
+        """Follow a course on the event loop to its result."""
+        reply: Reply = None
+        while True:
+            try:
+                step = course.send(reply)
+            except StopIteration as finished:
+                result: T = finished.value
+                return result
+            reply = await self._perform(step)
+
+    async def close(self) -> None:
+        """Close the connections that this client opened."""
+        if self._owns_http:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def _perform(self, step: Attempt | Pause) -> Reply:
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            return None
+        try:
+            return await self._http.send(step.request(self._http), follow_redirects=False)
+        except httpx.RequestError as error:
+            return error
+        except RuntimeError as error:
+            if not self._http.is_closed:
+                raise
+            raise closed_client() from error

@@ -1,0 +1,176 @@
+"""What can go wrong in a call, as types.
+
+``AutotuneError`` is the root. An ``APIError`` is an answer of the server, with its problem details
+(RFC 9457); the others arise on this side.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from autotune.protocol.problems import FieldProblem, LimitProblem
+
+_FIELDS_TOLD = 5
+
+
+class AutotuneError(Exception):
+    """Everything that this package raises."""
+
+
+class ConfigurationError(AutotuneError):
+    """No address or key was found, or one that cannot be used."""
+
+
+class InvalidInputError(AutotuneError, ValueError):
+    """Arguments that the API would refuse; nothing was sent.
+
+    Attributes:
+        errors: the fields at fault and what was expected of each.
+    """
+
+    def __init__(self, errors: Sequence[FieldProblem]) -> None:
+        super().__init__("; ".join(f"{error.field}: {error.expected}" for error in errors))
+        self.errors = tuple(errors)
+
+    @classmethod
+    def of(cls, error: ValidationError, *, within: str = "") -> "InvalidInputError":
+        """Name pydantic's findings by their place on the wire, below ``within``."""
+        return cls(
+            [
+                FieldProblem(field=_wire_path(within, found["loc"]), expected=found["msg"])
+                for found in error.errors(include_url=False, include_input=False)
+            ]
+        )
+
+
+class ConnectionFailedError(AutotuneError):
+    """The server could not be reached, or the connection broke."""
+
+
+class RequestTimeoutError(ConnectionFailedError):
+    """The server did not answer in time."""
+
+
+class WaitTimeoutError(AutotuneError):
+    """What was waited for was still pending when the given time was over."""
+
+
+class APIError(AutotuneError):
+    """The server answered with an error.
+
+    Attributes:
+        status: the HTTP status.
+        code: the stable word for programs, such as ``not_found``; ``unexpected_answer`` where the
+            answer was not Autotune's, such as a gateway's HTML page.
+        detail: the sentence for people.
+        request_id: what to quote when asking for help.
+        errors: the fields at fault.
+        limit: the limit that was met.
+        retry_after: seconds after which the same request may succeed.
+    """
+
+    def __init__(
+        self,
+        *,
+        status: int,
+        code: str,
+        detail: str,
+        request_id: str | None = None,
+        errors: Sequence[FieldProblem] = (),
+        limit: LimitProblem | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.request_id = request_id
+        self.errors = tuple(errors)
+        self.limit = limit
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        parts = [f"{self.status} {self.code}: {self.detail}"]
+        fields = [
+            f"{error.field}: {error.expected}" for error in self.errors if not self._tells(error)
+        ]
+        parts += fields[:_FIELDS_TOLD]
+        if len(fields) > _FIELDS_TOLD:
+            parts.append(f"and {len(fields) - _FIELDS_TOLD} fields more")
+        if self.limit is not None:
+            parts.append(f"limit {self.limit.name}: {self.limit.maximum} {self.limit.unit}")
+        if self.retry_after is not None:
+            parts.append(f"retry after {self.retry_after:g} s")
+        text = "; ".join(parts)
+        return f"{text} (request {self.request_id})" if self.request_id else text
+
+    def _tells(self, error: FieldProblem) -> bool:
+        """Tell whether the detail says already what is expected of a field."""
+        return error.field in self.detail and error.expected in self.detail
+
+
+class InvalidRequestError(APIError):
+    """400 or 422: the server refused the input; ``errors`` names the fields."""
+
+
+class AuthenticationError(APIError):
+    """401: the key is unknown or revoked, or the signature wrong, stale or replayed."""
+
+
+class PermissionDeniedError(APIError):
+    """403: the key's role does not allow this."""
+
+
+class NotFoundError(APIError):
+    """404: there is no such thing, or not in this organisation."""
+
+
+class ConflictError(APIError):
+    """409: the state of things does not allow this, such as a grader not yet verified."""
+
+
+class RequestTooLargeError(APIError):
+    """413: the body is larger than ``limit`` allows."""
+
+
+class RateLimitError(APIError):
+    """429: too many requests; ``retry_after`` says when to go on."""
+
+
+class ServerError(APIError):
+    """5xx: the server failed or is not available."""
+
+
+class UnexpectedAnswerError(APIError):
+    """A success or a redirect that is not what the API promises, such as a proxy's page."""
+
+
+_BY_STATUS: dict[int, type[APIError]] = {
+    400: InvalidRequestError,
+    401: AuthenticationError,
+    403: PermissionDeniedError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: RequestTooLargeError,
+    422: InvalidRequestError,
+    429: RateLimitError,
+}
+
+
+def error_class(status: int) -> type[APIError]:
+    """Return the class for an HTTP status."""
+    if status >= 500:
+        return ServerError
+    if status < 400:
+        return UnexpectedAnswerError
+    return _BY_STATUS.get(status, APIError)
+
+
+def _wire_path(within: str, location: Sequence[int | str]) -> str:
+    path = within
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    return path or "(whole)"

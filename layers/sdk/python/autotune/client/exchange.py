@@ -1,0 +1,225 @@
+"""The course of a call, without I/O: sign, send, judge the answer, pause, send again.
+
+A course is a generator. It yields what is to be done, an ``Attempt`` or a ``Pause``, is sent what
+came of it, and returns the result. ``AutotuneClient`` and ``AsyncAutotuneClient`` carry the same
+courses out, one with blocking I/O and one without.
+"""
+
+import random
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+import httpx
+
+from autotune.client.answers import error_of, retry_after
+from autotune.client.calls import Call, nothing
+from autotune.client.configuration import Configuration, find_configuration
+from autotune.client.errors import (
+    AutotuneError,
+    ConfigurationError,
+    ConnectionFailedError,
+    InvalidInputError,
+    RequestTimeoutError,
+)
+from autotune.client.version import installed_version
+from autotune.protocol.ids import new_id
+from autotune.protocol.problems import FieldProblem
+from autotune.protocol.signing import sign_api_request
+
+IDEMPOTENCY_KEY_HEADER = "idempotency-key"
+
+DEFAULT_TIMEOUT_SECONDS = 30.0
+DEFAULT_MAX_RETRIES = 4
+
+FIRST_BACK_OFF_SECONDS = 0.5
+LONGEST_BACK_OFF_SECONDS = 8.0
+LONGEST_RETRY_AFTER_SECONDS = 60.0
+"""A server that asks for more patience than this is left to the caller."""
+
+_HOLD_MARGIN_SECONDS = 10.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One HTTP request, to be answered with a response or with the error that httpx raised."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    content: bytes
+    timeout: httpx.Timeout
+
+    def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+        """Build the request with the client that will send it, for its headers and hooks."""
+        return http.build_request(
+            self.method,
+            self.url,
+            headers=self.headers,
+            content=self.content,
+            timeout=self.timeout,
+        )
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Let ``seconds`` pass."""
+
+    seconds: float
+
+
+Reply: TypeAlias = httpx.Response | httpx.RequestError | None
+Course: TypeAlias = Generator[Attempt | Pause, Reply, T]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """What all courses of one client share.
+
+    Attributes:
+        max_retries: attempts after the first.
+        jitter: returns a number between its two arguments; replaced in tests.
+    """
+
+    configuration: Configuration
+    timeout: httpx.Timeout
+    max_retries: int
+    user_agent: str
+    jitter: Callable[[float, float], float] = random.uniform
+
+    def course(self, call: Call[T]) -> Course[T]:
+        """Carry one call through its attempts.
+
+        Raises:
+            APIError: the server refused, or still failed at the last attempt.
+            ConnectionFailedError: no attempt got an answer.
+        """
+        for retries in range(self.max_retries + 1):
+            reply = yield self._attempt(call)
+            if isinstance(reply, httpx.Response) and reply.is_success:
+                return call.read(reply)
+            if isinstance(reply, httpx.Response) and _done_before(call, reply, retries):
+                return call.read(reply)
+            pause = self._pause(call, reply, retries)
+            if pause is None:
+                break
+            yield Pause(pause)
+        failure = _failure(reply)
+        if self.configuration.is_local and isinstance(reply, httpx.ConnectError):
+            failure.add_note("is the local stack up? `make up` starts it")
+        raise failure
+
+    def _attempt(self, call: Call[T]) -> Attempt:
+        # Each attempt is signed anew: the server refuses a request id that it has seen.
+        headers = sign_api_request(
+            key_id=self.configuration.key_id,
+            secret=self.configuration.secret,
+            method=call.method,
+            path=call.path,
+            query=call.query,
+            body=call.body,
+            request_id=new_id("req"),
+        )
+        headers["accept"] = "application/json"
+        headers["user-agent"] = self.user_agent
+        if call.body:
+            headers["content-type"] = "application/json"
+        if call.idempotency_key is not None:
+            headers[IDEMPOTENCY_KEY_HEADER] = call.idempotency_key
+        url = f"{self.configuration.base_url}{call.path}"
+        return Attempt(
+            method=call.method,
+            url=f"{url}?{call.query}" if call.query else url,
+            headers=headers,
+            content=call.body,
+            timeout=_with_hold(self.timeout, call.hold_seconds),
+        )
+
+    def _pause(self, call: Call[T], reply: Reply, retries: int) -> float | None:
+        """Return the seconds until the next attempt, or None if there is to be none."""
+        if retries == self.max_retries or not _may_repeat(call, reply):
+            return None
+        asked = retry_after(reply) if isinstance(reply, httpx.Response) else None
+        if asked is not None and asked > LONGEST_RETRY_AFTER_SECONDS:
+            return None
+        ceiling = min(LONGEST_BACK_OFF_SECONDS, FIRST_BACK_OFF_SECONDS * 2**retries)
+        # Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+        # On top of Retry-After, so that those who were told the same moment do not meet at it.
+        return (asked or 0.0) + self.jitter(0.0, ceiling)
+
+
+def open_session(
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    timeout: float | httpx.Timeout,
+    max_retries: int,
+) -> Session:
+    """Find address and key, and check the settings.
+
+    Raises:
+        ConfigurationError: something is missing or cannot be used.
+    """
+    if max_retries < 0:
+        raise ConfigurationError("max_retries must be 0 or more")
+    return Session(
+        configuration=find_configuration(base_url=base_url, api_key=api_key),
+        timeout=httpx.Timeout(timeout),
+        max_retries=max_retries,
+        user_agent=f"autotune-python/{installed_version()}",
+    )
+
+
+def closed_client() -> InvalidInputError:
+    """Return the error of a call on a client that was closed before."""
+    expected = "one that is open: this client was closed"
+    return InvalidInputError([FieldProblem(field="client", expected=expected)])
+
+
+def _may_repeat(call: Call[T], reply: Reply) -> bool:
+    if isinstance(reply, httpx.Response):
+        # 425 and 429 say that nothing was done; after the others only a repeatable call is safe.
+        return reply.status_code in (425, 429) or (
+            call.repeatable and (reply.status_code == 408 or reply.status_code >= 500)
+        )
+    if isinstance(reply, httpx.UnsupportedProtocol | httpx.LocalProtocolError | httpx.ProxyError):
+        return False
+    never_sent = isinstance(reply, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+    return never_sent or call.repeatable
+
+
+def _done_before(call: Call[T], response: httpx.Response, retries: int) -> bool:
+    """Tell whether a deletion is missing its target because a lost attempt had removed it."""
+    return call.read is nothing and response.status_code == 404 and retries > 0
+
+
+def _failure(reply: Reply) -> AutotuneError:
+    if isinstance(reply, httpx.Response):
+        return error_of(reply)
+    if reply is None:
+        raise AssertionError("an attempt was answered with nothing")
+    request = reply.request
+    place = f"{request.method} {request.url.copy_with(query=None)}"
+    if isinstance(reply, httpx.TimeoutException):
+        failure: AutotuneError = RequestTimeoutError(f"{place}: no answer in time ({_kind(reply)})")
+    else:
+        failure = ConnectionFailedError(f"{place}: {reply or _kind(reply)}")
+    failure.__cause__ = reply
+    return failure
+
+
+def _kind(error: httpx.RequestError) -> str:
+    return type(error).__name__
+
+
+def _with_hold(timeout: httpx.Timeout, hold_seconds: float) -> httpx.Timeout:
+    if not hold_seconds or timeout.read is None:
+        return timeout
+    return httpx.Timeout(
+        connect=timeout.connect,
+        read=max(timeout.read, hold_seconds + _HOLD_MARGIN_SECONDS),
+        write=timeout.write,
+        pool=timeout.pool,
+    )

@@ -1,0 +1,180 @@
+"""``client.graders``: who scores."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autotune.client.binding import (
+    AsyncListMethod,
+    AsyncMethod,
+    AsyncResource,
+    ListMethod,
+    Method,
+    Resource,
+)
+from autotune.client.calls import (
+    Call,
+    Listing,
+    body_of,
+    nothing,
+    page_parameters,
+    path_to,
+    request_of,
+    returning,
+)
+from autotune.protocol.graders import (
+    Grader,
+    GraderLimits,
+    GraderList,
+    GraderResponse,
+    RegisterGraderRequest,
+    RegisterGraderResponse,
+    UpdateGraderRequest,
+    VerifyGraderResponse,
+    Visibility,
+)
+from autotune.protocol.grading import GraderCapabilities
+
+_grader = returning(GraderResponse, lambda answer: answer.grader)
+
+
+def register_grader(
+    *,
+    name: str,
+    endpoint: str,
+    description: str | None = None,
+    capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
+    limits: GraderLimits | Mapping[str, Any] | None = None,
+    visibility: Visibility | None = None,
+    share_reasoning: bool | None = None,
+) -> Call[RegisterGraderResponse]:
+    """Register a grader; its shared secret is in the answer, this once.
+
+    Args:
+        endpoint: HTTPS base URL below which ``/score``, ``/score/batch`` and ``/health`` lie.
+        limits: ``max_concurrency`` (1 to 1000 requests at the same time) and
+            ``requests_per_second`` (0.01 to 10,000), for all callers together; default none.
+        visibility: ``private`` (the default) serves the owner's organisation, ``public`` all.
+        share_reasoning: let trainers see the grader's reasoning; default False.
+
+    Raises:
+        InvalidInputError: a field is out of its range; nothing was sent.
+        InvalidRequestError: the endpoint is not one that Autotune will call.
+    """
+    request = request_of(
+        RegisterGraderRequest,
+        name=name,
+        endpoint=endpoint,
+        description=description,
+        capabilities=capabilities,
+        limits=limits,
+        visibility=visibility,
+        share_reasoning=share_reasoning,
+    )
+    return Call(
+        method="POST",
+        path=path_to("graders"),
+        body=body_of(request),
+        read=returning(RegisterGraderResponse, lambda answer: answer),
+    )
+
+
+def get_grader(grader_id: str) -> Call[Grader]:
+    """Read a grader.
+
+    Raises:
+        NotFoundError: there is no such grader that this organisation may see.
+    """
+    return Call(method="GET", path=path_to("graders", grader_id), read=_grader)
+
+
+def list_graders(*, page_size: int | None = None) -> Listing[Grader]:
+    """Walk through the organisation's graders, oldest first.
+
+    Args:
+        page_size: graders fetched at a time, 1 to 200.
+    """
+    return Listing(
+        path=path_to("graders"),
+        parameters=page_parameters(page_size),
+        read=returning(GraderList, lambda page: (page.graders, page.next_token)),
+    )
+
+
+def update_grader(
+    grader_id: str,
+    *,
+    name: str | None = None,
+    endpoint: str | None = None,
+    description: str | None = None,
+    capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
+    limits: GraderLimits | Mapping[str, Any] | None = None,
+    visibility: Visibility | None = None,
+    share_reasoning: bool | None = None,
+) -> Call[Grader]:
+    """Change the fields that are given; a changed endpoint has to be verified again.
+
+    ``capabilities`` and ``limits`` are replaced as a whole: empty limits lift them.
+
+    Raises:
+        InvalidInputError: a field is out of its range; nothing was sent.
+        NotFoundError: there is no such grader in this organisation.
+    """
+    request = request_of(
+        UpdateGraderRequest,
+        name=name,
+        endpoint=endpoint,
+        description=description,
+        capabilities=capabilities,
+        limits=limits,
+        visibility=visibility,
+        share_reasoning=share_reasoning,
+    )
+    return Call(
+        method="PATCH", path=path_to("graders", grader_id), body=body_of(request), read=_grader
+    )
+
+
+def delete_grader(grader_id: str) -> Call[None]:
+    """Delete a grader; what still waits for it ends ``failed``.
+
+    Raises:
+        NotFoundError: there is no such grader in this organisation.
+    """
+    return Call(method="DELETE", path=path_to("graders", grader_id), read=nothing)
+
+
+def verify_grader(grader_id: str) -> Call[VerifyGraderResponse]:
+    """Have Autotune call the grader and check its signatures; the answer lists each check.
+
+    A grader that fails is no error: ``verified`` is then False.
+
+    Raises:
+        NotFoundError: there is no such grader in this organisation.
+    """
+    return Call(
+        method="POST",
+        path=path_to("graders", grader_id, "verify"),
+        read=returning(VerifyGraderResponse, lambda answer: answer),
+    )
+
+
+class Graders(Resource):
+    """Graders, blocking."""
+
+    register = Method(register_grader)
+    get = Method(get_grader)
+    list = ListMethod(list_graders)
+    update = Method(update_grader)
+    delete = Method(delete_grader)
+    verify = Method(verify_grader)
+
+
+class AsyncGraders(AsyncResource):
+    """Graders, for an event loop."""
+
+    register = AsyncMethod(register_grader)
+    get = AsyncMethod(get_grader)
+    list = AsyncListMethod(list_graders)
+    update = AsyncMethod(update_grader)
+    delete = AsyncMethod(delete_grader)
+    verify = AsyncMethod(verify_grader)

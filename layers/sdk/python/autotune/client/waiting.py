@@ -1,0 +1,46 @@
+"""Courses that long-poll until nothing is pending."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from autotune.client.calls import Call
+from autotune.client.errors import WaitTimeoutError
+from autotune.client.exchange import Course, Pause, Session
+from autotune.protocol.limits import MAX_WAIT_SECONDS
+
+_GAP_SECONDS = 0.2
+
+T = TypeVar("T")
+
+
+def poll(
+    session: Session,
+    describe: Callable[[int], Call[T]],
+    *,
+    pending: Callable[[T], bool],
+    timeout: float | None,
+    what: str,
+) -> Course[T]:
+    """Ask until the answer is no longer pending.
+
+    Args:
+        describe: returns the call that lets the server hold the request for the given seconds.
+        timeout: seconds to wait in all; None waits for ever.
+        what: names the thing in the error.
+
+    Raises:
+        WaitTimeoutError: it was still pending after ``timeout``.
+    """
+    deadline = math.inf if timeout is None else time.monotonic() + timeout
+    while True:
+        left = deadline - time.monotonic()
+        hold = math.ceil(min(max(left, 0), MAX_WAIT_SECONDS))
+        answer = yield from session.course(describe(hold))
+        if not pending(answer):
+            return answer
+        if time.monotonic() + _GAP_SECONDS > deadline:
+            raise WaitTimeoutError(f"{what} was still pending after {timeout:g} s")
+        # A gateway in between may cut the long poll short: never ask in a tight loop.
+        yield Pause(_GAP_SECONDS)

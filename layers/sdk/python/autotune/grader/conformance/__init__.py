@@ -1,0 +1,13 @@
+"""Proving from outside that a grader keeps the protocol, as ``autotune grader check`` does."""
+
+from autotune.grader.conformance.checks import check_grader
+from autotune.grader.conformance.results import CheckResult, Outcome
+from autotune.grader.conformance.session import SAMPLE_COMPLETION, GraderUnreachableError
+
+__all__ = [
+    "SAMPLE_COMPLETION",
+    "CheckResult",
+    "GraderUnreachableError",
+    "Outcome",
+    "check_grader",
+]

@@ -1,0 +1,170 @@
+"""Checks of what a grader answers: health, scores, signatures, versions, repeatability."""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from autotune.grader.conformance.results import CheckFailedError, CheckSkippedError
+from autotune.grader.conformance.session import (
+    OWN_LOG,
+    Exchange,
+    GraderSession,
+    answered,
+    encode,
+)
+from autotune.protocol.ids import new_id
+from autotune.protocol.signing import (
+    RESPONSE_SIGNATURE_HEADER,
+    RESPONSE_TIMESTAMP_HEADER,
+    SignatureError,
+    sign_grader_request,
+    verify_grader_response,
+)
+
+
+def health_answers(session: GraderSession) -> str:
+    """GET /health without a signature answers 200 with status, version and capabilities."""
+    session.health = session.send("GET", "/health", b"", new_id("req"), {}).read_health()
+    return f"{session.health.status}, version {session.health.version}"
+
+
+def health_is_signed(session: GraderSession) -> str:
+    """A signed GET /health is answered with a signature that fits it."""
+    request_id = new_id("req")
+    headers = sign_grader_request(session.secrets, request_id=request_id, body=b"")
+    exchange = session.send("GET", "/health", b"", request_id, headers)
+    exchange.read_health()
+    _require_bound(exchange, session.secrets)
+    return "its signature fits"
+
+
+def score_accepted(session: GraderSession) -> str:
+    """A signed POST /score answers 200 with a judgement of the sample."""
+    exchange = session.score()
+    if exchange.status == 401:
+        raise CheckFailedError("it answered 401: is this the grader's secret?")
+    if exchange.status != 200:
+        raise CheckFailedError(answered(exchange.status))
+    if exchange.says_error:
+        raise CheckFailedError(
+            f"it failed on the sample: {OWN_LOG}; --completion gives one of its own field"
+        )
+    session.scored = exchange
+    return "it answered 200"
+
+
+def score_valid(session: GraderSession) -> str:
+    """The answer has the request's id and a value and confidence from 0 to 1, or abstains."""
+    answer = session.first_score().read_score()
+    if answer.score is None:
+        return "it abstained"
+    return f"value {answer.score.value:g}, confidence {answer.score.confidence:g}"
+
+
+def answer_signed(session: GraderSession) -> str:
+    """The answer carries a response signature and a response timestamp near the current time."""
+    exchange = session.first_score()
+    try:
+        _verify(exchange, session.secrets)
+    except SignatureError as error:
+        if error.fault != "mismatch":
+            raise CheckFailedError(str(error)) from None
+    return "both headers are there"
+
+
+def answer_bound_to_request(session: GraderSession) -> str:
+    """The signature covers timestamp, request id, the request's hash and the answer's raw bytes."""
+    exchange = session.first_score()
+    _require_bound(exchange, session.secrets)
+    return "its signature fits this request and no other"
+
+
+def version_consistent(session: GraderSession) -> str:
+    """Scores carry the same graderVersion as /health."""
+    if session.health is None:
+        raise CheckSkippedError("the version is not known without the grader's health")
+    answer = session.first_score().read_score()
+    if answer.grader_version != session.health.version:
+        raise CheckFailedError(
+            f"/health says {session.health.version}, the score says {answer.grader_version}"
+        )
+    return f"both say {answer.grader_version}"
+
+
+def unknown_fields_tolerated(session: GraderSession) -> str:
+    """Fields that the grader does not know are skipped, so that the protocol can grow."""
+    session.first_score()
+    future = {"addedLater": {"nested": [1, None]}}
+    completion = session.completion(**future)
+    answer = session.score(
+        completion=completion, options={"includeDimensions": True, **future}, **future
+    )
+    answer.read_score()
+    return "it answered 200"
+
+
+def options_respected(session: GraderSession) -> str:
+    """Dimensions and reasoning are left out unless the options ask for them."""
+    session.first_score()
+    options = {"includeDimensions": False, "includeExplanation": False}
+    answer = session.score(options=options).read_score()
+    if answer.score is not None and answer.score.dimensions is not None:
+        raise CheckFailedError("dimensions came without being asked for")
+    if answer.score is not None and answer.score.reasoning is not None:
+        raise CheckFailedError("reasoning came without being asked for")
+    return "neither came"
+
+
+def value_of(session: GraderSession, completion: dict[str, object]) -> float | None:
+    """Return the value for ``completion``, None for an abstention."""
+    score = session.score(completion=completion).read_score().score
+    return None if score is None else score.value
+
+
+def _require_bound(exchange: Exchange, secrets: Sequence[str]) -> None:
+    try:
+        _verify(exchange, secrets)
+    except SignatureError as error:
+        known = _known_mistake(exchange, secrets) if error.fault == "mismatch" else ""
+        raise CheckFailedError(known or str(error)) from None
+
+
+def _verify(exchange: Exchange, secrets: Sequence[str]) -> None:
+    verify_grader_response(
+        exchange.response.headers,
+        exchange.response.content,
+        secrets,
+        request_id=exchange.request_id,
+        request_body=exchange.request_body,
+    )
+
+
+def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
+    """Say which usual mistake made a signature that does not fit, if it is one of them."""
+    headers, body = exchange.response.headers, exchange.response.content
+    start = f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{exchange.request_id}.".encode()
+    question = hashlib.sha256(exchange.request_body)
+    payload_by_mistake = {
+        "it leaves out the hash of the request's body": start + body,
+        "it signs the hash of the request as raw bytes, not as hex": (
+            start + question.digest() + b"." + body
+        ),
+        "it signs the request's body, not its hash": start + exchange.request_body + b"." + body,
+        "it leaves out the request id": (
+            f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{question.hexdigest()}.".encode() + body
+        ),
+    }
+    try:
+        respelled = encode(exchange.response.json())
+    except ValueError:
+        respelled = body
+    payload_by_mistake["it signs JSON that it wrote anew, not the bytes that it sends"] = (
+        start + question.hexdigest().encode() + b"." + respelled
+    )
+    given = headers[RESPONSE_SIGNATURE_HEADER].split()
+    for mistake, payload in payload_by_mistake.items():
+        for secret in secrets:
+            mac = hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
+            if f"v1={mac}" in given:
+                return f"the signature fits no valid payload: {mistake}"
+    return ""

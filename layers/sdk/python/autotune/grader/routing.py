@@ -1,0 +1,187 @@
+"""Which operation a request means, and whether its body can be read."""
+
+from typing import Literal
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from autotune.grader.exchange import HttpRequest, ProblemError
+from autotune.protocol.grading import GradedCompletion, ScoreOptions, ScoreRequest
+from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES
+from autotune.protocol.problems import FieldProblem, LimitProblem
+
+Operation = Literal["score", "score_batch", "health"]
+
+_METHODS: dict[Operation, str] = {"score": "POST", "score_batch": "POST", "health": "GET"}
+
+
+def operation_of(request: HttpRequest) -> Operation:
+    """Return what is asked for; any prefix before the operation is the deployment's affair.
+
+    Raises:
+        ProblemError: 404 for an unknown path, 405 for a known one with another method.
+    """
+    segments = [segment for segment in request.path.split("/") if segment]
+    operation: Operation
+    match segments:
+        case [*_, "score", "batch"]:
+            operation = "score_batch"
+        case [*_, "score"]:
+            operation = "score"
+        case [*_, "health"]:
+            operation = "health"
+        case _:
+            raise ProblemError(
+                status=404,
+                code="not_found",
+                detail="A grader answers POST /score, POST /score/batch and GET /health.",
+            )
+    method = _METHODS[operation]
+    if request.method.upper() != method:
+        raise ProblemError(
+            status=405,
+            code="method_not_allowed",
+            detail=f"This path takes {method} only.",
+            headers={"allow": method},
+        )
+    return operation
+
+
+def require_size(body: bytes) -> None:
+    """Refuse a body over the limit.
+
+    Raises:
+        ProblemError: 413 with the limit.
+    """
+    if len(body) > MAX_GRADER_REQUEST_BYTES:
+        raise ProblemError(
+            status=413,
+            code="request_too_large",
+            detail=f"A request to a grader has at most {MAX_GRADER_REQUEST_BYTES} bytes.",
+            limit=LimitProblem(
+                name="graderRequestBytes", maximum=MAX_GRADER_REQUEST_BYTES, unit="bytes"
+            ),
+        )
+
+
+def read_score_request(body: bytes) -> ScoreRequest:
+    """Return the body of ``POST /score``.
+
+    Raises:
+        ProblemError: 400 for what is not JSON, 422 with the fields at fault.
+    """
+    try:
+        return ScoreRequest.model_validate(_read_object(body))
+    except ValidationError as error:
+        raise _unprocessable(_field_problems(error)) from None
+
+
+class BatchRequest:
+    """A ``POST /score/batch`` whose items were read one by one: a broken one spoils no other.
+
+    Attributes:
+        request_id: as in the body.
+        options: as in the body, or the defaults.
+        completions: what can be graded.
+        broken_ids: ids of items that have an id but cannot be graded.
+    """
+
+    def __init__(self, body: bytes, *, max_batch_size: int) -> None:
+        """Read ``body``.
+
+        Raises:
+            ProblemError: 400 for what is not JSON, 413 over ``max_batch_size``, 422 for an envelope
+                that cannot be read, an item without an id, or an id that comes twice.
+        """
+        content = _read_object(body)
+        items = content.get("completions")
+        if not isinstance(items, list) or not items:
+            raise _unprocessable(
+                [FieldProblem(field="completions", expected="a list of at least one completion")]
+            )
+        if len(items) > max_batch_size:
+            raise ProblemError(
+                status=413,
+                code="request_too_large",
+                detail=f"This grader takes at most {max_batch_size} completions in one batch.",
+                limit=LimitProblem(
+                    name="maxBatchSize",
+                    maximum=max_batch_size,
+                    unit="completions",
+                    actual=len(items),
+                ),
+            )
+        self.request_id = _text(content, "requestId")
+        self.options = _options(content)
+        self.completions: list[GradedCompletion] = []
+        self.broken_ids: list[str] = []
+        self._read_items(items)
+
+    def _read_items(self, items: list[object]) -> None:
+        seen: set[str] = set()
+        for position, item in enumerate(items):
+            item_id = item.get("id") if isinstance(item, dict) else None
+            if not isinstance(item_id, str) or item_id in seen:
+                raise _unprocessable(
+                    [
+                        FieldProblem(
+                            field=f"completions[{position}].id",
+                            expected="text that no other completion of the batch has",
+                        )
+                    ]
+                )
+            seen.add(item_id)
+            try:
+                self.completions.append(GradedCompletion.model_validate(item))
+            except ValidationError:
+                self.broken_ids.append(item_id)
+
+
+def _read_object(body: bytes) -> dict[str, object]:
+    try:
+        content = from_json(body)
+    except ValueError:
+        raise ProblemError(
+            status=400, code="invalid_request", detail="The body must be JSON in UTF-8."
+        ) from None
+    if not isinstance(content, dict):
+        raise _unprocessable([FieldProblem(field="", expected="a JSON object")])
+    return content
+
+
+def _text(content: dict[str, object], name: str) -> str:
+    value = content.get(name)
+    if not isinstance(value, str):
+        raise _unprocessable([FieldProblem(field=name, expected="text")])
+    return value
+
+
+def _options(content: dict[str, object]) -> ScoreOptions:
+    try:
+        return ScoreOptions.model_validate(content.get("options", {}))
+    except ValidationError as error:
+        raise _unprocessable(_field_problems(error, prefix="options")) from None
+
+
+def _unprocessable(errors: list[FieldProblem]) -> ProblemError:
+    return ProblemError(
+        status=422,
+        code="invalid_request",
+        detail="The body does not have the fields that the grader protocol asks for.",
+        errors=errors,
+    )
+
+
+def _field_problems(error: ValidationError, prefix: str = "") -> list[FieldProblem]:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    return [
+        FieldProblem(field=_path_of((prefix, *fault["loc"])), expected=fault["msg"])
+        for fault in faults
+    ]
+
+
+def _path_of(location: tuple[str | int, ...]) -> str:
+    steps = [
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in location if step != ""
+    ]
+    return "".join(steps).removeprefix(".")

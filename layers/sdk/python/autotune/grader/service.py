@@ -1,0 +1,225 @@
+"""The grader protocol without a transport: one request in, one answer out."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.grader.calling import BoundedFunction
+from autotune.grader.exchange import HttpRequest, HttpResponse, ProblemError
+from autotune.grader.judging import Abstain, GraderContext, score_from, with_options
+from autotune.grader.replay import RequestIdMemory
+from autotune.grader.routing import (
+    BatchRequest,
+    operation_of,
+    read_score_request,
+    require_size,
+)
+from autotune.grader.shared_secrets import MissingSecretError, SharedSecrets
+from autotune.protocol.grading import (
+    BatchItemScore,
+    BatchScoreResponse,
+    GradedCompletion,
+    GraderCapabilities,
+    GraderScore,
+    HealthResponse,
+    ScoreResponse,
+)
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES, SIGNATURE_TOLERANCE_SECONDS
+from autotune.protocol.signing import (
+    REQUEST_ID_HEADER,
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    SignatureError,
+    sign_grader_response,
+    verify_grader_request,
+)
+
+_logger = logging.getLogger("autotune.grader")
+
+GRADER_FAILED = "grader_failed"
+"""Error of a completion on which the function raised, or returned what is no score."""
+
+INVALID_COMPLETION = "invalid_completion"
+"""Error code of a batch item that lacks a prompt, a response or another required field."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Who asks: verified, refused with a reason, or neither, which is an unsigned request."""
+
+    request_id: str
+    verified: bool = False
+    refusal: ProblemError | None = None
+
+
+class GraderService:
+    """Verifies, judges and signs; shared by the ASGI app and the Lambda handler.
+
+    Every answer to a verified request is signed, errors too. What the owner's function raises is
+    logged here and never sent.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str,
+        capabilities: GraderCapabilities,
+        function: BoundedFunction,
+        secrets: SharedSecrets,
+    ) -> None:
+        self._name = name
+        self._version = version
+        self._capabilities = capabilities
+        self._function = function
+        self._secrets = secrets
+        self._used_request_ids = RequestIdMemory()
+
+    async def respond(self, request: HttpRequest) -> HttpResponse:
+        """Return the answer; never raises for what a caller or the owner's function does."""
+        caller = _Caller(new_id("req"))
+        secrets: Sequence[str] = ()
+        try:
+            require_size(request.body)
+            secrets = self._secrets.current()
+            caller = self._identify(request, secrets)
+            response = await self._answer(request, caller)
+        except ProblemError as problem:
+            response = problem.to_response(caller.request_id)
+        except MissingSecretError:
+            _logger.exception("grader %s cannot verify requests", self._name)
+            response = self._answer_without_secret(request, caller)
+        if not caller.verified:
+            return response
+        signature = sign_grader_response(
+            secrets,
+            request_id=caller.request_id,
+            request_body=request.body,
+            body=response.body,
+        )
+        return response.with_headers(signature)
+
+    def _identify(self, request: HttpRequest, secrets: Sequence[str]) -> _Caller:
+        headers = (SIGNATURE_HEADER, TIMESTAMP_HEADER, REQUEST_ID_HEADER)
+        if not any(name in request.headers for name in headers):
+            return _Caller(new_id("req"))
+        try:
+            request_id = verify_grader_request(request.headers, request.body, secrets)
+        except SignatureError as error:
+            _logger.warning("grader %s refused a request: %s", self._name, error)
+            code = "stale_request" if error.fault == "stale" else "unauthenticated"
+            return _Caller(new_id("req"), refusal=_unauthenticated(code))
+        expires_at = int(request.headers[TIMESTAMP_HEADER]) + SIGNATURE_TOLERANCE_SECONDS
+        if not self._used_request_ids.admit(request_id, expires_at=expires_at):
+            _logger.warning("grader %s refused a replay of %s", self._name, request_id)
+            return _Caller(request_id, refusal=_unauthenticated("replayed_request"))
+        return _Caller(request_id, verified=True)
+
+    async def _answer(self, request: HttpRequest, caller: _Caller) -> HttpResponse:
+        operation = operation_of(request)
+        if caller.refusal is not None:
+            raise caller.refusal
+        if operation == "health":
+            return HttpResponse.of_model(self._health("healthy"))
+        if not caller.verified:
+            raise _unauthenticated("unauthenticated")
+        if operation == "score":
+            return await self._score(request.body)
+        return await self._score_batch(request.body)
+
+    def _answer_without_secret(self, request: HttpRequest, caller: _Caller) -> HttpResponse:
+        unavailable = ProblemError(
+            status=503, code="unavailable", detail="The grader is not set up yet."
+        )
+        try:
+            is_plain_health = (
+                operation_of(request) == "health" and SIGNATURE_HEADER not in request.headers
+            )
+        except ProblemError as problem:
+            return problem.to_response(caller.request_id)
+        if is_plain_health:
+            return HttpResponse.of_model(self._health("unhealthy"))
+        return unavailable.to_response(caller.request_id)
+
+    def _health(self, status: str) -> HealthResponse:
+        return HealthResponse.model_validate(
+            {"status": status, "version": self._version, "capabilities": self._capabilities}
+        )
+
+    async def _score(self, body: bytes) -> HttpResponse:
+        started = time.perf_counter()
+        asked = read_score_request(body)
+        context = GraderContext(request_id=asked.request_id, options=asked.options)
+        item = await self._judge(asked.completion, context)
+        return HttpResponse.of_model(
+            ScoreResponse(
+                request_id=asked.request_id,
+                grader_version=self._version,
+                score=item.score,
+                abstained=item.abstained,
+                # Not a 5xx, which Autotune would try again: the function has spoken.
+                error=item.error,
+                processing_time_ms=_milliseconds_since(started),
+            )
+        )
+
+    async def _score_batch(self, body: bytes) -> HttpResponse:
+        started = time.perf_counter()
+        asked = BatchRequest(body, max_batch_size=self._capabilities.max_batch_size)
+        context = GraderContext(request_id=asked.request_id, options=asked.options)
+        judged = await asyncio.gather(
+            *(self._judge(completion, context) for completion in asked.completions)
+        )
+        broken = [
+            BatchItemScore(completion_id=completion_id, error=INVALID_COMPLETION)
+            for completion_id in asked.broken_ids
+        ]
+        answer = BatchScoreResponse(
+            request_id=asked.request_id,
+            grader_version=self._version,
+            scores=[*judged, *broken],
+            processing_time_ms=_milliseconds_since(started),
+        )
+        response = HttpResponse.of_model(answer)
+        if len(response.body) <= MAX_GRADER_RESPONSE_BYTES:
+            return response
+        # Autotune would refuse the whole batch; its values are worth more than its explanations.
+        _logger.warning("grader %s left details out of an answer over the limit", self._name)
+        values = [item.model_copy(update={"score": _bare(item.score)}) for item in answer.scores]
+        return HttpResponse.of_model(answer.model_copy(update={"scores": values}))
+
+    async def _judge(self, completion: GradedCompletion, context: GraderContext) -> BatchItemScore:
+        try:
+            score = score_from(await self._function(completion, context))
+        except Abstain as abstention:
+            _logger.debug(
+                "grader %s abstained on %s: %s", self._name, completion.id, abstention.reason
+            )
+            return BatchItemScore(completion_id=completion.id, abstained=True)
+        except Exception:
+            # The owner's code may raise anything, and one completion must not spoil the others.
+            _logger.exception("grader %s failed on completion %s", self._name, completion.id)
+            return BatchItemScore(completion_id=completion.id, error=GRADER_FAILED)
+        return BatchItemScore(
+            completion_id=completion.id, score=with_options(score, context.options)
+        )
+
+
+def _unauthenticated(code: str) -> ProblemError:
+    details = {
+        "unauthenticated": "The request must carry a valid Autotune signature.",
+        "stale_request": "The request's timestamp is too far from this grader's clock.",
+        "replayed_request": "The request id was used before.",
+    }
+    return ProblemError(status=401, code=code, detail=details[code])
+
+
+def _bare(score: GraderScore | None) -> GraderScore | None:
+    return score and score.model_copy(update={"dimensions": None, "reasoning": None})
+
+
+def _milliseconds_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

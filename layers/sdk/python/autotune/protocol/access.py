@@ -1,0 +1,71 @@
+"""Keys and who holds them, on the wire."""
+
+from typing import Annotated, Literal
+
+from pydantic import StringConstraints
+
+from autotune.protocol.types import Name, RequestModel, ResponseModel, Timestamp
+
+Role = Literal["training_operator", "grader_owner", "reviewer", "admin"]
+
+PrincipalId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,100}$")]
+
+
+class CreateKeyRequest(RequestModel):
+    """A key for one program or person.
+
+    What a principal registers is ``own`` to every key with the same ``principal_id``; without one
+    the key stands for itself.
+    """
+
+    name: Name
+    role: Role
+    principal_id: PrincipalId | None = None
+
+
+class Key(ResponseModel):
+    """An API key, without its secret."""
+
+    id: str
+    organization_id: str
+    name: str
+    role: Role
+    principal_id: str
+    status: Literal["active", "revoked"]
+    created_at: Timestamp
+
+
+class CreateKeyResponse(ResponseModel):
+    """``api_key`` is shown this once; it cannot be read again."""
+
+    key: Key
+    api_key: str
+
+
+class KeyResponse(ResponseModel):
+    """One key."""
+
+    key: Key
+
+
+class KeyList(ResponseModel):
+    """A page of keys."""
+
+    keys: list[Key]
+    next_token: str | None = None
+
+
+class Organization(ResponseModel):
+    """A tenant: everything belongs to exactly one."""
+
+    id: str
+    name: str
+    created_at: Timestamp
+
+
+class CreateOrganizationResponse(ResponseModel):
+    """What the operator's command returns: the organisation and its first admin key."""
+
+    organization: Organization
+    key: Key
+    api_key: str

@@ -1,0 +1,175 @@
+"""Completions, verdicts and scores on the wire."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from autotune.protocol.grading import ScoreDimension
+from autotune.protocol.limits import MAX_BATCH_COMPLETIONS, MAX_NAME_CHARACTERS
+from autotune.protocol.types import Metadata, RequestModel, ResponseModel, TaskId, Text, Timestamp
+
+Priority = Literal["low", "normal", "high"]
+VerdictState = Literal["scored", "abstained", "failed", "canceled"]
+CompletionState = Literal["pending", "scored", "abstained", "failed", "canceled"]
+
+ReasonCode = Literal[
+    "grader_unreachable",
+    "grader_timeout",
+    "grader_error",
+    "grader_rejected",
+    "grader_rate_limited",
+    "address_refused",
+    "redirect_refused",
+    "response_unsigned",
+    "response_signature_invalid",
+    "response_too_large",
+    "response_malformed",
+    "response_mismatched",
+    "item_missing",
+    "item_malformed",
+    "item_duplicated",
+    "item_failed",
+    "grader_missing",
+    "deadline_exceeded",
+    "platform_error",
+]
+"""Why a verdict is ``failed``. Codes are all that a trainer learns of a grader's troubles."""
+
+ModelId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME_CHARACTERS)]
+
+
+class NewCompletion(RequestModel):
+    """A model's response to a prompt, to be scored by the task's grader."""
+
+    task_id: TaskId
+    model_id: ModelId
+    prompt: Text
+    response: Text
+    metadata: Metadata = {}
+
+
+class SubmitCompletionRequest(NewCompletion):
+    """Body of ``POST /api/v1/completions``."""
+
+    priority: Priority = "normal"
+
+
+class BatchSubmitRequest(RequestModel):
+    """Body of ``POST /api/v1/completions/batch``: all are accepted, or none."""
+
+    completions: Annotated[
+        list[NewCompletion], Field(min_length=1, max_length=MAX_BATCH_COMPLETIONS)
+    ]
+    priority: Priority = "normal"
+
+
+class Completion(ResponseModel):
+    """A stored completion."""
+
+    id: str
+    task_id: str
+    model_id: str
+    batch_id: str
+    prompt: str
+    response: str
+    metadata: Metadata
+    created_at: Timestamp
+
+
+class CompletionResponse(ResponseModel):
+    """One completion."""
+
+    completion: Completion
+
+
+class SubmitCompletionResponse(ResponseModel):
+    """The durable completion; its score is usually there after ``estimated_score_time_ms``."""
+
+    completion: Completion
+    estimated_score_time_ms: int
+
+
+class BatchSubmitResponse(ResponseModel):
+    """Ids in the order of the request; prompts and responses are not sent back."""
+
+    batch_id: str
+    completion_ids: list[str]
+    created_at: Timestamp
+    estimated_score_time_ms: int
+
+
+class Score(ResponseModel):
+    """A grader's evaluation of a completion: ``value`` and ``confidence`` from 0 to 1."""
+
+    id: str
+    completion_id: str
+    grader_id: str
+    grader_version: str
+    value: float
+    confidence: float
+    dimensions: list[ScoreDimension] | None = None
+    reasoning: str | None = None
+    created_at: Timestamp
+
+
+class CompletionVerdict(ResponseModel):
+    """Where a completion stands.
+
+    ``score`` is there only when ``state`` is ``scored``, ``reason_code`` only when it is
+    ``failed``: a failure is never a score. ``latency_ms`` runs from submission to verdict.
+    ``model_id`` is absent for what a batch still lists as pending.
+    """
+
+    completion_id: str
+    task_id: str
+    model_id: str | None = None
+    grader_id: str
+    state: CompletionState
+    score: Score | None = None
+    reason_code: ReasonCode | None = None
+    attempts: int = 0
+    submitted_at: Timestamp
+    decided_at: Timestamp | None = None
+    latency_ms: int | None = None
+
+
+class ScoredCompletion(CompletionVerdict):
+    """A verdict together with what was judged; only with ``include=completion``."""
+
+    completion: Completion | None = None
+
+
+class VerdictResponse(ResponseModel):
+    """Body of ``GET /api/v1/completions/{id}/score``."""
+
+    verdict: CompletionVerdict
+
+
+class VerdictCounts(ResponseModel):
+    """``expected`` is always the sum of the other five."""
+
+    expected: int
+    scored: int
+    abstained: int
+    failed: int
+    canceled: int
+    pending: int
+
+
+class BatchResponse(ResponseModel):
+    """A batch and every verdict so far; pending completions are listed too, in request order.
+
+    Scores come without dimensions and reasoning here; ``GET /api/v1/scores`` has those.
+    """
+
+    batch_id: str
+    created_at: Timestamp
+    counts: VerdictCounts
+    verdicts: list[CompletionVerdict]
+
+
+class ScoreList(ResponseModel):
+    """A page of verdicts."""
+
+    scores: list[ScoredCompletion]
+    next_token: str | None = None

@@ -1,0 +1,44 @@
+"""Identifiers: a kind prefix and 26 characters of lower-case base32hex."""
+
+import base64
+import hashlib
+import re
+import secrets
+import time
+from typing import Literal
+
+IdKind = Literal["org", "key", "task", "grd", "cmp", "bat", "run", "req", "scr"]
+
+ID_BODY = r"[0-9a-v]{26}"
+
+
+def new_id(kind: IdKind) -> str:
+    """Return a fresh id such as ``task_06bn3v0c2k...``.
+
+    The first 48 bits are the time in milliseconds and the alphabet keeps byte order, so that ids of
+    one kind sort by creation; the other 80 bits are random.
+    """
+    moment = time.time_ns() // 1_000_000
+    return f"{kind}_{_encode(moment.to_bytes(6, 'big') + secrets.token_bytes(10))}"
+
+
+def derived_id(kind: IdKind, *parts: str) -> str:
+    """Return the id that always follows from ``parts``, so that a repeated write meets itself.
+
+    Parts are length-prefixed before hashing (SHA-256, first 128 bits): no two lists of parts
+    collide by concatenation.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return f"{kind}_{_encode(digest.digest()[:16])}"
+
+
+def is_id(kind: IdKind, text: str) -> bool:
+    """Tell whether a text has the shape of an id of a kind."""
+    return re.fullmatch(f"{kind}_{ID_BODY}", text) is not None
+
+
+def _encode(raw: bytes) -> str:
+    return base64.b32hexencode(raw).decode().rstrip("=").lower()

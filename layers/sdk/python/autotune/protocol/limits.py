@@ -1,0 +1,48 @@
+"""Limits that a caller can meet, in one place; each error that enforces one names it."""
+
+MAX_REQUEST_BYTES = 5_000_000
+"""Largest API request body, in bytes. Lambda takes 6 MB an invocation, envelope included."""
+
+MAX_BATCH_COMPLETIONS = 500
+"""Most completions in one ``POST /api/v1/completions/batch``."""
+
+MAX_GRADER_BATCH = 500
+"""Largest ``maxBatchSize`` that a grader may declare."""
+
+MAX_GRADER_CONCURRENCY = 1_000
+"""Largest ``maxConcurrency`` that a grader's owner may set."""
+
+MIN_GRADER_REQUESTS_PER_SECOND = 0.01
+MAX_GRADER_REQUESTS_PER_SECOND = 10_000
+"""Range of the ``requestsPerSecond`` that a grader's owner may set."""
+
+MIN_DEADLINE_SECONDS = 60
+MAX_DEADLINE_SECONDS = 604_800
+"""Range of a task's ``deadlineSeconds``; without one, the longest applies: no run lives longer."""
+
+MAX_METADATA_BYTES = 65_536
+"""Largest ``metadata`` object, in bytes of compact JSON."""
+
+MAX_METADATA_DEPTH = 64
+"""How deep ``metadata`` may nest."""
+
+MAX_NAME_CHARACTERS = 200
+MAX_DESCRIPTION_CHARACTERS = 4_000
+MAX_PROMPT_TEMPLATE_CHARACTERS = 50_000
+MAX_REASONING_CHARACTERS = 20_000
+MAX_DIMENSIONS = 50
+
+MAX_PAGE_ITEMS = 200
+"""Most items on one page of a list."""
+
+MAX_WAIT_SECONDS = 20
+"""Longest ``?wait=``: below the 30 s after which API Gateway answers 503 by itself."""
+
+MAX_GRADER_REQUEST_BYTES = 6_000_000
+"""Largest request body that a grader has to read, in bytes; Lambda's own limit too."""
+
+MAX_GRADER_RESPONSE_BYTES = 4_000_000
+"""Largest grader response that the gateway reads, in bytes."""
+
+SIGNATURE_TOLERANCE_SECONDS = 300
+"""How far a signature's timestamp may be from the verifier's clock, either way."""

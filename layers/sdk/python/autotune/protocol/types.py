@@ -1,0 +1,80 @@
+"""Constrained types and base models that every wire model is made of."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from autotune.protocol.ids import ID_BODY
+from autotune.protocol.limits import (
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_METADATA_BYTES,
+    MAX_METADATA_DEPTH,
+    MAX_NAME_CHARACTERS,
+)
+
+
+class RequestModel(BaseModel):
+    """What a caller sends: camelCase, and a field that nobody knows is an error."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
+
+
+class ResponseModel(BaseModel):
+    """What a caller receives: camelCase; unknown fields are skipped, so that each side can grow."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="ignore", frozen=True
+    )
+
+
+def _metadata_within_limit(value: dict[str, Any]) -> dict[str, Any]:
+    if _nests_deeper_than(value, MAX_METADATA_DEPTH):
+        raise ValueError(f"metadata must nest at most {MAX_METADATA_DEPTH} levels deep")
+    try:
+        encoded = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        size = len(encoded.encode())
+    except (TypeError, ValueError) as error:  # NaN, infinities, lone surrogates, Python objects
+        raise ValueError(f"metadata must be JSON: {error}") from error
+    if size > MAX_METADATA_BYTES:
+        raise ValueError(f"metadata must be at most {MAX_METADATA_BYTES} bytes of JSON, not {size}")
+    return value
+
+
+def _nests_deeper_than(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    if levels == 0:
+        return True
+    members = value.values() if isinstance(value, dict) else value
+    return any(_nests_deeper_than(member, levels - 1) for member in members)
+
+
+def _encodable(value: str) -> str:
+    value.encode()  # a lone surrogate, which JSON can spell, fits no store and no grader
+    return value
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+"""Text of any length that UTF-8 can hold."""
+
+UnitInterval = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+"""A number from 0 to 1, both included; strings, booleans, NaN and infinities are refused."""
+
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=MAX_NAME_CHARACTERS, strip_whitespace=True)
+]
+Description = Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_CHARACTERS)]
+Metadata = Annotated[dict[str, Any], AfterValidator(_metadata_within_limit)]
+
+TaskId = Annotated[str, StringConstraints(pattern=rf"^task_{ID_BODY}$")]
+GraderId = Annotated[str, StringConstraints(pattern=rf"^grd_{ID_BODY}$")]
+
+Timestamp = datetime
+"""UTC, ISO 8601 on the wire."""

@@ -1,0 +1,180 @@
+"""``python -m local.demo``: real completions scored end to end, each step an ordinary command.
+
+Everything it starts is its own, on free ports, and is stopped at the end, also after Ctrl-C.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from local.deployment import REPOSITORY_ROOT, DeploymentError
+from local.endpoint import LOOPBACK, free_port
+from local.first_organization import OperatorCommandError
+from local.grader_process import GraderProcess, GraderProcessError
+from local.ministack import MiniStackError
+from local.progress import PrintedProgress
+from local.records import LocalProfile
+from local.stack import LocalStack, StackBusyError
+
+AUTOTUNE = Path(sys.executable).with_name("autotune")
+GRADER_SOURCE = Path("grader_template/grader.py")
+COMPLETIONS = Path("examples/data/arithmetic.jsonl")
+SCORES = Path("out/scores.jsonl")
+GRADER_BATCH_SIZE = 50
+DIRECTORY = REPOSITORY_ROOT / ".autotune" / "demo"
+
+EXIT_FAILED = 1
+EXIT_INTERRUPTED = 130
+
+
+class DemoError(RuntimeError):
+    """A step of the demo did not end as it should."""
+
+
+class CommandLine:
+    """The ``autotune`` command, shown as it runs.
+
+    Args:
+        profile: The stack that it talks to.
+    """
+
+    def __init__(self, profile: LocalProfile) -> None:
+        mine = {name: text for name, text in os.environ.items() if not name.startswith("AUTOTUNE_")}
+        self.environment: Mapping[str, str] = {
+            **mine,
+            "AUTOTUNE_BASE_URL": profile.base_url,
+            "AUTOTUNE_API_KEY": profile.api_key,
+        }
+
+    def show(self, *arguments: str) -> None:
+        """Runs a command with its output on this terminal.
+
+        Raises:
+            DemoError: If it does not end with 0.
+        """
+        self._run(arguments, captures=False)
+
+    def read(self, *arguments: str) -> dict[str, Any]:
+        """Runs a command with ``--json`` and returns what it answers.
+
+        Raises:
+            DemoError: If it does not end with 0, or answers no JSON object.
+        """
+        said = self._run([*arguments, "--json"], captures=True)
+        try:
+            answer = json.loads(said)
+        except json.JSONDecodeError as error:
+            message = f"autotune {arguments[0]} --json answered no JSON: {said[:500]}"
+            raise DemoError(message) from error
+        if not isinstance(answer, dict):
+            message = f"autotune {arguments[0]} --json answered no JSON object: {said[:500]}"
+            raise DemoError(message)
+        return answer
+
+    def _run(self, arguments: Sequence[str], *, captures: bool) -> str:
+        print(f"\n$ autotune {shlex.join(arguments)}", flush=True)
+        finished = subprocess.run(
+            [str(AUTOTUNE), *arguments],
+            cwd=REPOSITORY_ROOT,
+            env=dict(self.environment),
+            stdout=subprocess.PIPE if captures else None,
+            text=True,
+            check=False,
+        )
+        if finished.returncode != 0:
+            message = f"autotune {arguments[0]} ended with {finished.returncode}"
+            raise DemoError(message)
+        return finished.stdout or ""
+
+
+def main() -> int:
+    """Runs the demo and returns its exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    started = time.monotonic()
+    stack = LocalStack(directory=DIRECTORY, progress=PrintedProgress())
+    try:
+        print("Bringing up the whole stack on this machine, with fresh data")
+        stack.down()  # what a demo that was killed left behind
+        shutil.rmtree(DIRECTORY, ignore_errors=True)
+        with stack as profile:
+            score_examples(CommandLine(profile))
+            print()
+    except (
+        DemoError,
+        DeploymentError,
+        GraderProcessError,
+        MiniStackError,
+        OperatorCommandError,
+        StackBusyError,
+    ) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        print("interrupted; everything that was started is stopped", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    print(f"Done in {time.monotonic() - started:.0f} s; scores are in {SCORES}")
+    return 0
+
+
+def score_examples(autotune: CommandLine) -> None:
+    """Registers a grader, has the example completions scored by it, and exports the scores.
+
+    Raises:
+        DemoError: If a command fails, or a completion was not scored.
+        GraderProcessError: If the grader does not start.
+    """
+    port = free_port()
+    registered = autotune.read(
+        "graders",
+        "register",
+        *("--name", "reference match"),
+        *("--endpoint", f"http://{LOOPBACK}:{port}"),
+        *("--max-batch-size", str(GRADER_BATCH_SIZE)),
+    )
+    grader_id = registered["grader"]["id"]
+    print(f"registered {grader_id}; its shared secret is shown this once, to its owner")
+
+    print(f"\n$ AUTOTUNE_GRADER_SECRET=... autotune grader serve {GRADER_SOURCE} --port {port} &")
+    with GraderProcess(
+        command=AUTOTUNE,
+        source=REPOSITORY_ROOT / GRADER_SOURCE,
+        port=port,
+        environment={
+            **autotune.environment,
+            "AUTOTUNE_GRADER_SECRET": registered["credentials"]["sharedSecret"],
+        },
+        log_file=DIRECTORY / "grader.log",
+    ):
+        autotune.show("graders", "verify", grader_id)
+        task = autotune.read("tasks", "create", "--name", "arithmetic", "--grader", grader_id)
+        print(f"created {task['id']}")
+        autotune.show("submit", str(COMPLETIONS), "--task", task["id"])
+        (REPOSITORY_ROOT / SCORES).parent.mkdir(exist_ok=True)
+        export = autotune.read("export", "--task", task["id"], "--out", str(SCORES))
+    submitted = count_lines(REPOSITORY_ROOT / COMPLETIONS)
+    if export["exported"] != submitted:
+        message = f"{submitted} completions were submitted, and {export['exported']} were scored"
+        raise DemoError(message)
+
+
+def count_lines(path: Path) -> int:
+    """Lines of a file that are not blank."""
+    with path.open() as lines:
+        return sum(1 for line in lines if line.strip())
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

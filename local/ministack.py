@@ -1,0 +1,202 @@
+"""Starts, watches and stops one MiniStack process."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+from local.endpoint import LOOPBACK, endpoint_url, isolated_environment
+
+START_SECONDS = 30.0
+STOP_SECONDS = 30.0
+# Requests get 3 seconds to end before MiniStack saves its state.
+SAVE_SECONDS = 6.0
+POLL_SECONDS = 0.05
+HEALTH_PATH = "/_ministack/health"
+
+
+class MiniStackError(RuntimeError):
+    """MiniStack did not start, or did not stop in order."""
+
+
+class MiniStack:
+    """MiniStack with its state in a folder, apart from the terminal that started it.
+
+    It saves its state when it is asked to stop, not when it is killed.
+
+    Args:
+        directory: Folder for state, logs and temporary files.
+        environment: Further variables, such as ``SFN_WAIT_SCALE``.
+    """
+
+    def __init__(self, *, directory: Path, environment: Mapping[str, str]) -> None:
+        self._directory = directory
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log_file(self) -> Path:
+        """What MiniStack itself printed; the functions' logs are in CloudWatch Logs."""
+        return self._directory / "ministack.log"
+
+    @property
+    def _temporary_directory(self) -> Path:
+        return self._directory / "tmp"
+
+    def start(self, *, port: int) -> int:
+        """Starts it and waits until it answers.
+
+        Args:
+            port: A free port on loopback.
+
+        Returns:
+            The process id, which leads a process group of its own.
+
+        Raises:
+            MiniStackError: If it ends or does not answer within 30 seconds.
+        """
+        self._temporary_directory.mkdir(parents=True, exist_ok=True)
+        state = self._directory / "state"
+        environment = isolated_environment(
+            {
+                "BIND_HOST": LOOPBACK,
+                # Unlike GATEWAY_PORT, it is no part of queue URLs: saved queues are found again,
+                # whatever port the next start gets.
+                "EDGE_PORT": str(port),
+                # Functions inherit it.
+                "AWS_ENDPOINT_URL": endpoint_url(port),
+                "PERSIST_STATE": "1",
+                "STATE_DIR": str(state),
+                "S3_PERSIST": "1",
+                "S3_DATA_DIR": str(state / "s3"),
+                # Functions are unpacked below this folder, so that stopping can clear it.
+                "TMPDIR": str(self._temporary_directory),
+                "LOG_LEVEL": "WARNING",
+                # Listeners on fixed ports that nothing here uses.
+                "IOT_MTLS_ENABLED": "0",
+                "SFTP_ENABLED": "0",
+                **self._environment,
+            }
+        )
+        with self.log_file.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ministack"],
+                cwd=self._directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            self._await_answer(self._process, port=port)
+        except BaseException:
+            self.stop(self._process.pid)
+            raise
+        return self._process.pid
+
+    def runs_as(self, pid: int) -> bool:
+        """Whether a process is the MiniStack of this folder, and not another with its old id."""
+        if self._process is not None and self._process.pid == pid:
+            return self._process.poll() is None
+        return _is_ministack(pid) and pid in self._pids_in_folder()
+
+    def stop(self, pid: int) -> None:
+        """Asks it to save its state and end, waits for that, and clears what its functions left.
+
+        Does nothing to a process that is not the MiniStack of this folder.
+
+        Args:
+            pid: What :meth:`start` returned, here or in an earlier process.
+
+        Raises:
+            MiniStackError: If it had to be killed after 30 seconds, so that its state is lost.
+        """
+        if not self.runs_as(pid):
+            return
+        os.kill(pid, signal.SIGTERM)
+        stopped_in_order = self._has_ended(pid, within=SAVE_SECONDS)
+        if not stopped_in_order:
+            # It has saved its state, and waits for functions that are at work; their runs are
+            # not resumed anyway.
+            _signal_group(pid, signal.SIGTERM)
+            stopped_in_order = self._has_ended(pid, within=STOP_SECONDS - SAVE_SECONDS)
+        _signal_group(pid, signal.SIGKILL)
+        self._has_ended(pid, within=STOP_SECONDS)
+        shutil.rmtree(self._temporary_directory, ignore_errors=True)
+        if not stopped_in_order:
+            message = f"MiniStack did not stop within {STOP_SECONDS:.0f} s and was killed"
+            raise MiniStackError(message)
+
+    def _await_answer(self, process: subprocess.Popen[bytes], *, port: int) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                message = f"MiniStack ended with {process.returncode}; see {self.log_file}"
+                raise MiniStackError(message)
+            if answers(port):
+                return
+            time.sleep(POLL_SECONDS)
+        message = f"MiniStack did not answer within {START_SECONDS:.0f} s; see {self.log_file}"
+        raise MiniStackError(message)
+
+    def _has_ended(self, pid: int, *, within: float) -> bool:
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline:
+            if not self._lives(pid):
+                return True
+            time.sleep(POLL_SECONDS)
+        return not self._lives(pid)
+
+    def _lives(self, pid: int) -> bool:
+        if self._process is not None and self._process.pid == pid:
+            return self._process.poll() is None  # reaps it, too
+        return _is_ministack(pid)
+
+    def _pids_in_folder(self) -> set[int]:
+        """Process ids that MiniStack notes in its temporary folder while it runs."""
+        noted = self._temporary_directory.glob("ministack-*.pid")
+        return {int(text) for text in (file.read_text().strip() for file in noted) if text}
+
+
+def answers(port: int) -> bool:
+    """Whether MiniStack answers on a port."""
+    try:
+        answer = httpx.get(f"{endpoint_url(port)}{HEALTH_PATH}", timeout=2.0, trust_env=False)
+    except httpx.TransportError:
+        return False
+    return answer.status_code == httpx.codes.OK
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    """Signals MiniStack and the workers of its functions, which are all in its process group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, number)
+
+
+def _is_ministack(pid: int) -> bool:
+    """Whether a living process was started as ``python -m ministack``."""
+    arguments = _command_line(pid)
+    return arguments[1:3] == ["-m", "ministack"]
+
+
+def _command_line(pid: int) -> list[str]:
+    """Arguments of a living process; empty if there is none, or only its remains."""
+    if Path("/proc/self").exists():
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
+            return []
+    listed = subprocess.run(
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    # The interpreter's own path may hold spaces, so the arguments are taken from the end.
+    words = listed.stdout.split()
+    return words[-3:] if len(words) >= 3 else []

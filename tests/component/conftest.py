@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.graders import LoopbackGrader, loopback_grader
+from tests.support.platform import Platform
+from tests.support.platform import platform as make_platform
+
+
+@pytest.fixture
+def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    with make_platform(monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def grader() -> Iterator[LoopbackGrader]:
+    with loopback_grader() as made:
+        yield made

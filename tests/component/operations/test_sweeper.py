@@ -1,0 +1,155 @@
+"""What is lost on its way is found and driven again; what cannot be scored ends failed."""
+
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from tests.support.graders import LoopbackGrader
+from tests.support.platform import Platform
+
+NOTHING = {"closed": 0, "driven": 0, "failed": 0, "postponed": 0}
+
+
+@pytest.fixture
+def task_id(platform: Platform, grader: LoopbackGrader) -> str:
+    return platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 50}))
+
+
+@pytest.fixture(autouse=True)
+def _due_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("submission", "service"):
+        monkeypatch.setattr(
+            f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", timedelta(0)
+        )
+    monkeypatch.setattr("autotune_platform.operations.sweeper._wait", lambda _: timedelta(0))
+
+
+def test_a_decided_batch_is_closed_and_looked_after_no_more(
+    platform: Platform, task_id: str
+) -> None:
+    platform.submit(task_id, {}, {})
+    platform.score_everything()
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_what_was_lost_is_driven_again_in_a_new_run(
+    platform: Platform, grader: LoopbackGrader, task_id: str
+) -> None:
+    accepted = platform.submit(task_id, {}, {}, {}).json
+    platform.dispatch(platform.queued())
+    (lost,) = platform.runs()
+    platform.grade({**lost, "completion_ids": lost["completion_ids"][:1], "remaining": 1})
+
+    assert platform.operate("sweep_batches") == {**NOTHING, "driven": 1}
+    platform.dispatch(platform.queued())
+    again = next(run for run in platform.runs() if run != lost)
+    assert again["completion_ids"] == lost["completion_ids"][1:]
+    platform.grade(again)
+
+    assert platform.batch(accepted["batchId"])["counts"]["scored"] == 3
+    assert sorted(grader.asked_ids) == sorted(accepted["completionIds"])
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+
+
+def test_what_only_waits_its_turn_is_not_driven_again(platform: Platform, task_id: str) -> None:
+    platform.submit(task_id, {})
+    assert platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}
+    assert len(platform.queued()) == 1
+
+
+def test_a_run_that_sleeps_on_purpose_is_left_alone(
+    platform: Platform, grader: LoopbackGrader, task_id: str
+) -> None:
+    def rate_limited(exchange) -> None:
+        exchange.status = 429
+        exchange.headers["retry-after"] = "600"
+
+    grader.disease = rate_limited
+    platform.submit(task_id, {})
+    platform.dispatch(platform.queued())
+    (progress,) = platform.runs()
+    assert platform.grade(progress)["sleep_seconds"] >= 600
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_what_cannot_be_driven_to_an_end_ends_failed(platform: Platform, task_id: str) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    platform.queued()
+    for _ in range(5):
+        assert platform.operate("sweep_batches") == {**NOTHING, "driven": 1}
+        platform.queued()
+    assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
+
+    batch = platform.batch(accepted["batchId"])
+    assert batch["counts"]["failed"] == 2
+    assert {verdict["reasonCode"] for verdict in batch["verdicts"]} == {"platform_error"}
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_a_batch_that_was_never_accepted_is_nobodys(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from autotune_platform.completions.repository import ChunkQueues
+    from autotune_platform.errors import UnavailableError
+
+    def refuse(*_: object) -> None:
+        raise UnavailableError("the queue is busy")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ChunkQueues, "send", refuse)
+        assert platform.submit(task_id, {}).status == 503
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_an_operator_sees_what_is_stuck_and_no_text(platform: Platform, task_id: str) -> None:
+    accepted = platform.submit(task_id, {"prompt": "PRIVATE"}, {}).json
+    platform.queued()
+    (stuck,) = platform.operate("list_stuck")["batches"]
+    assert stuck.items() >= {"batchId": accepted["batchId"], "pending": 2, "sweeps": 0}.items()
+    assert "PRIVATE" not in str(stuck)
+    platform.operate("sweep_batches")
+    assert platform.operate("list_stuck")["batches"][0]["sweeps"] == 1
+
+
+def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) -> None:
+    platform.submit(task_id, {})
+    (message,) = platform.queued()
+    sqs = boto3.client("sqs")
+    dead = sqs.get_queue_url(QueueName="normal-dead-letters")["QueueUrl"]
+    sqs.send_message(QueueUrl=dead, MessageBody=message["body"])
+
+    assert platform.operate("redrive_dead_letters") == {"moved": {"high": 0, "normal": 1, "low": 0}}
+    assert [one["body"] for one in platform.queued()] == [message["body"]]
+    assert platform.queued("normal-dead-letters") == []
+
+
+def test_a_canceled_completion_keeps_a_verdict_that_it_has(
+    platform: Platform, grader: LoopbackGrader, task_id: str
+) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    first, second = accepted["completionIds"]
+    canceled = platform.call("POST", f"/api/v1/completions/{first}/cancel")
+    assert canceled.json["verdict"]["state"] == "canceled"
+    platform.score_everything()
+    assert grader.asked_ids == [second]
+    again = platform.call("POST", f"/api/v1/completions/{second}/cancel")
+    assert again.json["verdict"]["state"] == "scored"
+
+
+def test_canceling_a_batch_drops_answers_that_come_later(
+    platform: Platform, grader: LoopbackGrader, task_id: str
+) -> None:
+    accepted = platform.submit(task_id, {}, {}, {}).json
+    path = f"/api/v1/batches/{accepted['batchId']}/cancel"
+
+    def overtaken(_: object) -> None:
+        assert platform.call("POST", path).json["counts"]["canceled"] == 3
+
+    grader.disease = overtaken
+    platform.score_everything()
+    counts = platform.batch(accepted["batchId"])["counts"]
+    assert (counts["canceled"], counts["scored"]) == (3, 0)
+    other = platform.new_organization("second")
+    assert platform.call("POST", path, api_key=other).status == 404

@@ -1,0 +1,124 @@
+"""The whole stack on MiniStack, once for all end-to-end tests."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autotune import AutotuneClient
+from local.endpoint import free_port, isolated_environment
+from local.grader_process import GraderProcess
+from local.records import LocalProfile
+from local.stack import LocalStack
+from tests.support.graders import LoopbackGrader
+
+AUTOTUNE = Path(sys.executable).with_name("autotune")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "e2e" in item.path.parts:
+            item.add_marker(pytest.mark.e2e)
+            item.add_marker(pytest.mark.xdist_group("e2e"))
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    """A running stack whose back-offs take a fiftieth of their time."""
+    made = LocalStack(
+        directory=tmp_path_factory.mktemp("stack"), environment={"SFN_WAIT_SCALE": "0.02"}
+    )
+    with made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def profile(stack: LocalStack) -> LocalProfile:
+    found = stack.profile()
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def client(profile: LocalProfile) -> Iterator[AutotuneClient]:
+    with AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as made:
+        yield made
+
+
+@dataclass
+class CommandLine:
+    """The ``autotune`` command with the stack's address and key."""
+
+    environment: dict[str, str]
+
+    def run(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
+        finished = subprocess.run(
+            [str(AUTOTUNE), *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert finished.returncode == expect, finished.stdout + finished.stderr
+        return finished
+
+    def read(self, *arguments: str) -> Any:
+        return json.loads(self.run(*arguments, "--json").stdout)
+
+
+@pytest.fixture
+def command_line(profile: LocalProfile) -> CommandLine:
+    return CommandLine(
+        isolated_environment(
+            {
+                "AUTOTUNE_BASE_URL": profile.base_url,
+                "AUTOTUNE_API_KEY": profile.api_key,
+                "AWS_ENDPOINT_URL": profile.aws_endpoint_url,
+            }
+        )
+    )
+
+
+@pytest.fixture
+def serve(command_line: CommandLine, tmp_path: Path) -> Callable[..., Any]:
+    """Register, serve and verify a grader of the examples, all by command line."""
+
+    @contextmanager
+    def served(source: str, *options: str) -> Iterator[str]:
+        port = free_port()
+        registered = command_line.read(
+            *["graders", "register", "--name", "example"],
+            *["--endpoint", f"http://127.0.0.1:{port}", *options],
+        )
+        grader_id: str = registered["grader"]["id"]
+        secret = registered["credentials"]["sharedSecret"]
+        with GraderProcess(
+            command=AUTOTUNE,
+            source=Path(source),
+            port=port,
+            environment={**os.environ, "AUTOTUNE_GRADER_SECRET": secret},
+            log_file=tmp_path / "grader.log",
+        ):
+            command_line.run("graders", "verify", grader_id)
+            yield grader_id
+
+    return served
+
+
+def verified(client: AutotuneClient, grader: LoopbackGrader, **capabilities: Any) -> str:
+    """Register and verify a loopback grader; return its id."""
+    registered = client.graders.register(
+        name="loopback", endpoint=grader.url, capabilities=capabilities
+    )
+    grader.secret = registered.credentials.shared_secret
+    answer = client.graders.verify(registered.grader.id)
+    assert answer.verified, answer
+    return registered.grader.id

@@ -1,0 +1,71 @@
+"""What a newcomer does: a grader, a task, a file of completions, their scores."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from local.records import LocalProfile
+from tests.e2e.conftest import CommandLine
+
+EXAMPLES = Path("examples/data/arithmetic.jsonl")
+GRADER = "examples/graders/numeric_answer.py"
+
+
+def expected(line: dict[str, Any]) -> tuple[str, float | None]:
+    metadata = line["metadata"]
+    if "answer" not in metadata:
+        return "abstained", None
+    return "scored", float(metadata["isCorrect"])
+
+
+def test_a_file_is_scored_once_exported_and_not_submitted_twice(
+    command_line: CommandLine, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    lines = [json.loads(line) for line in EXAMPLES.read_text().splitlines()]
+    states = Counter(expected(line)[0] for line in lines)
+    with serve(GRADER, "--max-batch-size", "32") as grader_id:
+        task = command_line.read("tasks", "create", "--name", "arithmetic", "--grader", grader_id)
+        task_id = task["id"]
+        first = command_line.run("submit", str(EXAMPLES), "--task", task_id)
+        assert first.stdout.splitlines()[-1] == f"scored {states['scored']} of {len(lines)}"
+        again = command_line.run("submit", str(EXAMPLES), "--task", task_id)
+        assert again.stdout.splitlines()[-1] == first.stdout.splitlines()[-1]
+        assert f"{len(lines)} already submitted" in again.stdout + again.stderr
+
+    scores = [
+        json.loads(line)
+        for line in command_line.run("scores", "--task", task_id, "--json").stdout.splitlines()
+    ]
+    assert Counter(score["state"] for score in scores) == states
+    assert len({score["completionId"] for score in scores}) == len(lines)
+
+    out = tmp_path / "scores.jsonl"
+    command_line.run("export", "--task", task_id, "--out", str(out))
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter(
+        (record["prompt"], record["response"], record["metadata"]["modelId"], record["score"])
+        for record in records
+    ) == Counter(
+        (line["prompt"], line["response"], line["modelId"], expected(line)[1])
+        for line in lines
+        if expected(line)[0] == "scored"
+    )
+
+
+def test_an_operator_makes_an_organisation_that_sees_nothing_of_others(
+    command_line: CommandLine, profile: LocalProfile
+) -> None:
+    created = command_line.read("ops", "create-organization", "Second")
+    assert created["organization"]["id"] != profile.organization_id
+    command_line.environment["AUTOTUNE_API_KEY"] = created["apiKey"]
+    me = command_line.read("keys", "me")
+    assert me["organizationId"] == created["organization"]["id"]
+    assert command_line.run("graders", "list", "--json").stdout.strip() in {"", "[]"}
+
+
+def test_a_key_that_is_none_ends_with_status_3(command_line: CommandLine) -> None:
+    command_line.environment["AUTOTUNE_API_KEY"] = f"key_{'0' * 26}.{'0' * 64}"
+    failed = command_line.run("tasks", "list", expect=3)
+    assert "unauthenticated" in failed.stderr

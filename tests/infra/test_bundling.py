@@ -1,0 +1,194 @@
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from infra.config import REPOSITORY_ROOT, BuildPlatform, DeploymentConfig, running_python_version
+from infra.constructs.bundling import (
+    BundlingFailedError,
+    DependencyBundling,
+    SourceBundling,
+    content_hash,
+    source_files,
+)
+from infra.constructs.service_package import LAYERS, SDK_FILES
+
+HERE = DeploymentConfig.create(target="local", environment={}).build_platform
+ELSEWHERE = BuildPlatform(python_version="3.99", uv_arguments=(), identity="elsewhere")
+
+HANDLERS = sorted(
+    ".".join(path.relative_to(REPOSITORY_ROOT).with_suffix("").parts)
+    for path in (REPOSITORY_ROOT / "functions").glob("*/*.py")
+    if path.name != "__init__.py"
+)
+# What the Lambda runtime brings along, and with it the layer need not.
+RUNTIME_PACKAGES = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3")
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "source" / "tool"
+    (folder / "__pycache__").mkdir(parents=True)
+    (folder / "__init__.py").write_text("ANSWER = 42\n")
+    (folder / "py.typed").touch()
+    (folder / "__pycache__" / "__init__.cpython-39.pyc").write_bytes(b"stale")
+    (folder / "notes.txt").write_text("not code")
+    return folder
+
+
+def bundle_sources(package, output, *, platform=HERE):
+    bundling = SourceBundling(
+        root=package.parent,
+        packages=(package.name,),
+        destination="python",
+        mount="/opt",
+        platform=platform,
+    )
+    return bundling.try_bundle(str(output))
+
+
+def test_sources_are_copied_without_caches_and_compiled(package, tmp_path):
+    output = tmp_path / "out"
+    output.mkdir()
+    assert bundle_sources(package, output) is True
+    copied = {path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file()}
+    tag = sys.implementation.cache_tag
+    assert copied == {
+        "python/tool/__init__.py",
+        "python/tool/py.typed",
+        f"python/tool/__pycache__/__init__.{tag}.pyc",
+    }
+
+
+def test_bytecode_is_valid_whatever_the_modification_time(package, tmp_path):
+    output = tmp_path / "out"
+    output.mkdir()
+    bundle_sources(package, output)
+    [compiled] = output.rglob("*.pyc")
+    # PEP 552: bit 0 says that the file is checked by hash, bit 1 that it is checked at all.
+    assert int.from_bytes(compiled.read_bytes()[4:8], "little") == 0b01
+    assert b"/opt/python/tool/__init__.py" in compiled.read_bytes()
+
+
+def test_nothing_is_compiled_for_another_python(package, tmp_path):
+    output = tmp_path / "out"
+    output.mkdir()
+    bundle_sources(package, output, platform=ELSEWHERE)
+    assert not list(output.rglob("*.pyc"))
+
+
+def test_sources_that_do_not_compile_stop_the_build(package, tmp_path):
+    (package / "broken.py").write_text("def :\n")
+    output = tmp_path / "out"
+    output.mkdir()
+    with pytest.raises(BundlingFailedError, match="SyntaxError"):
+        bundle_sources(package, output)
+
+
+def test_a_requirement_without_a_hash_stops_the_build(tmp_path):
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("httpx==0.28.1\n")
+    bundling = DependencyBundling(requirements=requirements, platform=HERE)
+    with pytest.raises(BundlingFailedError, match="must have a hash"):
+        bundling.try_bundle(str(tmp_path / "out"))
+
+
+def test_a_missing_package_stops_the_build(tmp_path):
+    with pytest.raises(FileNotFoundError, match="absent"):
+        source_files(tmp_path, ("absent",))
+
+
+def test_an_asset_is_named_after_its_sources_alone(package):
+    root = package.parent
+
+    def digest(platform=HERE):
+        return content_hash(source_files(root, (package.name,)), root=root, platform=platform)
+
+    first = digest()
+    shutil.rmtree(package / "__pycache__")
+    (package / "notes.txt").write_text("still not code")
+    assert digest() == first
+    assert digest(ELSEWHERE) != first
+    (package / "__init__.py").write_text("ANSWER = 43\n")
+    assert digest() != first
+
+
+def test_the_sdk_layer_leaves_out_what_the_server_does_not_use():
+    files = source_files(LAYERS / "sdk" / "python", SDK_FILES)
+    folders = {path.relative_to(LAYERS / "sdk" / "python" / "autotune").parts[0] for path in files}
+    assert folders == {"__init__.py", "protocol", "py.typed"}
+
+
+def test_the_aws_layer_is_built_for_graviton_and_the_lambda_runtime():
+    platform = DeploymentConfig.create(target="aws", environment={}).build_platform
+    assert platform.uv_arguments == (
+        "--python-platform",
+        "aarch64-manylinux_2_28",
+        "--python-version",
+        "3.13",
+    )
+    assert platform.runs_here == (running_python_version() == "3.13")
+
+
+@pytest.fixture(scope="module")
+def deployed_paths(tmp_path_factory):
+    """Folders on a function's import path, as Lambda has them, and nothing of this venv."""
+    root = tmp_path_factory.mktemp("deployed")
+    runtime = root / "runtime"
+    runtime.mkdir()
+    import boto3
+
+    site_packages = REPOSITORY_ROOT.joinpath(boto3.__file__).parent.parent
+    for name in RUNTIME_PACKAGES:
+        (runtime / name).symlink_to(site_packages / name)
+    layers = [
+        DependencyBundling(
+            requirements=LAYERS / "dependencies" / "requirements.txt", platform=HERE
+        ),
+        SourceBundling(
+            root=LAYERS / "platform" / "python",
+            packages=("autotune_platform",),
+            destination="python",
+            mount="/opt",
+            platform=HERE,
+        ),
+        SourceBundling(
+            root=LAYERS / "sdk" / "python",
+            packages=SDK_FILES,
+            destination="python",
+            mount="/opt",
+            platform=HERE,
+        ),
+        SourceBundling(
+            root=REPOSITORY_ROOT,
+            packages=("functions",),
+            destination="python",
+            mount="/var/task",
+            platform=HERE,
+        ),
+    ]
+    paths = []
+    for number, layer in enumerate(layers):
+        folder = root / str(number)
+        folder.mkdir()
+        layer.try_bundle(str(folder))
+        paths.append(folder / "python")
+    return [*reversed(paths), runtime]
+
+
+@pytest.mark.parametrize("handler", HANDLERS)
+def test_a_handler_imports_from_what_is_deployed_alone(deployed_paths, handler):
+    script = (
+        "import importlib, sys; sys.path[:0] = sys.argv[2:]; "
+        "importlib.import_module(sys.argv[1]).lambda_handler"
+    )
+    isolated = [sys.executable, "-I", "-S", "-c", script]
+    finished = subprocess.run(
+        [*isolated, handler, *map(str, deployed_paths)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={},  # no variable of a function either: nothing may be read at import time
+    )
+    assert finished.returncode == 0, finished.stderr

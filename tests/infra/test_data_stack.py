@@ -1,0 +1,129 @@
+import json
+
+from aws_cdk.assertions import Match
+
+TABLE = "AWS::DynamoDB::GlobalTable"
+
+
+def replica(table):
+    [only] = table["Properties"]["Replicas"]
+    return only
+
+
+def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
+    tables = aws.data.find_resources(TABLE)
+    assert len(tables) == 3
+    for table in tables.values():
+        properties = table["Properties"]
+        assert properties["BillingMode"] == "PAY_PER_REQUEST"
+        assert properties["SSESpecification"] == {"SSEEnabled": True, "SSEType": "KMS"}
+        assert "Fn::GetAtt" in replica(table)["SSESpecification"]["KMSMasterKeyId"]
+        assert replica(table)["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
+        assert properties["TimeToLiveSpecification"] == {
+            "AttributeName": "expiresAt",
+            "Enabled": True,
+        }
+        assert [key["AttributeName"] for key in properties["KeySchema"]] == ["pk", "sk"]
+
+
+def test_on_aws_data_survives_its_stack(aws):
+    manifest = json.loads((aws.assembly / "manifest.json").read_text())
+    assert manifest["artifacts"]["autotune-data"]["properties"]["terminationProtection"] is True
+    stateful = [TABLE, "AWS::S3::Bucket", "AWS::KMS::Key"]
+    for kind in stateful:
+        for resource in aws.data.find_resources(kind).values():
+            assert resource["DeletionPolicy"] == "Retain"
+            assert resource["UpdateReplacePolicy"] == "Retain"
+    for table in aws.data.find_resources(TABLE).values():
+        assert replica(table)["DeletionProtectionEnabled"] is True
+
+
+def test_locally_data_goes_with_its_stack(local):
+    for kind in [TABLE, "AWS::S3::Bucket", "AWS::KMS::Key"]:
+        for resource in local.data.find_resources(kind).values():
+            assert resource["DeletionPolicy"] == "Delete"
+    for table in local.data.find_resources(TABLE).values():
+        assert replica(table)["DeletionProtectionEnabled"] is False
+
+
+def index_named(name, synthesized):
+    [index] = [
+        index
+        for table in synthesized.data.find_resources(TABLE).values()
+        for index in table["Properties"].get("GlobalSecondaryIndexes", [])
+        if index["IndexName"] == name
+    ]
+    return index
+
+
+def test_the_registry_lists_an_organizations_entities_by_collection(aws):
+    index = index_named("byCollection", aws)
+    assert [key["AttributeName"] for key in index["KeySchema"]] == ["collection", "pk"]
+    assert index["Projection"] == {"ProjectionType": "ALL"}
+
+
+def test_the_index_of_scores_projects_small_attributes_only(aws):
+    index = index_named("scoresByTask", aws)
+    assert [key["AttributeName"] for key in index["KeySchema"]] == ["scoreShard", "scoreTime"]
+    assert index["Projection"]["ProjectionType"] == "INCLUDE"
+    assert set(index["Projection"]["NonKeyAttributes"]) == {
+        *("organizationId", "taskId", "modelId", "graderId", "graderVersion", "state", "value"),
+        *("confidence", "reasonCode", "reportedVersion", "attempts"),
+        *("submittedAt", "decidedAt", "batchId"),
+    }
+
+
+def test_content_is_private_and_encrypted(aws):
+    aws.data.has_resource_properties(
+        "AWS::S3::Bucket",
+        {
+            "PublicAccessBlockConfiguration": {
+                "BlockPublicAcls": True,
+                "BlockPublicPolicy": True,
+                "IgnorePublicAcls": True,
+                "RestrictPublicBuckets": True,
+            },
+            "BucketEncryption": {
+                "ServerSideEncryptionConfiguration": [
+                    {
+                        "BucketKeyEnabled": True,
+                        "ServerSideEncryptionByDefault": {
+                            "SSEAlgorithm": "aws:kms",
+                            "KMSMasterKeyID": Match.any_value(),
+                        },
+                    }
+                ]
+            },
+            "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
+        },
+    )
+
+
+def test_content_is_refused_without_tls(aws):
+    aws.data.has_resource_properties(
+        "AWS::S3::BucketPolicy",
+        {
+            "PolicyDocument": {
+                "Statement": Match.array_with(
+                    [
+                        Match.object_like(
+                            {
+                                "Effect": "Deny",
+                                "Action": "s3:*",
+                                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+                            }
+                        )
+                    ]
+                )
+            }
+        },
+    )
+
+
+def test_secrets_are_derived_with_an_hmac_key_and_data_with_one_that_rotates(aws):
+    keys = [each["Properties"] for each in aws.data.find_resources("AWS::KMS::Key").values()]
+    [hmac] = [key for key in keys if key.get("KeySpec") == "HMAC_256"]
+    [data] = [key for key in keys if key is not hmac]
+    assert hmac["KeyUsage"] == "GENERATE_VERIFY_MAC"
+    assert data["EnableKeyRotation"] is True
+    assert {key["PendingWindowInDays"] for key in keys} == {30}

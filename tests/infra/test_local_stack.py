@@ -1,0 +1,166 @@
+"""The local stack's own parts, without a deployment: that is what the end-to-end tests do."""
+
+import fcntl
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+
+import boto3
+import pytest
+
+from local.__main__ import EXIT_NOT_RUNNING, main
+from local.endpoint import LOOPBACK, endpoint_url, free_port, isolated_environment
+from local.ministack import MiniStack, MiniStackError, answers
+from local.records import (
+    LocalProfile,
+    StackRecord,
+    read_profile,
+    read_stack_record,
+    write_profile,
+    write_stack_record,
+)
+from local.stack import LocalStack, StackBusyError
+
+PROFILE = LocalProfile(
+    base_url="http://127.0.0.1:1/x",
+    api_key="key_1.abc",
+    organization_id="org_1",
+    aws_endpoint_url="http://127.0.0.1:1",
+)
+
+
+def test_a_profile_is_kept_in_camel_case_and_for_its_owner_alone(tmp_path):
+    write_profile(tmp_path, PROFILE)
+    file = tmp_path / "local.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert '"organizationId": "org_1"' in file.read_text()
+    assert read_profile(tmp_path) == PROFILE
+
+
+def test_a_file_that_cannot_be_read_counts_as_none(tmp_path):
+    assert read_profile(tmp_path) is None
+    (tmp_path / "local.json").write_text("{")
+    assert read_profile(tmp_path) is None
+
+
+def test_the_preferred_port_is_taken_if_it_is_free():
+    port = free_port()
+    assert free_port(port) == port
+    with socket.socket() as occupant:
+        occupant.bind((LOOPBACK, 0))
+        occupant.listen()
+        occupied = occupant.getsockname()[1]
+        assert free_port(occupied) != occupied
+
+
+def test_no_child_sees_the_users_aws_account(monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "https://example.com")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "token")
+    monkeypatch.setenv("GATEWAY_PORT", "4566")
+    monkeypatch.setenv("NO_PROXY", "intranet")
+    environment = isolated_environment({"EXTRA": "1"})
+    assert "AWS_PROFILE" not in environment
+    assert "AWS_ENDPOINT_URL_S3" not in environment
+    assert "AWS_SESSION_TOKEN" not in environment
+    assert "GATEWAY_PORT" not in environment
+    assert environment["AWS_ACCESS_KEY_ID"] == "test"
+    assert environment["NO_PROXY"] == "intranet,127.0.0.1,localhost"
+    assert environment["EXTRA"] == "1"
+
+
+def test_a_stack_that_was_never_up_is_not_running(tmp_path, capsys):
+    assert LocalStack(directory=tmp_path).down() is False
+    assert main(["--directory", str(tmp_path), "status"]) == EXIT_NOT_RUNNING
+    assert capsys.readouterr().out == "not running\n"
+
+
+def test_two_commands_do_not_work_on_one_stack(tmp_path):
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(StackBusyError, match=str(tmp_path)):
+            LocalStack(directory=tmp_path).down()
+
+
+def test_a_process_that_took_over_an_old_id_is_left_alone(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
+        write_stack_record(tmp_path, StackRecord(port=1, pid=stranger.pid))
+        assert LocalStack(directory=tmp_path).down() is False
+        assert stranger.poll() is None
+        stranger.communicate(b"\n")
+    record = read_stack_record(tmp_path)
+    assert record is not None
+    assert record.pid is None
+
+
+def test_the_ministack_of_another_folder_is_left_alone(tmp_path):
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    running = MiniStack(directory=other, environment={})
+    pid = running.start(port=free_port())
+    try:
+        MiniStack(directory=mine, environment={}).stop(pid)
+        assert running.runs_as(pid)
+    finally:
+        running.stop(pid)
+
+
+def sqs_client(port):
+    return boto3.client(
+        "sqs",
+        endpoint_url=endpoint_url(port),
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+
+
+def test_state_is_there_again_after_a_restart_on_another_port(tmp_path):
+    first = MiniStack(directory=tmp_path, environment={})
+    first_port = free_port()
+    pid = first.start(port=first_port)
+    created = sqs_client(first_port).create_queue(QueueName="kept")["QueueUrl"]
+    # Another command stops it, as `make down` does.
+    MiniStack(directory=tmp_path, environment={}).stop(pid)
+    assert not first.runs_as(pid)
+    assert not answers(first_port)
+    assert not (tmp_path / "tmp").exists()
+
+    second = MiniStack(directory=tmp_path, environment={})
+    second_port = free_port()
+    pid = second.start(port=second_port)
+    try:
+        sqs = sqs_client(second_port)
+        # The URL of the first start still holds, as functions have it in their environment, and
+        # event sources find the queue by its name.
+        sqs.send_message(QueueUrl=created, MessageBody="{}")
+        by_name = sqs.get_queue_url(QueueName="kept")["QueueUrl"]
+        assert len(sqs.receive_message(QueueUrl=by_name)["Messages"]) == 1
+        [saved] = (tmp_path / "state").glob("sqs.json")
+        assert str(first_port) not in saved.read_text()
+    finally:
+        second.stop(pid)
+
+
+def test_nothing_survives_a_ministack_that_must_be_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr("local.ministack.SAVE_SECONDS", 0.1)
+    monkeypatch.setattr("local.ministack.STOP_SECONDS", 0.5)
+    ministack = MiniStack(directory=tmp_path, environment={})
+    pid = ministack.start(port=free_port())
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(MiniStackError, match="was killed"):
+        ministack.stop(pid)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(pid, 0)
+
+
+def test_a_start_that_fails_says_where_to_look(tmp_path):
+    with socket.socket() as occupant:
+        occupant.bind((LOOPBACK, 0))
+        occupant.listen()
+        ministack = MiniStack(directory=tmp_path, environment={})
+        with pytest.raises(MiniStackError, match=r"ministack\.log"):
+            ministack.start(port=occupant.getsockname()[1])
+    assert "already in use" in (tmp_path / "ministack.log").read_text()

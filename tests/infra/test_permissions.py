@@ -1,0 +1,182 @@
+"""What each role may do, spelled out: a grant that is added has to be added here, too."""
+
+import json
+
+import pytest
+
+REGISTRY, COMPLETIONS = "Registry", "Completions"
+READ = {"BatchGetItem", "ConditionCheckItem", "GetItem", "Query"}
+WRITE = {"BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"}
+LOGS_AND_TRACES = {
+    ("logs:CreateLogStream", "own log group"),
+    ("logs:PutLogEvents", "own log group"),
+    ("xray:PutTraceSegments", "*"),
+    ("xray:PutTelemetryRecords", "*"),
+}
+
+
+def table(name, actions):
+    return {(f"dynamodb:{action}", name) for action in actions}
+
+
+REGISTRY_READ_WRITE = table(REGISTRY, READ | WRITE)
+COMPLETIONS_READ_WRITE = table(COMPLETIONS, READ | WRITE)
+DERIVE = {("kms:GenerateMac", "SecretsKey")}
+CONTENT_READ = {("s3:GetObject", "Content/content/*"), ("s3:ListBucket", "Content")}
+CONTENT_WRITE = {
+    ("s3:PutObject", "Content/content/*"),
+    ("s3:DeleteObject", "Content/content/*"),
+}
+DECRYPT = {("kms:Decrypt", "DataKey"), ("kms:DescribeKey", "DataKey")}
+ENCRYPT = {
+    ("kms:Encrypt", "DataKey"),
+    ("kms:GenerateDataKey", "DataKey"),
+    ("kms:ReEncryptFrom", "DataKey"),
+    ("kms:ReEncryptTo", "DataKey"),
+}
+PRIORITIES = ("HighPriority", "NormalPriority", "LowPriority")
+API = REGISTRY_READ_WRITE | DERIVE | DECRYPT | ENCRYPT
+LIST = {("dynamodb:Query", "Registry/index/byCollection")}
+
+
+def queues(actions):
+    return {(f"sqs:{action}", priority) for priority in PRIORITIES for action in actions}
+
+
+SEND = queues({"SendMessage", "GetQueueAttributes", "GetQueueUrl"})
+CONSUME = queues(
+    {
+        *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
+        *("GetQueueAttributes", "GetQueueUrl"),
+    }
+)
+
+OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
+EXPECTED = {
+    "AccessApi": API | LIST,
+    "TasksApi": API | LIST,
+    "GradersApi": API | LIST,
+    "CompletionsApi": API | COMPLETIONS_READ_WRITE | CONTENT_READ | CONTENT_WRITE | SEND,
+    "ScoringApi": API
+    | table(COMPLETIONS, READ)
+    | {("dynamodb:Query", "Completions/index/scoresByTask")}
+    | CONTENT_READ,
+    "DispatchChunks": CONSUME | {("states:StartExecution", "ScoreCompletions")},
+    "GradeChunk": table(REGISTRY, READ)
+    | table("Budgets", {"GetItem", "PutItem", "UpdateItem"})
+    | COMPLETIONS_READ_WRITE
+    | CONTENT_READ
+    | DERIVE
+    | DECRYPT
+    | ENCRYPT,
+    "FailChunk": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
+    "CreateOrganization": API,
+    "SweepBatches": COMPLETIONS_READ_WRITE | OPEN_BATCHES | CONTENT_READ | SEND | DECRYPT | ENCRYPT,
+    "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
+    "RedriveDeadLetters": SEND | CONSUME,
+}
+
+NAMES = (
+    *("Registry", "Completions", "Budgets", "Content", "SecretsKey", "DataKey"),
+    *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
+)
+
+
+EXPORT_PREFIX = "autotune-data:ExportsOutputFnGetAtt"
+
+
+def readable(resource):
+    """Name of the thing that a policy's resource refers to, with what follows its ARN."""
+    if resource == "*":
+        return "*"
+    suffix = ""
+    if "Fn::Join" in resource:
+        resource, suffix = resource["Fn::Join"][1]
+    if "Ref" in resource:
+        identifier = resource["Ref"]
+    elif "Fn::GetAtt" in resource:
+        identifier = resource["Fn::GetAtt"][0]
+    else:
+        identifier = resource["Fn::ImportValue"].removeprefix(EXPORT_PREFIX)
+    if "Logs" in identifier:
+        return "own log group"
+    [name] = [name for name in NAMES if identifier.startswith(name)]
+    return name + suffix
+
+
+def statements_of(synthesized, role_logical_id):
+    return [
+        statement
+        for policy in synthesized.service.find_resources("AWS::IAM::Policy").values()
+        if {"Ref": role_logical_id} in policy["Properties"]["Roles"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+    ]
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def allowed(synthesized, role_logical_id):
+    return {
+        (action, readable(resource))
+        for statement in statements_of(synthesized, role_logical_id)
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    }
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_function_may_do_what_it_needs_and_nothing_else(aws, name):
+    role = aws.functions()[name]["Role"]["Fn::GetAtt"][0]
+    assert allowed(aws, role) == EXPECTED[name] | LOGS_AND_TRACES
+
+
+def test_the_workflow_may_invoke_its_two_functions(aws):
+    [machine] = aws.service.find_resources("AWS::StepFunctions::StateMachine").values()
+    role = machine["Properties"]["RoleArn"]["Fn::GetAtt"][0]
+    invoked = set()
+    for statement in statements_of(aws, role):
+        for action in listed(statement["Action"]):
+            assert action.split(":")[0] in {"lambda", "logs", "xray"}
+            if action == "lambda:InvokeFunction":
+                invoked |= {aws.function_name(each) for each in listed(statement["Resource"])}
+    assert invoked == {"GradeChunk", "FailChunk"}
+
+
+def test_no_role_has_a_managed_policy(aws):
+    for stack in (aws.data, aws.service):
+        for role in stack.find_resources("AWS::IAM::Role").values():
+            assert "ManagedPolicyArns" not in role["Properties"]
+
+
+def test_no_role_may_do_a_wildcard_of_actions_or_scan(aws):
+    actions = {
+        action
+        for policy in aws.service.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in listed(statement["Action"])
+    }
+    assert not {action for action in actions if "*" in action}
+    assert "dynamodb:Scan" not in actions
+
+
+def test_only_the_data_services_may_use_the_data_key_for_a_function(aws):
+    via = {
+        json.dumps(statement["Condition"], sort_keys=True)
+        for policy in aws.service.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "kms:Decrypt" in listed(statement["Action"])
+    }
+    assert via == {
+        json.dumps({"StringEquals": {"kms:ViaService": f"{service}.eu-west-1.amazonaws.com"}})
+        for service in ("dynamodb", "s3")
+    }
+
+
+def test_no_route_reaches_the_function_of_operators(aws):
+    permissions = aws.service.find_resources("AWS::Lambda::Permission").values()
+    invocable = {aws.function_name(each["Properties"]["FunctionName"]) for each in permissions}
+    assert "CreateOrganization" not in invocable
+    principals = {each["Properties"]["Principal"] for each in permissions}
+    assert principals == {"apigateway.amazonaws.com", "events.amazonaws.com"}

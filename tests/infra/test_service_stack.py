@@ -1,0 +1,227 @@
+import json
+
+import pytest
+
+from infra.config import REPOSITORY_ROOT
+
+BASE = {"REGISTRY_TABLE", "SECRETS_KEY_ID", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
+CONTENT = {"COMPLETIONS_TABLE", "CONTENT_BUCKET"}
+QUEUES = {"HIGH_QUEUE_URL", "NORMAL_QUEUE_URL", "LOW_QUEUE_URL"}
+DEAD_LETTERS = {
+    *("HIGH_DEAD_LETTERS_URL", "NORMAL_DEAD_LETTERS_URL", "LOW_DEAD_LETTERS_URL"),
+}
+GRADERS = {"ADMIT_PRIVATE_ADDRESSES"}
+
+# Function: module of its handler, timeout in seconds, what its environment has besides the base.
+FUNCTIONS = {
+    "AccessApi": ("functions.access.api", 29, set()),
+    "TasksApi": ("functions.tasks.api", 29, set()),
+    "GradersApi": ("functions.graders.api", 29, GRADERS),
+    "CompletionsApi": ("functions.completions.api", 29, CONTENT | QUEUES),
+    "ScoringApi": ("functions.scoring.api", 29, CONTENT),
+    "DispatchChunks": ("functions.completions.dispatch_chunks", 30, {"SCORE_COMPLETIONS_ARN"}),
+    "GradeChunk": ("functions.scoring.grade_chunk", 120, CONTENT | GRADERS | {"BUDGETS_TABLE"}),
+    "FailChunk": ("functions.scoring.fail_chunk", 60, CONTENT),
+    "CreateOrganization": ("functions.operations.create_organization", 30, set()),
+    "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES),
+    "ListStuck": ("functions.operations.list_stuck", 30, CONTENT | QUEUES),
+    "RedriveDeadLetters": (
+        "functions.operations.redrive_dead_letters",
+        60,
+        QUEUES | DEAD_LETTERS,
+    ),
+}
+
+ROUTES = {
+    "$default": "AccessApi",
+    "ANY /api/v1/keys": "AccessApi",
+    "ANY /api/v1/keys/{proxy+}": "AccessApi",
+    "ANY /api/v1/tasks": "TasksApi",
+    "ANY /api/v1/tasks/{proxy+}": "TasksApi",
+    "ANY /api/v1/graders": "GradersApi",
+    "ANY /api/v1/graders/{proxy+}": "GradersApi",
+    "ANY /api/v1/completions": "CompletionsApi",
+    "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
+    "ANY /api/v1/batches": "CompletionsApi",
+    "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
+    "ANY /api/v1/scores": "ScoringApi",
+    "ANY /api/v1/scores/{proxy+}": "ScoringApi",
+}
+
+
+def test_there_are_the_functions_that_are_named_here(aws):
+    assert set(aws.functions()) == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_handler_is_in_the_repository(aws, name):
+    module, _, attribute = aws.functions()[name]["Handler"].rpartition(".")
+    assert module == FUNCTIONS[name][0]
+    source = REPOSITORY_ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    assert f"def {attribute}(" in source.read_text() or f"{attribute} =" in source.read_text()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_gets_exactly_the_environment_that_it_reads(aws, name):
+    variables = aws.functions()[name]["Environment"]["Variables"]
+    assert set(variables) == BASE | FUNCTIONS[name][2]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_small_traced_and_logs_json(aws, name):
+    properties = aws.functions()[name]
+    assert properties["Runtime"] == "python3.13"
+    assert properties["Architectures"] == ["arm64"]
+    assert properties["MemorySize"] == 512
+    assert properties["Timeout"] == FUNCTIONS[name][1]
+    assert properties["TracingConfig"] == {"Mode": "Active"}
+    assert properties["LoggingConfig"]["LogFormat"] == "JSON"
+    assert len(properties["Layers"]) == 3
+    assert "ReservedConcurrentExecutions" not in properties
+
+
+def test_no_two_functions_share_a_role_or_a_log_group(aws):
+    functions = aws.functions().values()
+    roles = {json.dumps(each["Role"]) for each in functions}
+    groups = {json.dumps(each["LoggingConfig"]["LogGroup"]) for each in functions}
+    assert len(roles) == len(groups) == len(FUNCTIONS)
+
+
+def test_every_log_group_forgets(aws):
+    groups = aws.service.find_resources("AWS::Logs::LogGroup")
+    assert len(groups) == len(FUNCTIONS) + 2
+    assert {group["Properties"]["RetentionInDays"] for group in groups.values()} == {30}
+
+
+@pytest.mark.parametrize(("target", "admitted"), [("aws", "false"), ("local", "true")])
+def test_private_addresses_are_admitted_only_locally(request, target, admitted):
+    functions = request.getfixturevalue(target).functions()
+    for name in ("GradersApi", "GradeChunk"):
+        variables = functions[name]["Environment"]["Variables"]
+        assert variables["ADMIT_PRIVATE_ADDRESSES"] == admitted
+
+
+def test_routes_lead_to_the_function_of_their_domain(aws):
+    integrations = aws.service.find_resources("AWS::ApiGatewayV2::Integration")
+    targets = {
+        logical_id: aws.function_name(each["Properties"]["IntegrationUri"])
+        for logical_id, each in integrations.items()
+    }
+    routes = {
+        each["Properties"]["RouteKey"]: targets[
+            each["Properties"]["Target"]["Fn::Join"][1][1]["Ref"]
+        ]
+        for each in aws.service.find_resources("AWS::ApiGatewayV2::Route").values()
+    }
+    assert routes == ROUTES
+    versions = {each["Properties"]["PayloadFormatVersion"] for each in integrations.values()}
+    assert versions == {"2.0"}
+
+
+def test_the_stage_is_throttled_and_has_an_access_log_without_texts(aws):
+    [stage] = aws.service.find_resources("AWS::ApiGatewayV2::Stage").values()
+    properties = stage["Properties"]
+    assert properties["StageName"] == "$default"
+    assert properties["DefaultRouteSettings"]["ThrottlingRateLimit"] == 500
+    assert properties["DefaultRouteSettings"]["ThrottlingBurstLimit"] == 1000
+    fields = json.loads(properties["AccessLogSettings"]["Format"])
+    assert fields["requestId"] == "$context.requestId"
+    assert not any("header" in value or "query" in value for value in fields.values())
+
+
+def queues_by_priority(synthesized):
+    """The three queues, by the priority in their logical id."""
+    return {
+        priority: (logical_id, each["Properties"])
+        for logical_id, each in synthesized.service.find_resources("AWS::SQS::Queue").items()
+        for priority in ("High", "Normal", "Low")
+        if logical_id.startswith(f"{priority}PriorityQueue")
+    }
+
+
+def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
+    queues = queues_by_priority(aws)
+    assert set(queues) == {"High", "Normal", "Low"}
+    dead_letters = {
+        each["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0] for _, each in queues.values()
+    }
+    assert len(dead_letters) == 3
+    assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
+    aws.service.resource_count_is("AWS::SQS::Queue", 6)
+
+
+def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
+    timeout = aws.functions()["DispatchChunks"]["Timeout"]
+    for _, queue in queues_by_priority(aws).values():
+        assert queue["VisibilityTimeout"] >= 6 * timeout
+
+
+def test_queues_are_encrypted_and_refuse_plain_http(aws):
+    queues = aws.service.find_resources("AWS::SQS::Queue")
+    assert {each["Properties"]["SqsManagedSseEnabled"] for each in queues.values()} == {True}
+    refusals = [
+        statement
+        for policy in aws.service.find_resources("AWS::SQS::QueuePolicy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny"
+        and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    ]
+    assert len(refusals) == len(queues)
+
+
+@pytest.mark.parametrize(
+    ("priority", "concurrency", "window"), [("High", 20, 0), ("Normal", 10, 0), ("Low", 2, 5)]
+)
+def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window):
+    logical_id, _ = queues_by_priority(aws)[priority]
+    [mapping] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
+        if each["Properties"]["EventSourceArn"]["Fn::GetAtt"][0] == logical_id
+    ]
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": concurrency}
+    assert mapping["MaximumBatchingWindowInSeconds"] == window
+    assert mapping["BatchSize"] == 10
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_the_workflow_is_inline_traced_and_logs_no_texts(aws):
+    [machine] = aws.service.find_resources("AWS::StepFunctions::StateMachine").values()
+    properties = machine["Properties"]
+    definition = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
+    assert json.loads(properties["DefinitionString"]) == json.loads(definition.read_text())
+    substituted = {
+        name: aws.function_name(reference)
+        for name, reference in properties["DefinitionSubstitutions"].items()
+    }
+    assert substituted == {
+        "GradeChunkFunctionArn": "GradeChunk",
+        "FailChunkFunctionArn": "FailChunk",
+    }
+    assert all(f"${{{name}}}" in properties["DefinitionString"] for name in substituted)
+    assert properties["LoggingConfiguration"]["Level"] == "ERROR"
+    assert properties["LoggingConfiguration"]["IncludeExecutionData"] is False
+    assert properties["TracingConfiguration"] == {"Enabled": True}
+    assert properties["StateMachineType"] == "STANDARD"
+
+
+def test_dead_letters_and_failed_runs_call_a_person(aws):
+    alarms = [
+        each["Properties"] for each in aws.service.find_resources("AWS::CloudWatch::Alarm").values()
+    ]
+    metrics = sorted(alarm["MetricName"] for alarm in alarms)
+    assert metrics == [
+        *["ApproximateNumberOfMessagesVisible"] * 3,
+        "ExecutionsAborted",
+        "ExecutionsFailed",
+        "ExecutionsTimedOut",
+    ]
+    [topic] = aws.service.find_resources("AWS::SNS::Topic")
+    assert all(alarm["AlarmActions"] == [{"Ref": topic}] for alarm in alarms)
+    assert all(alarm["Threshold"] == 1 for alarm in alarms)
+    aws.service.has_resource_properties("AWS::SNS::Topic", {"DisplayName": "Autotune alarms"})
+
+
+def test_outputs_name_what_operators_need(aws):
+    outputs = aws.service.to_json()["Outputs"]
+    assert {"ApiUrl", "ApiId", "CreateOrganizationFunctionName", "AlarmTopicArn"} <= set(outputs)

@@ -1,0 +1,80 @@
+import json
+
+import pytest
+from aws_cdk import Stack, Validations
+from aws_cdk import aws_s3 as s3
+
+from infra.application import build_app
+from infra.config import DeploymentConfig, Target, UnknownTargetError
+
+
+def test_two_syntheses_give_the_same_templates(aws, synthesize, tmp_path):
+    again = synthesize("aws", tmp_path)
+    for name in ("autotune-data.template.json", "autotune.template.json"):
+        assert (again.assembly / name).read_bytes() == (aws.assembly / name).read_bytes()
+
+
+def test_synthesis_looks_nothing_up(aws):
+    manifest = json.loads((aws.assembly / "manifest.json").read_text())
+    assert not manifest.get("missing")
+
+
+def test_targets_differ_only_where_they_are_meant_to(aws, local):
+    def kinds(synthesized):
+        return {
+            (stack, logical_id): resource["Type"]
+            for stack in ("data", "service")
+            for logical_id, resource in getattr(synthesized, stack).to_json()["Resources"].items()
+            # A layer version is named after its content, which is another on each platform.
+            if resource["Type"] != "AWS::Lambda::LayerVersion"
+        }
+
+    assert kinds(aws) == kinds(local)
+
+
+def test_cdk_nag_has_no_finding_on_aws(aws):
+    report = json.loads((aws.assembly / "validation-report.json").read_text())
+    assert report["pluginReports"] == []
+
+
+def test_a_finding_of_cdk_nag_stops_synthesis(tmp_path):
+    app = build_app(context={"aws:cdk:bundling-stacks": []}, outdir=tmp_path)
+    stack = Stack(app, "careless")
+    s3.Bucket(stack, "Open")
+    with pytest.raises(RuntimeError, match="ValidationFailed"):
+        app.synth()
+    [nag] = json.loads((tmp_path / "validation-report.json").read_text())["pluginReports"]
+    assert {each["ruleName"] for each in nag["violations"]} == {
+        "AwsSolutions-S1",
+        "AwsSolutions-S10",
+    }
+
+
+def test_every_acknowledgement_gives_its_reason(aws):
+    key = Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+    reasons = {
+        (construct.node.path, rule): reason
+        for construct in aws.app.node.find_all()
+        for entry in construct.node.metadata
+        if entry.type == key
+        for rule, reason in entry.data.items()
+    }
+    assert reasons
+    for where, reason in reasons.items():
+        assert len(reason.split()) >= 12, where
+
+
+def test_an_unknown_target_is_refused():
+    with pytest.raises(UnknownTargetError, match="'moon', expected one of aws, local"):
+        build_app(context={"target": "moon"})
+
+
+def test_the_target_is_aws_unless_told_otherwise():
+    config = DeploymentConfig.create(target=None, environment={})
+    assert config.target is Target.AWS
+    assert config.region == "us-east-1"
+
+
+def test_the_region_of_the_cdk_command_line_wins():
+    environment = {"CDK_DEFAULT_REGION": "eu-west-1", "AWS_REGION": "us-west-2"}
+    assert DeploymentConfig.create(target="aws", environment=environment).region == "eu-west-1"

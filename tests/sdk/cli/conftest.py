@@ -1,0 +1,108 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autotune.cli.application import app
+from tests.sdk.fake_api import FakeApi, serve_fake_api
+
+
+@dataclass(frozen=True)
+class Ran:
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json_lines(self):
+        return [json.loads(line) for line in self.stdout.splitlines()]
+
+    @property
+    def last_line(self):
+        return self.stdout.splitlines()[-1]
+
+
+@pytest.fixture
+def api(monkeypatch, tmp_path) -> Iterator[FakeApi]:
+    """A fake API that the command line finds in its environment."""
+    with serve_fake_api() as running:
+        monkeypatch.setenv("AUTOTUNE_BASE_URL", running.base_url)
+        monkeypatch.setenv("AUTOTUNE_API_KEY", running.api_key)
+        monkeypatch.chdir(tmp_path)
+        yield running
+
+
+@pytest.fixture
+def task_id(api):
+    return api.store.add_task()
+
+
+@pytest.fixture
+def run(api):
+    """Run the command line in this process."""
+
+    def run_command(*arguments) -> Ran:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Ran(result.exit_code, result.stdout, result.stderr)
+
+    return run_command
+
+
+@pytest.fixture
+def start():
+    """Start the command line as a process of its own."""
+
+    started = []
+
+    def start_command(*arguments, stdin=None) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "autotune.cli", *map(str, arguments)],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+        started.append(process)
+        return process
+
+    yield start_command
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def write_jsonl(tmp_path):
+    def write(lines, name="completions.jsonl") -> Path:
+        path = tmp_path / name
+        text = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def completions():
+    def make(count, **metadata):
+        return [
+            {
+                "prompt": f"What is {n} + {n}?",
+                "response": str(2 * n),
+                "modelId": f"m{n % 2}",
+                "metadata": {"n": n, **metadata},
+            }
+            for n in range(count)
+        ]
+
+    return make

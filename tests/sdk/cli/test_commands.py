@@ -1,0 +1,231 @@
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from autotune.cli import exit_codes
+from tests.sdk.fake_api import Fault
+
+
+def test_keys_are_created_listed_shown_and_revoked(api, run):
+    created = run("keys", "create", "--name", "trainer", "--role", "training_operator", "--json")
+    key_id = created.json_lines[0]["key"]["id"]
+    assert created.json_lines[0]["apiKey"].startswith(key_id)
+    listed = run("keys", "list")
+    assert key_id in listed.stdout
+    assert "training_operator" in listed.stdout
+    assert run("keys", "me", "--json").json_lines[0]["role"] == "admin"
+    assert "revoked" in run("keys", "revoke", key_id).stdout
+
+
+def test_a_new_key_is_shown_once_on_stdout(run):
+    ran = run("keys", "create", "--name", "x", "--role", "admin", "--principal-id", "lab-1")
+    assert ran.last_line.split()[0] == "apiKey"
+    assert "shown this once" in ran.stderr
+
+
+def test_graders_are_registered_verified_listed_shown_and_deleted(api, run):
+    registered = run(
+        "graders", "register", "--name", "numeric", "--endpoint", "https://g.example",
+        "--max-batch-size", 50, "--domain", "math", "--domain", "logic", "--public", "--json",
+        "--max-concurrency", 4, "--requests-per-second", 0.5,
+    )  # fmt: skip
+    grader = registered.json_lines[0]["grader"]
+    assert grader["capabilities"]["maxBatchSize"] == 50
+    assert grader["capabilities"]["domains"] == ["math", "logic"]
+    assert grader["limits"] == {"maxConcurrency": 4, "requestsPerSecond": 0.5}
+    assert grader["visibility"] == "public"
+    assert run("graders", "get", grader["id"], "--json").json_lines == [grader]
+    api.store.grader_passes = False
+    failed = run("graders", "verify", grader["id"])
+    assert failed.exit_code == exit_codes.INCOMPLETE
+    assert "failed   health (response_unsigned): is https://g.example a grader" in failed.stdout
+    api.store.grader_passes = True
+    assert run("graders", "verify", grader["id"]).last_line == f"{grader['id']} is verified"
+    assert "https://g.example" in run("graders", "list").stdout
+    assert run("graders", "delete", grader["id"], "--json").json_lines[0]["deleted"]
+    assert run("graders", "list", "--json").stdout == ""
+
+
+def test_a_grader_secret_is_shown_once_on_stdout(run):
+    ran = run("graders", "register", "--name", "n", "--endpoint", "https://g.example")
+    assert ran.last_line == f"sharedSecret     {'s' * 64}"
+
+
+def test_tasks_are_created_listed_shown_and_deleted(api, run, task_id):
+    grader_id = api.store.tasks[task_id]["graderId"]
+    created = run(
+        "tasks", "create", "--name", "proofs", "--grader", grader_id,
+        "--metadata", '{"level": 3}', "--share-identity", "--json",
+        "--deadline-seconds", 3600,
+    )  # fmt: skip
+    task = created.json_lines[0]
+    assert (task["metadata"], task["shareIdentity"]) == ({"level": 3}, True)
+    assert task["deadlineSeconds"] == 3600
+    assert "proofs" in run("tasks", "list").stdout
+    assert f"id               {task['id']}" in run("tasks", "get", task["id"]).stdout
+    assert run("tasks", "delete", task["id"]).exit_code == 0
+    assert run("tasks", "get", task["id"]).exit_code == exit_codes.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["scores", "--task", "xyz"],
+        ["export", "--task", "xyz", "-o", "-"],
+        ["submit", "-", "--task", "xyz"],
+        ["tasks", "create", "--name", "x", "--grader", "xyz"],
+        ["tasks", "get", "xyz"],
+        ["scores", "--task", "task_" + "0" * 26],
+        ["tasks", "create", "--name", "x", "--grader", "grd_" + "0" * 26],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_what_is_not_there_is_told_alike_whatever_its_id_looks_like(run, arguments):
+    ran = run(*arguments)
+    assert ran.exit_code == exit_codes.NOT_FOUND
+    assert re.search(r"no (task |grader )?(xyz|\w+_0{26})", ran.stderr)
+
+
+@pytest.mark.parametrize("metadata", ["{", "[]"])
+def test_metadata_that_is_no_object_is_wrong_usage(run, task_id, metadata):
+    ran = run("tasks", "create", "--name", "x", "--grader", "g", "--metadata", metadata)
+    assert ran.exit_code == exit_codes.USAGE
+    assert "--metadata" in ran.stderr
+
+
+def test_scores_are_listed_and_filtered(run, task_id, write_jsonl, completions):
+    lines = completions(120)
+    lines[5]["metadata"]["outcome"] = "failed"
+    run("submit", write_jsonl(lines), "--task", task_id)
+    everything = run("scores", "--task", task_id)
+    assert len(everything.stdout.splitlines()) == 121
+    assert "120 verdicts" in everything.stderr
+    failed = run("scores", "--task", task_id, "--state", "failed")
+    assert "grader_timeout" in failed.last_line
+    assert len(run("scores", "--task", task_id, "--limit", 7, "--json").json_lines) == 7
+    verdict = run("scores", "--task", task_id, "--state", "failed", "--json").json_lines[0]
+    assert (verdict["state"], verdict["score"]) == ("failed", None)
+
+
+def test_json_may_stand_before_the_command(run, task_id):
+    assert run("--json", "tasks", "list").json_lines[0]["id"] == task_id
+
+
+def test_long_fields_are_not_cut_when_piped(api, run, task_id):
+    api.store.tasks[task_id]["name"] = "n" * 200
+    assert "n" * 200 in run("tasks", "list").stdout
+
+
+def test_markup_in_names_is_text(api, run, task_id):
+    api.store.tasks[task_id]["name"] = "[red]x[/red] :smile:"
+    assert "[red]x[/red] :smile:" in run("tasks", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (Fault(status=401, code="unauthenticated"), exit_codes.DENIED),
+        (Fault(status=403, code="forbidden"), exit_codes.DENIED),
+        (Fault(status=404, code="not_found"), exit_codes.NOT_FOUND),
+        (Fault(status=409, code="grader_not_verified"), exit_codes.USAGE),
+        (Fault(status=422, code="invalid_request"), exit_codes.USAGE),
+        (Fault(status=200, body=b"<html>", content_type="text/html"), exit_codes.UNAVAILABLE),
+        (Fault(status=503, headers={"Retry-After": "900"}), exit_codes.UNAVAILABLE),
+    ],
+)
+def test_errors_are_one_line_with_code_and_request_id(api, run, fault, code):
+    api.misbehave(fault)
+    ran = run("keys", "me")
+    assert ran.exit_code == code
+    assert ran.stdout == ""
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("autotune: ")
+    assert api.received[0].headers["x-autotune-request-id"] in line
+
+
+def test_an_unreachable_server_is_exit_status_5(run, monkeypatch):
+    monkeypatch.setattr("autotune.client.exchange.FIRST_BACK_OFF_SECONDS", 0.0)
+    ran = run("--base-url", "http://127.0.0.1:9", "keys", "me")
+    assert ran.exit_code == exit_codes.UNAVAILABLE
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_without_configuration_the_places_to_look_are_told(api, run, monkeypatch):
+    monkeypatch.delenv("AUTOTUNE_BASE_URL")
+    ran = run("keys", "me")
+    assert ran.exit_code == exit_codes.USAGE
+    assert "AUTOTUNE_BASE_URL" in ran.stderr
+
+
+def test_the_local_profile_is_enough(api, run, monkeypatch, tmp_path):
+    monkeypatch.delenv("AUTOTUNE_BASE_URL")
+    monkeypatch.delenv("AUTOTUNE_API_KEY")
+    (tmp_path / ".autotune").mkdir()
+    (tmp_path / ".autotune" / "local.json").write_text(
+        json.dumps({"baseUrl": api.base_url, "apiKey": api.api_key})
+    )
+    assert run("keys", "me").exit_code == 0
+
+
+def test_a_local_stack_that_is_down_is_guessed(api, run, monkeypatch, tmp_path):
+    monkeypatch.setattr("autotune.client.exchange.FIRST_BACK_OFF_SECONDS", 0.0)
+    monkeypatch.delenv("AUTOTUNE_BASE_URL")
+    monkeypatch.delenv("AUTOTUNE_API_KEY")
+    (tmp_path / ".autotune").mkdir()
+    (tmp_path / ".autotune" / "local.json").write_text(
+        json.dumps({"baseUrl": "http://127.0.0.1:9", "apiKey": api.api_key})
+    )
+    ran = run("keys", "me")
+    assert ran.exit_code == exit_codes.UNAVAILABLE
+    assert "is the local stack up? `make up`" in ran.stderr
+    elsewhere = run("--base-url", "http://127.0.0.1:9", "--api-key", api.api_key, "keys", "me")
+    assert "local stack" not in elsewhere.stderr
+
+
+def test_a_grader_that_is_not_verified_is_told_with_the_command(api, run):
+    registered = run("graders", "register", "--name", "n", "--endpoint", "https://g", "--json")
+    grader_id = registered.json_lines[0]["grader"]["id"]
+    ran = run("tasks", "create", "--name", "x", "--grader", grader_id)
+    assert ran.exit_code == exit_codes.USAGE
+    assert ran.stderr.endswith("; that is what `autotune graders verify` does\n")
+
+
+def test_options_before_the_command_win(api, run, monkeypatch):
+    monkeypatch.setenv("AUTOTUNE_BASE_URL", "http://127.0.0.1:9")
+    assert run("--base-url", api.base_url, "keys", "me").exit_code == 0
+    assert run("--base-url", api.base_url, "--api-key", "key_x.00", "keys", "me").exit_code == 3
+
+
+def test_the_version_is_told(run):
+    assert run("--version").stdout.startswith("autotune 0.")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["keys", "graders", "tasks", "submit", "scores", "export", "ops", "grader"],
+)
+def test_every_command_has_help(run, command):
+    assert run(command, "--help").exit_code == 0
+
+
+def test_a_missing_extra_says_how_to_install_it():
+    program = "import sys; sys.modules['typer'] = None\nfrom autotune.cli import main\nmain()"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert ran.stderr == ("the command line needs its extra: pip install 'autotune-sdk[cli]'\n")
+
+
+def test_a_closed_pipe_ends_quietly(api, task_id):
+    ran = subprocess.run(
+        f"{sys.executable} -m autotune.cli tasks list --json | true",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in ran.stderr

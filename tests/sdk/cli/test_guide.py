@@ -1,0 +1,37 @@
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from autotune.cli import exit_codes
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "command-line.md"
+
+
+def test_every_example_of_the_guide_runs(api, tmp_path, write_jsonl):
+    text = GUIDE.read_text("utf-8")
+    (line,) = re.findall(r"^```json\n(.*?)\n```$", text, re.M | re.S)
+    write_jsonl([line])
+    examples = [
+        example
+        for example in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+        if not example.startswith("pip ")
+    ]
+    assert len(examples) == 3
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input="\n".join(examples),
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "scored 1 of 1" in ran.stdout
+    assert len((tmp_path / "scores.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_guide_lists_every_exit_status():
+    told = {int(status) for status in re.findall(r"^\| (\d+) \|", GUIDE.read_text("utf-8"), re.M)}
+    assert told == {value for name, value in vars(exit_codes).items() if name.isupper()}

@@ -1,0 +1,112 @@
+import io
+import json
+import zipfile
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.awslambda_simple.models import lambda_simple_backends
+
+from autotune.cli import exit_codes
+
+ACCOUNT, REGION = "123456789012", "eu-central-1"
+FUNCTION = "autotune-CreateOrganization-1"
+CREATED = {
+    "organization": {"id": "org_1", "name": "Acme", "createdAt": "2026-11-21T00:00:00Z"},
+    "key": {
+        "id": "key_1",
+        "organizationId": "org_1",
+        "name": "admin",
+        "role": "admin",
+        "principalId": "key_1",
+        "status": "active",
+        "createdAt": "2026-11-21T00:00:00Z",
+    },
+    "apiKey": "key_1.cafe",
+}
+
+
+@pytest.fixture
+def aws(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws(config={"lambda": {"use_docker": False}}):
+        yield
+
+
+def deploy(outputs, answer=None):
+    boto3.client("cloudformation").create_stack(
+        StackName="autotune",
+        TemplateBody=json.dumps(
+            {
+                "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+                "Outputs": {name: {"Value": value} for name, value in outputs.items()},
+            }
+        ),
+    )
+    if answer is None:
+        return
+    role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as code:
+        code.writestr("f.py", "")
+    boto3.client("lambda").create_function(
+        FunctionName=FUNCTION,
+        Runtime="python3.13",
+        Role=role["Role"]["Arn"],
+        Handler="f.f",
+        Code={"ZipFile": archive.getvalue()},
+    )
+    lambda_simple_backends[ACCOUNT][REGION].lambda_simple_results_queue.append(answer)
+
+
+def test_an_organisation_is_created_and_its_key_shown(aws, run):
+    deploy({"CreateOrganizationFunctionName": FUNCTION}, json.dumps(CREATED))
+    ran = run("ops", "create-organization", "Acme")
+    assert ran.exit_code == 0
+    assert ran.stdout == "organizationId   org_1\napiKey           key_1.cafe\n"
+    assert "shown this once" in ran.stderr
+
+
+def test_json_has_everything(aws, run):
+    deploy({"CreateOrganizationFunctionName": FUNCTION}, json.dumps(CREATED))
+    assert run("ops", "create-organization", "Acme", "--json").json_lines == [CREATED]
+
+
+def test_an_answer_that_is_none_is_told(aws, run):
+    deploy({"CreateOrganizationFunctionName": FUNCTION}, '{"errorMessage": "no"}')
+    ran = run("ops", "create-organization", "Acme")
+    assert ran.exit_code == exit_codes.UNAVAILABLE
+    assert "did not answer with an organisation" in ran.stderr
+
+
+def test_a_missing_stack_or_output_is_exit_status_4(aws, run):
+    ran = run("ops", "create-organization", "Acme", "--stack", "other")
+    assert (ran.exit_code, "no stack other" in ran.stderr) == (exit_codes.NOT_FOUND, True)
+    deploy({"Something": "else"})
+    ran = run("ops", "create-organization", "Acme")
+    assert ran.exit_code == exit_codes.NOT_FOUND
+    assert "CreateOrganizationFunctionName" in ran.stderr
+
+
+def test_missing_credentials_and_region_are_told(run, monkeypatch, tmp_path):
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "PROFILE"):
+        monkeypatch.delenv(f"AWS_{name}", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    ran = run("ops", "create-organization", "Acme")
+    assert (ran.exit_code, "--region" in ran.stderr) == (exit_codes.USAGE, True)
+    ran = run("ops", "create-organization", "Acme", "--region", REGION)
+    assert (ran.exit_code, "credentials" in ran.stderr) == (exit_codes.DENIED, True)
+
+
+def test_an_unreachable_aws_is_exit_status_5(run, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    ran = run("ops", "create-organization", "Acme", "--region", REGION)
+    assert ran.exit_code == exit_codes.UNAVAILABLE
+    assert "127.0.0.1:9" in ran.stderr

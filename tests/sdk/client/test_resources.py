@@ -1,0 +1,199 @@
+import asyncio
+
+import httpx
+import pytest
+
+from autotune import (
+    AsyncAutotuneClient,
+    AutotuneClient,
+    GraderCapabilities,
+    GraderLimits,
+    InvalidInputError,
+    NotFoundError,
+    PermissionDeniedError,
+    SubmittedCompletion,
+)
+from tests.sdk.fake_api import Fault
+
+
+def test_tasks_are_created_read_changed_listed_and_deleted(api, client):
+    grader_id = client.tasks.get(api.store.add_task()).grader_id
+    task = client.tasks.create(name="proofs", grader_id=grader_id, metadata={"level": [1, 2]})
+    assert client.tasks.get(task.id) == task
+    changed = client.tasks.update(task.id, description="Geometry", metadata={})
+    assert (changed.name, changed.description, changed.metadata) == ("proofs", "Geometry", {})
+    assert task.id in [listed.id for listed in client.tasks.list()]
+    client.tasks.delete(task.id)
+    with pytest.raises(NotFoundError) as caught:
+        client.tasks.get(task.id)
+    assert caught.value.code == "not_found"
+    assert caught.value.request_id.startswith("req_")
+
+
+def test_graders_are_registered_verified_changed_and_deleted(api, client):
+    registered = client.graders.register(
+        name="numeric",
+        endpoint="https://grader.example",
+        capabilities=GraderCapabilities(max_batch_size=50),
+        limits=GraderLimits(max_concurrency=4),
+        visibility="public",
+    )
+    grader = registered.grader
+    assert registered.credentials.shared_secret
+    assert grader.capabilities.max_batch_size == 50
+    assert (grader.limits.max_concurrency, grader.limits.requests_per_second) == (4, None)
+    with pytest.raises(InvalidInputError):
+        client.graders.update(grader.id, limits={"maxConcurrency": 0})
+    api.store.grader_passes = False
+    failed = client.graders.verify(grader.id)
+    assert not failed.verified
+    assert failed.checks[0].reason_code == "response_unsigned"
+    api.store.grader_passes = True
+    assert client.graders.verify(grader.id).verified
+    assert client.graders.update(grader.id, share_reasoning=True).share_reasoning
+    assert client.graders.get(grader.id).status == "active"
+    assert [one.id for one in client.graders.list()] == [grader.id]
+    client.graders.delete(grader.id)
+    assert list(client.graders.list()) == []
+
+
+def test_keys_are_created_used_and_revoked(api, client):
+    created = client.keys.create(name="trainer", role="training_operator", principal_id="lab-1")
+    with AutotuneClient(base_url=api.base_url, api_key=created.api_key) as trainer:
+        assert trainer.keys.me() == created.key
+    assert {key.role for key in client.keys.list()} == {"admin", "training_operator"}
+    assert client.keys.revoke(created.key.id).status == "revoked"
+
+
+def test_a_completion_is_submitted_read_judged_and_deleted(api, client):
+    task_id = api.store.add_task()
+    submitted = client.completions.submit(
+        task_id=task_id, model_id="m1", prompt="2 + 2 = ?", response="4", metadata={"value": 0.5}
+    )
+    assert isinstance(submitted, SubmittedCompletion)
+    assert not submitted.replayed
+    completion = submitted.completion
+    assert client.completions.get(completion.id) == completion
+    verdict = client.completions.verdict(completion.id)
+    assert verdict.score.value == 0.5
+    client.completions.delete(completion.id)
+    with pytest.raises(NotFoundError):
+        client.completions.get(completion.id)
+
+
+def test_the_same_idempotency_key_returns_the_first_completion(api, client):
+    given = {
+        "task_id": api.store.add_task(),
+        "model_id": "m1",
+        "prompt": "p",
+        "response": "r",
+        "idempotency_key": "step-17/sample-3",
+    }
+    first = client.completions.submit(**given)
+    again = client.completions.submit(**given)
+    assert again.completion.id == first.completion.id
+    assert (first.replayed, again.replayed) == (False, True)
+    assert len(api.store.completions) == 1
+
+
+def test_lists_follow_every_page_lazily(api, client):
+    for number in range(5):
+        api.store.add_task(f"task {number}")
+    names = [task.name for task in client.tasks.list(page_size=2)]
+    assert names == [f"task {number}" for number in range(5)]
+    assert api.count("GET /api/v1/tasks") == 3
+    next(client.tasks.list(page_size=2))
+    assert api.count("GET /api/v1/tasks") == 4
+
+
+def test_scores_are_filtered_and_come_with_what_was_judged(api, client):
+    task_id = api.store.add_task()
+    outcomes = ["scored", "failed", "abstained", "scored"]
+    items = [
+        {"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"}
+        | {"metadata": {"outcome": outcome}}
+        for n, outcome in enumerate(outcomes)
+    ]
+    list(client.completions.submit_many(items))
+    states = [verdict.state for verdict in client.scores.list(task_id=task_id, page_size=1)]
+    assert states == outcomes
+    scored = list(client.scores.list(task_id=task_id, state="scored", include_completion=True))
+    assert [verdict.completion.prompt for verdict in scored] == ["0", "3"]
+    failed = list(client.scores.list(task_id=task_id, state="failed"))
+    assert [(verdict.score, verdict.reason_code) for verdict in failed] == [
+        (None, "grader_timeout")
+    ]
+
+
+def test_arguments_out_of_range_are_named_and_nothing_is_sent(api, client):
+    with pytest.raises(InvalidInputError, match="grader_id"):
+        client.tasks.create(name="x", grader_id="not an id")
+    with pytest.raises(InvalidInputError, match="non-empty id"):
+        client.tasks.delete("")
+    with pytest.raises(InvalidInputError, match="wait"):
+        client.completions.verdict("cmp_1", wait=21)
+    with pytest.raises(InvalidInputError, match="metadata must be JSON"):
+        client.completions.submit(
+            task_id="task_" + "0" * 26,
+            model_id="m",
+            prompt="p",
+            response="r",
+            metadata={"loss": float("nan")},
+        )
+    with pytest.raises(InvalidInputError, match="idempotency_key"):
+        client.completions.submit(
+            task_id="task_" + "0" * 26,
+            model_id="m",
+            prompt="p",
+            response="r",
+            idempotency_key="with spaces",
+        )
+    assert api.received == []
+
+
+def test_an_id_with_a_slash_cannot_reach_another_path(api, client):
+    with pytest.raises(NotFoundError):
+        client.tasks.get("../keys/me")
+    assert api.received[0].path == "/api/v1/tasks/..%2Fkeys%2Fme"
+
+
+def test_the_asynchronous_client_does_the_same(api):
+    async def use() -> None:
+        async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
+            task_id = api.store.add_task("one")
+            api.store.add_task("two")
+            assert [task.name async for task in client.tasks.list(page_size=1)] == ["one", "two"]
+            submitted = await asyncio.gather(
+                *(
+                    client.completions.submit(
+                        task_id=task_id, model_id="m", prompt=str(n), response="r"
+                    )
+                    for n in range(5)
+                )
+            )
+            ids = {one.completion.id for one in submitted}
+            listed = {one.completion_id async for one in client.scores.list(task_id=task_id)}
+            assert listed == ids
+            assert (await client.keys.me()).role == "admin"
+            with pytest.raises(NotFoundError):
+                await client.graders.get("grd_none")
+            assert "Read a task." in client.tasks.get.__doc__
+
+    asyncio.run(use())
+
+
+def test_an_injected_http_client_is_used_and_left_open(api):
+    seen = []
+    with httpx.Client(event_hooks={"request": [lambda request: seen.append(request.url)]}) as http:
+        with AutotuneClient(
+            base_url=api.base_url + "/", api_key=api.api_key, http_client=http
+        ) as client:
+            client.keys.me()
+        assert not http.is_closed
+    assert [str(url) for url in seen] == [f"{api.base_url}/api/v1/keys/me"]
+
+
+def test_a_forbidden_call_is_a_permission_error(api, client):
+    api.misbehave(Fault(status=403, code="forbidden"))
+    with pytest.raises(PermissionDeniedError):
+        client.keys.create(name="x", role="admin")

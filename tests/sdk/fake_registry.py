@@ -1,0 +1,178 @@
+"""What the fake API keeps of keys, tasks and graders, and the routes to them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from autotune.protocol.access import CreateKeyRequest
+from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
+from autotune.protocol.ids import new_id
+from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune.protocol.tasks import CreateTaskRequest, UpdateTaskRequest
+
+Json = dict[str, Any]
+Routed = tuple[int, Json | None, dict[str, str]]
+
+
+class ProblemError(Exception):
+    """Becomes problem+json."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        fields: Sequence[FieldProblem] = (),
+        limit: LimitProblem | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.fields = list(fields)
+        self.limit = limit
+
+
+class Registry:
+    """One organisation's keys, tasks and graders."""
+
+    def __init__(self) -> None:
+        self.organization_id = new_id("org")
+        self.secrets: dict[str, str] = {}
+        self.keys: dict[str, Json] = {}
+        self.tasks: dict[str, Json] = {}
+        self.graders: dict[str, Json] = {}
+        self.grader_passes = True
+        self.admin_api_key = self._add_key({"name": "admin", "role": "admin"})["apiKey"]
+        self.caller: Json = next(iter(self.keys.values()))
+
+    def add_task(self, name: str = "arithmetic") -> str:
+        grader = self._add_grader({"name": "numeric", "endpoint": "https://grader.example"})
+        grader["status"] = "active"
+        task = CreateTaskRequest(name=name, grader_id=grader["id"])
+        return str(self._add_task(task)["id"])
+
+    def route_keys(
+        self, method: str, rest: list[str], parameters: Mapping[str, str], body: bytes
+    ) -> Routed:
+        match (method, rest):
+            case ("POST", []):
+                return 201, self._add_key(_dump(CreateKeyRequest.model_validate_json(body))), {}
+            case ("GET", []):
+                return 200, page("keys", list(self.keys.values()), parameters), {}
+            case ("GET", ["me"]):
+                return 200, {"key": self.caller}, {}
+            case ("DELETE", [id_]):
+                found(self.keys, id_)["status"] = "revoked"
+                return 200, {"key": self.keys[id_]}, {}
+        raise ProblemError(404, "not_found", f"no route {method} keys")
+
+    def route_registry(  # noqa: PLR0911 - a routing table
+        self, method: str, kind: str, rest: list[str], parameters: Mapping[str, str], body: bytes
+    ) -> Routed:
+        things = self.tasks if kind == "tasks" else self.graders
+        name = kind.removesuffix("s")
+        match (method, rest):
+            case ("POST", []) if kind == "tasks":
+                return (
+                    201,
+                    {"task": self._add_task(CreateTaskRequest.model_validate_json(body))},
+                    {},
+                )
+            case ("POST", []):
+                grader = self._add_grader(_dump(RegisterGraderRequest.model_validate_json(body)))
+                credentials = {"graderId": grader["id"], "sharedSecret": "s" * 64}
+                return 201, {"grader": grader, "credentials": credentials}, {}
+            case ("GET", []):
+                return 200, page(kind, list(things.values()), parameters), {}
+            case ("POST", [id_, "verify"]):
+                return 200, self._verify(found(things, id_)), {}
+            case ("GET", [id_]):
+                return 200, {name: found(things, id_)}, {}
+            case ("PATCH", [id_]):
+                model = UpdateTaskRequest if kind == "tasks" else UpdateGraderRequest
+                found(things, id_).update(
+                    model.model_validate_json(body).model_dump(by_alias=True, exclude_unset=True)
+                )
+                return 200, {name: things[id_]}, {}
+            case ("DELETE", [id_]):
+                found(things, id_)
+                del things[id_]
+                return 204, None, {}
+        raise ProblemError(404, "not_found", f"no route {method} {kind}")
+
+    def _add_key(self, request: Json) -> Json:
+        key = {
+            "id": new_id("key"),
+            "organizationId": self.organization_id,
+            "name": request["name"],
+            "role": request["role"],
+            "status": "active",
+            "createdAt": now(),
+        }
+        key["principalId"] = request.get("principalId") or key["id"]
+        secret = hashlib.sha256(key["id"].encode()).hexdigest()
+        self.keys[key["id"]] = key
+        self.secrets[key["id"]] = secret
+        return {"key": key, "apiKey": f"{key['id']}.{secret}"}
+
+    def _add_task(self, request: CreateTaskRequest) -> Json:
+        if request.grader_id not in self.graders:
+            fault = FieldProblem(field="graderId", expected="a grader of this organisation")
+            raise ProblemError(422, "invalid_request", "no such grader", [fault])
+        if self.graders[request.grader_id]["status"] != "active":
+            raise ProblemError(409, "grader_not_verified", "verify the grader first")
+        task = {
+            **request.model_dump(by_alias=True, mode="json"),
+            "id": new_id("task"),
+            "organizationId": self.organization_id,
+            "createdAt": now(),
+            "updatedAt": now(),
+        }
+        self.tasks[task["id"]] = task
+        return task
+
+    def _add_grader(self, request: Json) -> Json:
+        model = RegisterGraderRequest.model_validate(request)
+        grader = {
+            **model.model_dump(by_alias=True, mode="json"),
+            "id": new_id("grd"),
+            "owner": self.organization_id,
+            "status": "inactive",
+            "version": None,
+            "verifiedAt": None,
+            "createdAt": now(),
+            "updatedAt": now(),
+        }
+        self.graders[grader["id"]] = grader
+        return grader
+
+    def _verify(self, grader: Json) -> Json:
+        reason = None if self.grader_passes else "response_unsigned"
+        if self.grader_passes:
+            grader.update(status="active", version="1", verifiedAt=now())
+        checks = [{"name": "health", "passed": self.grader_passes, "reasonCode": reason}]
+        return {"grader": grader, "verified": self.grader_passes, "checks": checks}
+
+
+def page(name: str, items: list[Json], parameters: Mapping[str, str]) -> Json:
+    # A cursor with characters that must be encoded in a query.
+    start = int(parameters.get("nextToken", "a/b+c=&0").removeprefix("a/b+c=&"))
+    end = start + int(parameters.get("limit", "50"))
+    token = f"a/b+c=&{end}" if end < len(items) else None
+    return {name: items[start:end], "nextToken": token}
+
+
+def found(things: Mapping[str, Json], id_: str) -> Json:
+    if id_ not in things:
+        raise ProblemError(404, "not_found", f"no {id_}")
+    return things[id_]
+
+
+def _dump(request: Any) -> Json:
+    return dict(request.model_dump(by_alias=True, mode="json"))
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()

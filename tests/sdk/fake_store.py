@@ -1,0 +1,198 @@
+"""What the fake API keeps, and its routes."""
+
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs
+
+from autotune.protocol.completions import BatchSubmitRequest, SubmitCompletionRequest
+from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.problems import FieldProblem
+from tests.sdk.fake_registry import Json, ProblemError, Registry, Routed, found, now, page
+
+
+class Store(Registry):
+    """One organisation. A completion's ``metadata`` says how it will be judged: ``outcome``, a
+    state (default ``scored``), and ``value``, the score (default 1.0).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.RLock()
+        self.completions: dict[str, Json] = {}
+        self.batches: dict[str, Json] = {}
+        self.grading_seconds = 0.0
+
+    def route(  # noqa: PLR0911 - a routing table
+        self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes
+    ) -> Routed:
+        parameters = {name: values[0] for name, values in parse_qs(query).items()}
+        kind, *rest = path.removeprefix("/api/v1/").split("/")
+        match (method, kind, rest):
+            case (_, "keys", _):
+                return self.route_keys(method, rest, parameters, body)
+            case ("POST", "completions", [] | ["batch"]):
+                return self._submit(rest == ["batch"], headers, body)
+            case ("GET", "completions", [id_]):
+                return 200, {"completion": _public(found(self.completions, id_))}, {}
+            case ("DELETE", "completions", [id_]):
+                found(self.completions, id_)
+                del self.completions[id_]
+                return 204, None, {}
+            case ("GET", "completions", [id_, "score"]):
+                found(self.completions, id_)
+                self._hold([id_], parameters)
+                return 200, {"verdict": self._verdict(id_)}, {}
+            case ("GET", "batches", [id_]):
+                return 200, self._batch(found(self.batches, id_), parameters), {}
+            case ("GET", "scores", []):
+                return 200, self._scores(parameters), {}
+            case (_, "tasks" | "graders", _):
+                return self.route_registry(method, kind, rest, parameters, body)
+        raise ProblemError(404, "not_found", f"no route {method} {path}")
+
+    def _submit(self, batch: bool, headers: Mapping[str, str], body: bytes) -> Routed:
+        if batch:
+            request = BatchSubmitRequest.model_validate_json(body)
+            new = request.completions
+        else:
+            new = [SubmitCompletionRequest.model_validate_json(body)]
+        fingerprint = json.dumps(
+            [json.loads(body).get("priority", "normal")]
+            + [one.model_dump(exclude={"priority"}, mode="json") for one in new],
+            sort_keys=True,
+        )
+        key = headers.get("idempotency-key")
+        batch_id = derived_id("bat", key) if key else new_id("bat")
+        replayed = batch_id in self.batches
+        if not replayed:
+            self._add_batch(batch_id, fingerprint, new)
+        elif self.batches[batch_id]["fingerprint"] != fingerprint:
+            raise ProblemError(422, "idempotency_key_reused", "the key came with another body")
+        ids = self.batches[batch_id]["completionIds"]
+        marks = {"Idempotent-Replayed": "true"} if replayed else {}
+        if not batch:
+            stored = _public(self.completions[ids[0]])
+            return 202, {"completion": stored, "estimatedScoreTimeMs": 10}, marks
+        answer = {
+            "batchId": batch_id,
+            "completionIds": ids,
+            "createdAt": self.batches[batch_id]["createdAt"],
+            "estimatedScoreTimeMs": 10,
+        }
+        return 202, answer, marks
+
+    def _add_batch(self, batch_id: str, fingerprint: str, new: Sequence[Any]) -> None:
+        unknown = [
+            FieldProblem(field=f"completions[{index}].taskId", expected="a task of yours")
+            for index, one in enumerate(new)
+            if one.task_id not in self.tasks
+        ]
+        if unknown:
+            raise ProblemError(422, "invalid_request", "no such task", unknown)
+        ids = [derived_id("cmp", batch_id, str(index)) for index in range(len(new))]
+        created_at = now()
+        for id_, one in zip(ids, new, strict=True):
+            self.completions[id_] = {
+                **one.model_dump(by_alias=True, exclude={"priority"}),
+                "id": id_,
+                "batchId": batch_id,
+                "createdAt": created_at,
+                "graderId": self.tasks[one.task_id]["graderId"],
+                "decidedAfter": time.monotonic() + self.grading_seconds,
+            }
+        self.batches[batch_id] = {
+            "fingerprint": fingerprint,
+            "completionIds": ids,
+            "createdAt": created_at,
+        }
+
+    def _state(self, id_: str) -> str:
+        completion = self.completions[id_]
+        if time.monotonic() < completion["decidedAfter"]:
+            return "pending"
+        return str(completion["metadata"].get("outcome", "scored"))
+
+    def _verdict(self, id_: str) -> Json:
+        completion = self.completions[id_]
+        state = self._state(id_)
+        submitted = datetime.fromisoformat(completion["createdAt"])
+        decided = (submitted + timedelta(seconds=self.grading_seconds)).isoformat()
+        verdict: Json = {
+            "completionId": id_,
+            "taskId": completion["taskId"],
+            "modelId": completion["modelId"],
+            "graderId": completion["graderId"],
+            "state": state,
+            "submittedAt": completion["createdAt"],
+        }
+        if state != "pending":
+            verdict |= {
+                "attempts": 1,
+                "decidedAt": decided,
+                "latencyMs": round(self.grading_seconds * 1000),
+            }
+        if state == "scored":
+            verdict["score"] = {
+                "id": derived_id("scr", id_),
+                "completionId": id_,
+                "graderId": completion["graderId"],
+                "graderVersion": "1",
+                "value": completion["metadata"].get("value", 1.0),
+                "confidence": 0.9,
+                "dimensions": [{"name": "correctness", "value": 0.5, "weight": 1.0}],
+                "createdAt": decided,
+            }
+        if state == "failed":
+            verdict["reasonCode"] = "grader_timeout"
+        return verdict
+
+    def _batch(self, batch: Json, parameters: Mapping[str, str]) -> Json:
+        ids = [id_ for id_ in batch["completionIds"] if id_ in self.completions]
+        self._hold(ids, parameters)
+        verdicts = [self._verdict(id_) for id_ in ids]
+        states = [verdict["state"] for verdict in verdicts]
+        counts = {
+            state: states.count(state)
+            for state in ("scored", "abstained", "failed", "canceled", "pending")
+        }
+        return {
+            "batchId": self.completions[ids[0]]["batchId"],
+            "createdAt": batch["createdAt"],
+            "counts": {"expected": len(ids), **counts},
+            "verdicts": verdicts,
+        }
+
+    def _hold(self, ids: Sequence[str], parameters: Mapping[str, str]) -> None:
+        """Keep a request open while something is pending; other requests go on."""
+        deadline = time.monotonic() + int(parameters.get("wait", "0"))
+        while any(self._state(id_) == "pending" for id_ in ids) and time.monotonic() < deadline:
+            self.lock.release()
+            time.sleep(0.01)
+            self.lock.acquire()
+
+    def _scores(self, parameters: Mapping[str, str]) -> Json:
+        found(self.tasks, parameters["taskId"])
+        listed = []
+        for id_, completion in self.completions.items():
+            if completion["taskId"] != parameters["taskId"] or self._state(id_) == "pending":
+                continue
+            verdict = self._verdict(id_)
+            if parameters.get("state") in (None, verdict["state"]):
+                if parameters.get("include") == "completion":
+                    verdict["completion"] = _public(completion)
+                elif "score" in verdict:
+                    verdict["score"]["dimensions"] = None
+                listed.append(verdict)
+        return page("scores", listed, parameters)
+
+
+def _public(completion: Json) -> Json:
+    return {
+        name: value
+        for name, value in completion.items()
+        if name not in ("graderId", "decidedAfter")
+    }

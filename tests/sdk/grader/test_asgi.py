@@ -1,0 +1,104 @@
+"""The ASGI application over a real server on loopback, and its corners without one."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from autotune.grader import GradedCompletion, grader
+from autotune.protocol.grading import ScoreResponse
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES
+from autotune.protocol.signing import sign_grader_request, verify_grader_response
+
+
+@pytest.fixture
+def graded(secret: str) -> Any:
+    @grader(name="asgi", version="3", secrets=secret)
+    async def half(completion: GradedCompletion) -> float:
+        return 0.5
+
+    return half
+
+
+def test_scores_are_served_and_signed(
+    graded: Any, secret: str, completion: Any, serving: Any
+) -> None:
+    request_id = new_id("req")
+    body = json.dumps({"requestId": request_id, "completion": completion(prompt="日本")}).encode()
+    headers = sign_grader_request([secret], request_id=request_id, body=body)
+    with serving(graded.asgi) as url:
+        response = httpx.post(f"{url}/some/prefix/score", content=body, headers=headers)
+        again = httpx.post(f"{url}/score", content=body, headers=headers)
+    assert ScoreResponse.model_validate_json(response.content).score is not None
+    assert response.headers["content-type"] == "application/json"
+    verify_grader_response(
+        response.headers, response.content, [secret], request_id=request_id, request_body=body
+    )
+    assert (again.status_code, again.json()["code"]) == (401, "replayed_request")
+
+
+def test_a_body_over_the_limit_is_answered_413_and_the_server_lives(
+    graded: Any, serving: Any
+) -> None:
+    with serving(graded.asgi) as url:
+        response = httpx.post(f"{url}/score", content=b"a" * (MAX_GRADER_REQUEST_BYTES + 1))
+        assert response.status_code == 413
+        assert response.json()["limit"]["name"] == "graderRequestBytes"
+        assert httpx.get(f"{url}/health").json()["version"] == "3"
+
+
+def converse(application: Any, scope: dict[str, Any], incoming: list[dict[str, Any]]) -> list[Any]:
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return incoming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(application(scope, receive, send))
+    return sent
+
+
+def test_lifespan_is_acknowledged(graded: Any) -> None:
+    incoming = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    sent = converse(graded.asgi, {"type": "lifespan"}, incoming)
+    assert [message["type"] for message in sent] == [
+        "lifespan.startup.complete",
+        "lifespan.shutdown.complete",
+    ]
+
+
+def test_websockets_are_closed(graded: Any) -> None:
+    sent = converse(graded.asgi, {"type": "websocket"}, [{"type": "websocket.connect"}])
+    assert sent == [{"type": "websocket.close", "code": 1000}]
+
+
+def test_nothing_is_sent_to_a_client_that_left(graded: Any) -> None:
+    scope = {"type": "http", "method": "POST", "path": "/score", "headers": []}
+    assert converse(graded.asgi, scope, [{"type": "http.disconnect"}]) == []
+
+
+def test_reading_stops_where_a_client_never_ends(graded: Any) -> None:
+    scope = {"type": "http", "method": "POST", "path": "/score", "headers": []}
+    chunk = {"type": "http.request", "body": b"a" * 1_000_000, "more_body": True}
+    incoming = [chunk] * 100
+    sent = converse(graded.asgi, scope, incoming)
+    assert sent[0]["status"] == 413
+    assert len(incoming) > 70
+
+
+def test_a_repeated_signature_header_verifies_nobody(
+    graded: Any, secret: str, completion: Any
+) -> None:
+    request_id = new_id("req")
+    body = json.dumps({"requestId": request_id, "completion": completion()}).encode()
+    headers = sign_grader_request([secret], request_id=request_id, body=body)
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    raw.append((b"X-Autotune-Signature", b"v1=00"))
+    scope = {"type": "http", "method": "POST", "path": "/score", "headers": raw}
+    sent = converse(graded.asgi, scope, [{"type": "http.request", "body": body}])
+    assert sent[0]["status"] == 401

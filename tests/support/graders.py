@@ -1,0 +1,203 @@
+"""Graders on loopback, healthy or sick, speaking the protocol without the grader SDK."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from autotune.protocol.signing import (
+    SignatureError,
+    sign_grader_response,
+    verify_grader_request,
+)
+
+Answer = dict[str, Any]
+
+
+@dataclass
+class Exchange:
+    """One request on its way to an answer; a disease changes any part of it."""
+
+    path: str
+    request_id: str
+    request_body: bytes
+    answer: Answer
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    sign: bool = True
+    secret: str | None = None
+    signed_request_body: bytes | None = None
+    signed_request_id: str | None = None
+    delay_seconds: float = 0
+    drip_seconds: float = 0
+    drop: bool = False
+
+    @property
+    def items(self) -> list[Answer]:
+        """The judgements in the answer, single or batch."""
+        return self.answer.get("scores", [self.answer])
+
+
+Disease = Callable[[Exchange], None]
+
+
+def healthy(_: Exchange) -> None:
+    """Change nothing."""
+
+
+def answering(**changes: Any) -> Disease:
+    """Set fields of the exchange: status, body, secret, delay and the like."""
+
+    def disease(exchange: Exchange) -> None:
+        for name, value in changes.items():
+            setattr(exchange, name, value)
+
+    return disease
+
+
+def scoring(value: object) -> Disease:
+    """Score everything with a value, which may be none."""
+
+    def disease(exchange: Exchange) -> None:
+        for item in exchange.items:
+            if "score" in item:
+                item["score"]["value"] = value
+
+    return disease
+
+
+@dataclass
+class LoopbackGrader:
+    """A grader that gives every completion the value in its metadata, or 0.5."""
+
+    url: str
+    secret: str = ""
+    version: str = "1.0.0"
+    disease: Disease = healthy
+    refuses_strangers: bool = True
+    health: Answer = field(default_factory=dict)
+    requests: list[tuple[str, Answer]] = field(default_factory=list)
+
+    def judge(self, completion: Answer) -> Answer:
+        metadata = completion.get("metadata") or {}
+        if metadata.get("abstain"):
+            return {"abstained": True}
+        return {"score": {"value": metadata.get("value", 0.5), "confidence": 0.9}}
+
+    def answer(self, path: str, request_id: str, body: bytes) -> Answer:
+        if path == "/health":
+            return {"status": "healthy", "version": self.version, **self.health}
+        asked = json.loads(body)
+        self.requests.append((path, asked))
+        head = {"requestId": request_id, "graderVersion": self.version, "processingTimeMs": 1}
+        if path == "/score":
+            return {**head, **self.judge(asked["completion"])}
+        scores = [{"completionId": one["id"], **self.judge(one)} for one in asked["completions"]]
+        return {**head, "scores": scores}
+
+    @property
+    def asked_ids(self) -> list[str]:
+        """Every completion id that this grader was asked about, in order."""
+        return [
+            one["id"]
+            for _, asked in self.requests
+            for one in asked.get("completions", [asked.get("completion")])
+        ]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers for the grader of its server."""
+
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def grader(self) -> LoopbackGrader:
+        return self.server.grader  # type: ignore[attr-defined, no-any-return]
+
+    def do_GET(self) -> None:
+        self._respond()
+
+    def do_POST(self) -> None:
+        self._respond()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def _respond(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        request_id = self._admitted(body)
+        if request_id is None:
+            self._send(401, {}, b"{}")
+            return
+        exchange = Exchange(
+            path=self.path,
+            request_id=request_id,
+            request_body=body,
+            answer=self.grader.answer(self.path, request_id, body),
+        )
+        if self.path != "/health":
+            self.grader.disease(exchange)
+        time.sleep(exchange.delay_seconds)
+        if exchange.drop:
+            self.close_connection = True
+            return
+        self._send(exchange.status, *self._signed(exchange), drip_seconds=exchange.drip_seconds)
+
+    def _admitted(self, body: bytes) -> str | None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            return verify_grader_request(headers, body, [self.grader.secret])
+        except SignatureError:
+            if self.grader.refuses_strangers:
+                return None
+            return headers.get("x-autotune-request-id", "unsigned")
+
+    def _signed(self, exchange: Exchange) -> tuple[dict[str, str], bytes]:
+        sent = exchange.body if exchange.body is not None else json.dumps(exchange.answer).encode()
+        if not exchange.sign:
+            return exchange.headers, sent
+        signature = sign_grader_response(
+            [exchange.secret or self.grader.secret],
+            request_id=exchange.signed_request_id or exchange.request_id,
+            request_body=exchange.signed_request_body or exchange.request_body,
+            body=sent,
+        )
+        return {**exchange.headers, **signature}, sent
+
+    def _send(
+        self, status: int, headers: dict[str, str], body: bytes, *, drip_seconds: float = 0
+    ) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        if not drip_seconds:
+            self.wfile.write(body)
+            return
+        with suppress(ConnectionError):
+            for byte in body:
+                self.wfile.write(bytes([byte]))
+                time.sleep(drip_seconds)
+
+
+@contextmanager
+def loopback_grader(**options: Any) -> Iterator[LoopbackGrader]:
+    """Run a grader on a free port for as long as the context lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    grader = LoopbackGrader(url=f"http://127.0.0.1:{server.server_port}", **options)
+    server.grader = grader  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield grader
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,318 @@
+"""The whole server side in one process: real handlers, moto below, graders on loopback above."""
+
+import base64
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from autotune.protocol.ids import new_id
+from autotune.protocol.signing import sign_api_request
+from autotune_platform.environment import GatewayEnvironment
+from autotune_platform.graders.gateway import GraderGateway
+from infra.indexes import (
+    BY_COLLECTION_INDEX,
+    OPEN_BATCHES_INDEX,
+    SCORES_BY_TASK_INDEX,
+    SCORES_BY_TASK_PROJECTION,
+)
+
+_PROJECTIONS: dict[str, Any] = {
+    OPEN_BATCHES_INDEX: {"ProjectionType": "KEYS_ONLY"},
+    BY_COLLECTION_INDEX: {"ProjectionType": "ALL"},
+    SCORES_BY_TASK_INDEX: {
+        "ProjectionType": "INCLUDE",
+        "NonKeyAttributes": list(SCORES_BY_TASK_PROJECTION),
+    },
+}
+_TABLES: dict[str, dict[str, tuple[str, str]]] = {
+    "registry": {BY_COLLECTION_INDEX: ("collection", "pk")},
+    "completions": {
+        SCORES_BY_TASK_INDEX: ("scoreShard", "scoreTime"),
+        OPEN_BATCHES_INDEX: ("openShard", "dueAt"),
+    },
+    "budgets": {},
+}
+_QUEUES = ("high", "normal", "low")
+_FUNCTIONS = {
+    "/api/v1/tasks": "functions.tasks.api",
+    "/api/v1/graders": "functions.graders.api",
+    "/api/v1/completions": "functions.completions.api",
+    "/api/v1/batches": "functions.completions.api",
+    "/api/v1/scores": "functions.scoring.api",
+}
+
+
+@dataclass
+class Answer:
+    """An HTTP answer."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields at fault in a problem, with what was expected."""
+        return {error["field"]: error["expected"] for error in self.json["errors"]}
+
+
+class LambdaContext:
+    """As much of Lambda's context as handlers use."""
+
+    def __init__(self, seconds: float = 120) -> None:
+        self._seconds = seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self._seconds * 1000)
+
+
+class Platform:
+    """Calls the deployed handlers as API Gateway, SQS and Step Functions would."""
+
+    def __init__(self) -> None:
+        self.api_key = self.new_organization("first")
+
+    def new_organization(self, name: str) -> str:
+        """Create an organisation; return its admin credential."""
+        created = handler("functions.operations.create_organization")({"name": name}, None)
+        return created["apiKey"]
+
+    def new_key(self, role: str, *, principal_id: str | None = None) -> str:
+        body = {
+            "name": role,
+            "role": role,
+            **({"principalId": principal_id} if principal_id else {}),
+        }
+        return self.call("POST", "/api/v1/keys", body).json["apiKey"]
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: dict[str, Any] | None = None,
+        api_key: str | None = None,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+        signed: dict[str, str] | None = None,
+    ) -> Answer:
+        """Send one request, signed unless ``signed`` says with what headers instead."""
+        sent = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
+        query_string = urlencode(query or {})
+        if signed is None:
+            key_id, secret = (api_key or self.api_key).split(".")
+            signed = sign_api_request(
+                key_id=key_id,
+                secret=secret,
+                method=method,
+                path=path,
+                query=query_string,
+                body=sent,
+                request_id=new_id("req"),
+            )
+        event = {
+            "version": "2.0",
+            "routeKey": "$default",
+            "rawPath": path,
+            "rawQueryString": query_string,
+            "headers": {"content-type": "application/json", **signed, **(headers or {})},
+            "queryStringParameters": dict(parse_qsl(query_string)),
+            "requestContext": {"stage": "$default", "http": {"method": method, "path": path}},
+            **_body(sent),
+        }
+        prefix = "/".join(path.split("/")[:4])
+        answer = handler(_FUNCTIONS.get(prefix, "functions.access.api"))(event, LambdaContext())
+        lowered = {name.lower(): value for name, value in answer["headers"].items()}
+        return Answer(answer["statusCode"], lowered, answer.get("body") or "")
+
+    def queued(self, queue: str = "normal") -> list[dict[str, Any]]:
+        """Take what waits on a queue, as SQS would deliver it."""
+        sqs = boto3.client("sqs")
+        url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+        records = []
+        while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+            for message in messages:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                records.append({"messageId": message["MessageId"], "body": message["Body"]})
+        return records
+
+    def dispatch(self, records: list[dict[str, Any]]) -> list[str]:
+        """Deliver messages; return the ids of those that are to be delivered again."""
+        answer = handler("functions.completions.dispatch_chunks")({"Records": records}, None)
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+    def runs(self) -> list[dict[str, Any]]:
+        """The input of every run that was started."""
+        client = boto3.client("stepfunctions")
+        machine = client.list_state_machines()["stateMachines"][0]["stateMachineArn"]
+        found = client.list_executions(stateMachineArn=machine)["executions"]
+        return [
+            json.loads(client.describe_execution(executionArn=one["executionArn"])["input"])
+            for one in found
+        ]
+
+    def grade(self, progress: dict[str, Any], *, seconds: float = 120) -> dict[str, Any]:
+        """Do one round of a run."""
+        return handler("functions.scoring.grade_chunk")(progress, LambdaContext(seconds))
+
+    def score_everything(self) -> list[dict[str, Any]]:
+        """Dispatch what is queued and go round each run until nothing is left; return the ends."""
+        for queue in _QUEUES:
+            self.dispatch(self.queued(queue))
+        ends = []
+        for progress in self.runs():
+            left = progress
+            while left["remaining"]:
+                left = self.grade(left)
+            ends.append(left)
+        return ends
+
+    def operate(self, function: str) -> Any:
+        """Invoke one of the operators' functions."""
+        return handler(f"functions.operations.{function}")({}, LambdaContext())
+
+    def new_grader(self, grader: Any, **fields: Any) -> str:
+        """Register and verify a loopback grader; return its id."""
+        body = {"name": "loopback", "endpoint": grader.url, **fields}
+        registered = self.call("POST", "/api/v1/graders", body).json
+        grader.secret = registered["credentials"]["sharedSecret"]
+        grader_id: str = registered["grader"]["id"]
+        verified = self.call("POST", f"/api/v1/graders/{grader_id}/verify")
+        assert verified.json["verified"], verified.text
+        return grader_id
+
+    def new_task(self, grader_id: str, **fields: Any) -> str:
+        answer = self.call("POST", "/api/v1/tasks", {"name": "t", "graderId": grader_id, **fields})
+        assert answer.status == 201, answer.text
+        return answer.json["task"]["id"]
+
+    def submit(self, task_id: str, *completions: dict[str, Any], **options: Any) -> Answer:
+        """Submit a batch; what a completion leaves out is filled in."""
+        filled = [
+            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r", **completion}
+            for completion in completions
+        ]
+        return self.call("POST", "/api/v1/completions/batch", {"completions": filled}, **options)
+
+    def batch(self, batch_id: str) -> Any:
+        return self.call("GET", f"/api/v1/batches/{batch_id}").json
+
+
+def handler(module: str) -> Any:
+    return importlib.import_module(module).lambda_handler
+
+
+@contextmanager
+def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> Iterator[Platform]:
+    """Provide an empty platform."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        for name, value in _resources(admit_private=admit_private).items():
+            monkeypatch.setenv(name, value)
+        _forget_processes()
+        with _gateways_closed(monkeypatch):
+            yield Platform()
+        _forget_processes()
+
+
+@contextmanager
+def _gateways_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the gateways that functions open, which Lambda leaves to the end of the process."""
+    opened = []
+    from_environment = GraderGateway.from_environment
+
+    def remember(environment: GatewayEnvironment) -> GraderGateway:
+        opened.append(from_environment(environment))
+        return opened[-1]
+
+    monkeypatch.setattr(GraderGateway, "from_environment", remember)
+    yield
+    for gateway in opened:
+        gateway.close()
+
+
+def _resources(*, admit_private: bool) -> dict[str, str]:
+    dynamodb = boto3.client("dynamodb")
+    for name, indexes in _TABLES.items():
+        attributes = {"pk", "sk", *(part for keys in indexes.values() for part in keys)}
+        dynamodb.create_table(
+            TableName=name,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=_keys("pk", "sk"),
+            AttributeDefinitions=[
+                {"AttributeName": attribute, "AttributeType": "S"} for attribute in attributes
+            ],
+            **_indexes(indexes),
+        )
+    boto3.client("s3").create_bucket(Bucket="content")
+    key = boto3.client("kms").create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
+    sqs = boto3.client("sqs")
+    machine = boto3.client("stepfunctions").create_state_machine(
+        name="score_completions",
+        definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Succeed"}}}),
+        roleArn="arn:aws:iam::123456789012:role/any",
+    )
+    return {
+        "REGISTRY_TABLE": "registry",
+        "COMPLETIONS_TABLE": "completions",
+        "BUDGETS_TABLE": "budgets",
+        "CONTENT_BUCKET": "content",
+        "SECRETS_KEY_ID": key["KeyMetadata"]["KeyId"],
+        "SCORE_COMPLETIONS_ARN": machine["stateMachineArn"],
+        "ADMIT_PRIVATE_ADDRESSES": str(admit_private).lower(),
+        **{
+            f"{queue.upper()}_{suffix}_URL": sqs.create_queue(QueueName=queue + name)["QueueUrl"]
+            for queue in _QUEUES
+            for suffix, name in [("QUEUE", ""), ("DEAD_LETTERS", "-dead-letters")]
+        },
+    }
+
+
+def _indexes(indexes: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    described = [
+        {"IndexName": index, "KeySchema": _keys(*keys), "Projection": _PROJECTIONS[index]}
+        for index, keys in indexes.items()
+    ]
+    return {"GlobalSecondaryIndexes": described} if described else {}
+
+
+def _keys(partition: str, sort: str) -> list[dict[str, str]]:
+    return [
+        {"AttributeName": partition, "KeyType": "HASH"},
+        {"AttributeName": sort, "KeyType": "RANGE"},
+    ]
+
+
+def _forget_processes() -> None:
+    """Let the next call be the first of a new process: every cached service and client goes."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("functions.", "autotune_platform")):
+            for member in list(vars(module).values()):
+                if callable(getattr(member, "cache_clear", None)):
+                    member.cache_clear()
+            if hasattr(module, "app"):
+                module.app._access = None
+
+
+def _body(sent: bytes) -> dict[str, Any]:
+    try:
+        return {"body": sent.decode(), "isBase64Encoded": False}
+    except UnicodeDecodeError:
+        return {"body": base64.b64encode(sent).decode(), "isBase64Encoded": True}

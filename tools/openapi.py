@@ -1,0 +1,122 @@
+"""Write ``docs/openapi.json`` from the routes of the API functions, or check that it is current.
+
+``python -m tools.openapi`` writes it, ``python -m tools.openapi --check`` fails where it is stale.
+"""
+
+import difflib
+import importlib
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
+from autotune.protocol.signing import (
+    KEY_HEADER,
+    REQUEST_ID_HEADER,
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+)
+from autotune_platform.http.api import Api
+
+ROOT = Path(__file__).parent.parent
+DOCUMENT = ROOT / "docs" / "openapi.json"
+
+_DESCRIPTION = (
+    "Scores of model outputs for post-training, from graders that their owners keep private. "
+    "Every request is signed; docs/protocol.md says how. Errors are RFC 9457 problem details."
+)
+_REPLAYED_HEADER = {
+    "Idempotent-Replayed": {
+        "description": "true where the Idempotency-Key came before: this is the first answer again",
+        "schema": {"type": "string", "enum": ["true"]},
+    }
+}
+
+
+def document() -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of the whole API."""
+    paths: dict[str, Any] = {}
+    schemas: dict[str, Any] = {}
+    for app in _apps():
+        part = json.loads(app.get_openapi_json_schema(title="Autotune", version="1"))
+        for function, operation in _operations(app, part["paths"]):
+            _describe(operation, function)
+        paths |= part["paths"]
+        schemas |= part.get("components", {}).get("schemas", {})
+    problem = Problem.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
+    schemas |= problem.pop("$defs") | {"Problem": problem}
+    for unused in ("HTTPValidationError", "ResponseValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Autotune", "version": "1", "description": _DESCRIPTION},
+        "security": [{"key": [], "signature": [], "timestamp": [], "requestId": []}],
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": dict(sorted(schemas.items())),
+            "securitySchemes": {
+                name: {"type": "apiKey", "in": "header", "name": header}
+                for name, header in [
+                    ("key", KEY_HEADER),
+                    ("signature", SIGNATURE_HEADER),
+                    ("timestamp", TIMESTAMP_HEADER),
+                    ("requestId", REQUEST_ID_HEADER),
+                ]
+            },
+        },
+    }
+
+
+def _apps() -> Iterator[Api]:
+    for path in sorted((ROOT / "functions").glob("*/api.py")):
+        yield importlib.import_module(f"functions.{path.parent.name}.api").app
+
+
+def _operations(
+    app: Api, paths: dict[str, Any]
+) -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
+    for route in app.routes:
+        yield route.func, paths[route.openapi_path][route.method.lower()]
+
+
+def _describe(operation: dict[str, Any], function: Callable[..., Any]) -> None:
+    """Put our words and our problem in the place of the library's."""
+    operation["operationId"] = function.__name__
+    operation["summary"], _, rest = (inspect.getdoc(function) or "").partition("\n\n")
+    if rest:
+        operation["description"] = rest
+    responses = operation["responses"]
+    responses.pop("422", None)
+    responses["default"] = {
+        "description": "What was wrong",
+        "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    if "202" in responses:
+        responses["202"]["headers"] = _REPLAYED_HEADER
+    if "204" in responses:
+        responses["204"] = {"description": "Done"}
+
+
+def main() -> int:
+    """Write or check the document; return the exit code."""
+    current = json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+    if "--check" not in sys.argv[1:]:
+        DOCUMENT.write_text(current)
+        return 0
+    stored = DOCUMENT.read_text() if DOCUMENT.exists() else ""
+    difference = list(
+        difflib.unified_diff(stored.splitlines(), current.splitlines(), lineterm="", n=1)
+    )
+    if difference:
+        sys.stderr.write(
+            "\n".join(["docs/openapi.json is stale: make openapi", *difference[:40], ""])
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
