@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
+import psutil
 
 from local.endpoint import LOOPBACK, endpoint_url, isolated_environment
 
@@ -119,17 +120,18 @@ class MiniStack:
         Raises:
             MiniStackError: If it had to be killed after 30 seconds, so that its state is lost.
         """
-        if not self.runs_as(pid):
+        process = _process(pid)
+        if process is None or not self.runs_as(pid):
             return
         os.kill(pid, signal.SIGTERM)
-        stopped_in_order = self._has_ended(pid, within=SAVE_SECONDS)
+        stopped_in_order = self._has_ended(process, within=SAVE_SECONDS)
         if not stopped_in_order:
             # It has saved its state, and waits for functions that are at work; their runs are
             # not resumed anyway.
             _signal_group(pid, signal.SIGTERM)
-            stopped_in_order = self._has_ended(pid, within=STOP_SECONDS - SAVE_SECONDS)
+            stopped_in_order = self._has_ended(process, within=STOP_SECONDS - SAVE_SECONDS)
         _signal_group(pid, signal.SIGKILL)
-        self._has_ended(pid, within=STOP_SECONDS)
+        self._has_ended(process, within=STOP_SECONDS)
         shutil.rmtree(self._temporary_directory, ignore_errors=True)
         if not stopped_in_order:
             message = f"MiniStack did not stop within {STOP_SECONDS:.0f} s and was killed"
@@ -147,18 +149,22 @@ class MiniStack:
         message = f"MiniStack did not answer within {START_SECONDS:.0f} s; see {self.log_file}"
         raise MiniStackError(message)
 
-    def _has_ended(self, pid: int, *, within: float) -> bool:
+    def _has_ended(self, process: psutil.Process, *, within: float) -> bool:
         deadline = time.monotonic() + within
-        while time.monotonic() < deadline:
-            if not self._lives(pid):
-                return True
+        while self._lives(process):
+            if time.monotonic() > deadline:
+                return False
             time.sleep(POLL_SECONDS)
-        return not self._lives(pid)
+        return True
 
-    def _lives(self, pid: int) -> bool:
-        if self._process is not None and self._process.pid == pid:
+    def _lives(self, process: psutil.Process) -> bool:
+        if self._process is not None and self._process.pid == process.pid:
             return self._process.poll() is None  # reaps it, too
-        return _is_ministack(pid)
+        try:
+            # Another's child stays a zombie until that one reaps it, with its ports closed.
+            return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
 
     def _pids_in_folder(self) -> set[int]:
         """Process ids that MiniStack notes in its temporary folder while it runs."""
@@ -181,22 +187,18 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
         os.killpg(pid, number)
 
 
+def _process(pid: int) -> psutil.Process | None:
+    """The process, told from a later one with its id; None if there is none."""
+    try:
+        return psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return None
+
+
 def _is_ministack(pid: int) -> bool:
     """Whether a living process was started as ``python -m ministack``."""
-    arguments = _command_line(pid)
-    return arguments[1:3] == ["-m", "ministack"]
-
-
-def _command_line(pid: int) -> list[str]:
-    """Arguments of a living process; empty if there is none, or only its remains."""
-    if Path("/proc/self").exists():
-        try:
-            return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
-        except (FileNotFoundError, PermissionError, ProcessLookupError):
-            return []
-    listed = subprocess.run(
-        ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    # The interpreter's own path may hold spaces, so the arguments are taken from the end.
-    words = listed.stdout.split()
-    return words[-3:] if len(words) >= 3 else []
+    process = _process(pid)
+    try:
+        return process is not None and process.cmdline()[1:3] == ["-m", "ministack"]
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False

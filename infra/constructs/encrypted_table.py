@@ -31,7 +31,11 @@ CHANGE_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
 
 
 class EncryptedTable(Construct):
-    """Table with string keys ``pk`` and ``sk``, on demand, with point-in-time recovery."""
+    """Table with string keys ``pk`` and ``sk``, on demand, with point-in-time recovery.
+
+    Args:
+        has_stream: Whether what is written can be followed, item by item.
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class EncryptedTable(Construct):
         *,
         key: DataKey,
         keeps_data: bool,
+        has_stream: bool = False,
         global_secondary_indexes: Sequence[dynamodb.GlobalSecondaryIndexPropsV2] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -57,6 +62,7 @@ class EncryptedTable(Construct):
             deletion_protection=keeps_data,
             removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
             time_to_live_attribute=EXPIRY_ATTRIBUTE,
+            dynamo_stream=dynamodb.StreamViewType.NEW_IMAGE if has_stream else None,
             global_secondary_indexes=list(global_secondary_indexes),
         )
 
@@ -80,6 +86,11 @@ class EncryptedTable(Construct):
         """Lets a function query one index."""
         arn = f"{self.table.table_arn}/index/{index_name}"
         self._grant(grantee, actions=("dynamodb:Query",), resource_arn=arn)
+        self._key.grant_use_via(grantee, service="dynamodb")
+
+    def grant_follow(self, grantee: iam.IGrantable) -> None:
+        """Lets a function read the table's stream."""
+        self.table.grant_stream_read(grantee)
         self._key.grant_use_via(grantee, service="dynamodb")
 
     def _grant(

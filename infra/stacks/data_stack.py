@@ -39,6 +39,7 @@ class DataStack(Stack):
             "Registry",
             key=self.data_key,
             keeps_data=keeps_data,
+            has_stream=True,
             global_secondary_indexes=[
                 # Lists whole entities of an organization and kind; they are few and small.
                 dynamodb.GlobalSecondaryIndexPropsV2(
@@ -54,6 +55,7 @@ class DataStack(Stack):
             "Completions",
             key=self.data_key,
             keeps_data=keeps_data,
+            has_stream=True,
             global_secondary_indexes=[
                 dynamodb.GlobalSecondaryIndexPropsV2(
                     index_name=SCORES_BY_TASK_INDEX,

@@ -7,7 +7,7 @@ import secrets
 import time
 from typing import Literal
 
-IdKind = Literal["org", "key", "task", "grd", "cmp", "bat", "run", "req", "scr"]
+IdKind = Literal["org", "key", "task", "grd", "cmp", "bat", "run", "req", "scr", "evt", "whk"]
 
 ID_BODY = r"[0-9a-v]{26}"
 

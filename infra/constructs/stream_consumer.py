@@ -1,0 +1,66 @@
+"""Following a table's stream: which items a function is told of, and what happens when it fails."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_lambda_event_sources as event_sources
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.constructs.encrypted_table import SORT_KEY, EncryptedTable
+from infra.constructs.service_function import ServiceFunction
+
+BATCH_SIZE = 100
+RETRY_ATTEMPTS = 10
+# The longest that SQS offers.
+FAILURE_RETENTION = Duration.days(14)
+
+
+class StreamConsumer(Construct):
+    """Tells a function of new items, in order for each partition key, at least once.
+
+    A batch that fails is tried again, cut in halves; after ten times the position of what still
+    fails goes to ``failures``, so that one record never holds up the others.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        table: EncryptedTable,
+        consumer: ServiceFunction,
+        sort_key_prefixes: Sequence[str],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.failures = sqs.Queue(
+            self,
+            "Failures",
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=FAILURE_RETENTION,
+        )
+        consumer.function.add_event_source(
+            event_sources.DynamoEventSource(
+                table.table,
+                starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+                batch_size=BATCH_SIZE,
+                bisect_batch_on_error=True,
+                report_batch_item_failures=True,
+                retry_attempts=RETRY_ATTEMPTS,
+                on_failure=event_sources.SqsDlq(self.failures),
+                filters=[
+                    lambda_.FilterCriteria.filter(
+                        {
+                            "eventName": lambda_.FilterRule.is_equal("INSERT"),
+                            "dynamodb": {
+                                "Keys": {SORT_KEY: {"S": lambda_.FilterRule.begins_with(prefix)}}
+                            },
+                        }
+                    )
+                    for prefix in sort_key_prefixes
+                ],
+            )
+        )
+        table.grant_follow(consumer.function)

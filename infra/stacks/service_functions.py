@@ -1,0 +1,109 @@
+"""Making the functions of the service stack: what all of them, or all of a kind, are given."""
+
+from collections.abc import Callable, Mapping
+
+from aws_cdk import Duration
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.config import DeploymentConfig
+from infra.constructs.priority_queue import DrainRate, PriorityQueue
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_package import ServicePackage
+from infra.stacks.data_stack import DataStack
+
+# An HTTP API gives up on a function after 30 seconds.
+API_TIMEOUT = Duration.seconds(29)
+DISPATCH_TIMEOUT = Duration.seconds(30)
+
+DRAIN_RATES = {
+    "High": DrainRate(max_concurrency=20, batching_window_seconds=0),
+    "Normal": DrainRate(max_concurrency=10, batching_window_seconds=0),
+    "Low": DrainRate(max_concurrency=2, batching_window_seconds=5),
+}
+
+
+class ServiceFunctions:
+    """Makes functions in a stack, from one package; knows the names that they need to be told.
+
+    Attributes:
+        queues: The queue of each priority.
+        content_environment: For functions that read or write completions.
+        grader_environment: For functions that call addresses from outside.
+    """
+
+    def __init__(self, stack: Construct, *, config: DeploymentConfig, data: DataStack) -> None:
+        self._stack = stack
+        self._data = data
+        self._package = ServicePackage(
+            stack,
+            "Package",
+            platform=config.build_platform,
+            environment={
+                "REGISTRY_TABLE": data.registry.table.table_name,
+                "SECRETS_KEY_ID": data.secrets_key.key.key_id,
+                "POWERTOOLS_LOG_LEVEL": "INFO",
+            },
+        ).shared
+        self.content_environment: Mapping[str, str] = {
+            "COMPLETIONS_TABLE": data.completions.table.table_name,
+            "CONTENT_BUCKET": data.content.bucket.bucket_name,
+        }
+        self.grader_environment: Mapping[str, str] = {
+            "ADMIT_PRIVATE_ADDRESSES": str(config.admits_private_addresses).lower(),
+        }
+        self.queues = {
+            priority: PriorityQueue(
+                stack, f"{priority}Priority", consumer_timeout=DISPATCH_TIMEOUT, drain_rate=rate
+            )
+            for priority, rate in DRAIN_RATES.items()
+        }
+
+    def queue_environment(self) -> dict[str, str]:
+        """For functions that queue chunks."""
+        return self._urls("QUEUE", lambda queue: queue.queue)
+
+    def dead_letter_environment(self) -> dict[str, str]:
+        """For functions that handle dead letters."""
+        return self._urls("DEAD_LETTERS", lambda queue: queue.dead_letters)
+
+    def create_api(
+        self, construct_id: str, *, domain: str, environment: Mapping[str, str] | None = None
+    ) -> ServiceFunction:
+        """Makes the function of a domain's routes: it reads keys and notes request ids."""
+        function = self.create(
+            construct_id,
+            handler=f"functions.{domain}.api.lambda_handler",
+            description=f"Answers the API's requests about {domain}",
+            timeout=API_TIMEOUT,
+            environment=environment,
+        )
+        self._data.registry.grant_read_write(function.function)
+        self._data.secrets_key.grant_derive(function.function)
+        return function
+
+    def create(
+        self,
+        construct_id: str,
+        *,
+        handler: str,
+        description: str,
+        timeout: Duration,
+        environment: Mapping[str, str] | None = None,
+    ) -> ServiceFunction:
+        """Makes a function that may do nothing yet."""
+        return ServiceFunction(
+            self._stack,
+            construct_id,
+            package=self._package,
+            handler=handler,
+            description=description,
+            timeout=timeout,
+            environment=environment,
+        )
+
+    def _urls(self, suffix: str, which: Callable[[PriorityQueue], sqs.Queue]) -> dict[str, str]:
+        return {
+            f"{priority.upper()}_{suffix}_URL": which(queue).queue_url
+            for priority, queue in self.queues.items()
+        }

@@ -1,0 +1,1 @@
+"""Telling organisations what happened: events, subscriptions and deliveries."""
