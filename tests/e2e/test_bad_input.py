@@ -23,7 +23,7 @@ class RawClient:
     """Sends what no SDK would."""
 
     def __init__(self, profile: LocalProfile) -> None:
-        self._http = httpx.Client(timeout=30)
+        self._http = httpx.Client(timeout=180)
         self._base_url = profile.base_url
         self.api_key = profile.api_key
 
@@ -135,7 +135,7 @@ def test_a_key_of_another_organisation_finds_nothing(
             task_id=task.id, model_id="m", prompt="p", response="r"
         )
         ours = submitted.completion.id
-        client.completions.wait_for_score(ours, timeout=30)
+        client.completions.wait_for_score(ours, timeout=180)
     outputs = cloudformation_client(profile.aws_endpoint_url).describe_stacks(
         StackName=SERVICE_STACK_NAME
     )["Stacks"][0]["Outputs"]

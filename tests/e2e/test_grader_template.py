@@ -87,7 +87,7 @@ def test_a_copy_of_the_template_conforms_and_scores(client: AutotuneClient, owne
             ("It is 42", {}),
         ]
     )
-    verdicts = client.batches.wait(batch.batch_id, timeout=60).verdicts
+    verdicts = client.batches.wait(batch.batch_id, timeout=180).verdicts
     assert [one.score.value if one.score else one.state for one in verdicts] == [
         *(1.0, 0.5, 0.0),
         "abstained",

@@ -15,7 +15,7 @@ def test_everything_survives_a_restart(stack: LocalStack, client: AutotuneClient
     with loopback_grader() as grader:
         task = client.tasks.create(name="kept", grader_id=verified(client, grader))
         first = client.completions.submit(task_id=task.id, model_id="m", prompt="p", response="r")
-        before = client.completions.wait_for_score(first.completion.id, timeout=30)
+        before = client.completions.wait_for_score(first.completion.id, timeout=180)
 
         assert stack.down()
         profile = stack.up()
@@ -26,7 +26,7 @@ def test_everything_survives_a_restart(stack: LocalStack, client: AutotuneClient
             second = again.completions.submit(
                 task_id=task.id, model_id="m", prompt="p", response="after"
             )
-            verdict = again.completions.wait_for_score(second.completion.id, timeout=30)
+            verdict = again.completions.wait_for_score(second.completion.id, timeout=180)
     assert verdict.state == "scored"
 
 
@@ -64,7 +64,7 @@ def test_what_ran_when_the_stack_stopped_is_driven_again(
             ]
             assert stuck["pending"] == 10
             command_line.run("ops", "sweep")
-            counts = again.batches.wait(batch.batch_id, timeout=60).counts
+            counts = again.batches.wait(batch.batch_id, timeout=180).counts
     assert counts.scored == counts.expected == 10
 
 

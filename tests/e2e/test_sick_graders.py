@@ -63,7 +63,7 @@ def test_sick_graders_give_no_score_and_lose_nothing(
     client: AutotuneClient, sick: dict[str, str]
 ) -> None:
     for name, batch_id in sick.items():
-        batch = client.batches.wait(batch_id, timeout=60)
+        batch = client.batches.wait(batch_id, timeout=180)
         failed = [verdict for verdict in batch.verdicts if verdict.state == "failed"]
         scored = [verdict for verdict in batch.verdicts if verdict.state == "scored"]
         assert {verdict.reason_code for verdict in failed} == DISEASES[name][1], name
@@ -84,7 +84,7 @@ def test_a_grader_that_recovers_is_asked_again(client: AutotuneClient) -> None:
         submitted = client.completions.submit(
             task_id=task.id, model_id="m", prompt="p", response="r"
         )
-        verdict = client.completions.wait_for_score(submitted.completion.id, timeout=60)
+        verdict = client.completions.wait_for_score(submitted.completion.id, timeout=180)
     assert (verdict.state, verdict.attempts) == ("scored", 4)
 
 
@@ -96,7 +96,7 @@ def test_what_is_delivered_twice_is_scored_once(
         {"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"} for n in range(5)
     ]
     (accepted,) = client.completions.submit_many(completions)
-    before = client.batches.wait(accepted.batch_id, timeout=60)
+    before = client.batches.wait(accepted.batch_id, timeout=180)
     asked = len(grader.requests)
 
     session = boto3.Session("test", "test", region_name=REGION)
@@ -116,7 +116,7 @@ def test_what_is_delivered_twice_is_scored_once(
         }
         sqs.send_message(QueueUrl=normal, MessageBody=json.dumps(chunk))
     (marker,) = client.completions.submit_many([{**completions[0], "prompt": "after them"}])
-    client.batches.wait(marker.batch_id, timeout=60)
+    client.batches.wait(marker.batch_id, timeout=180)
 
     assert client.batches.get(accepted.batch_id) == before
     assert len(grader.requests) == asked + 1

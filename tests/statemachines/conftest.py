@@ -67,7 +67,7 @@ class StateMachines:
         execution = self._stepfunctions.start_execution(
             stateMachineArn=machine["stateMachineArn"], input=json.dumps(document)
         )["executionArn"]
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             described = self._stepfunctions.describe_execution(executionArn=execution)
             if described["status"] != "RUNNING" or time.monotonic() > deadline:
