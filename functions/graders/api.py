@@ -8,7 +8,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.graders import Grader as WireGrader
 from autotune.protocol.graders import (
     GraderCredentials,
+    GraderHealth,
+    GraderHealthResponse,
     GraderList,
+    GraderProbe,
     GraderResponse,
     RegisterGraderRequest,
     RegisterGraderResponse,
@@ -18,6 +21,7 @@ from autotune.protocol.graders import (
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.addresses import check_endpoint
+from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
@@ -100,6 +104,14 @@ def verify_grader(grader_id: str) -> VerifyGraderResponse:
     )
 
 
+@app.get("/api/v1/graders/<grader_id>/health", tags=["graders"])
+def read_grader_health(grader_id: str) -> GraderHealthResponse:
+    """Return a grader's status and what it is founded on, to its own organisation."""
+    scope = app.require("graders", "read")
+    grader = service().get_managed(app.caller, scope, grader_id)
+    return GraderHealthResponse(health=_health_on_wire(grader, service().health(grader)))
+
+
 def _on_wire(grader: Grader) -> WireGrader:
     owned = grader.organization_id == app.caller.organization_id
     return WireGrader(
@@ -108,6 +120,25 @@ def _on_wire(grader: Grader) -> WireGrader:
             exclude={"organization_id", "principal_id", "secret_version", "endpoint"}
         ),
         endpoint=grader.endpoint if owned else None,
+    )
+
+
+def _health_on_wire(grader: Grader, health: Health | None) -> GraderHealth:
+    standing = GraderHealth(
+        grader_id=grader.id,
+        status=grader.status,
+        status_changed_at=grader.status_changed_at,
+        probed=health is not None,
+    )
+    if health is None:
+        return standing
+    probe = health.last_probe
+    return standing.model_copy(
+        update={
+            "last_probe": GraderProbe.model_validate(probe.model_dump()) if probe else None,
+            "consecutive_healthy": health.healthy,
+            "consecutive_failed": health.failed,
+        }
     )
 
 

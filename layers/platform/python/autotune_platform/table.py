@@ -117,7 +117,11 @@ class Table:
         return item_from_wire(answer["Attributes"])
 
     def replace(self, pk: str, sk: str, item: Item, *, only_if: Mapping[str, Any]) -> bool:
-        """Write the whole of an existing item; return False where ``only_if`` no longer holds."""
+        """Write the whole of an existing item; return False where ``only_if`` no longer holds.
+
+        Raises:
+            UnavailableError: a transaction is writing it.
+        """
         names = {f"#{i}": name for i, name in enumerate(only_if)}
         values = {f":{i}": value for i, value in enumerate(only_if.values())}
         try:
@@ -130,6 +134,8 @@ class Table:
             )
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
+        except self._client.exceptions.TransactionConflictException as error:
+            raise UnavailableError("the item is busy", retry_after_seconds=1) from error
         return True
 
     def advance(

@@ -24,6 +24,7 @@ class Grader(BaseModel):
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus
+    status_changed_at: datetime | None = None
     version: str | None = None
     secret_version: int = 1
     verified_at: datetime | None = None

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.limits import (
     MAX_GRADER_CONCURRENCY,
@@ -20,6 +21,22 @@ from autotune.protocol.types import (
 )
 
 GraderStatus = Literal["active", "degraded", "inactive"]
+"""How a grader is, as probes and verification found it; it informs, and stops nothing.
+
+``inactive`` is a grader that does not answer, or is not verified at its present endpoint.
+"""
+
+ProbeOutcome = Literal["healthy", "degraded", "failed"]
+"""What a probe found: ``failed`` is everything but a signed answer that says one of the others."""
+
+HealthReason = ReasonCode | Literal["grader_unhealthy", "grader_degraded"]
+"""Why a probe was not ``healthy``; the last two are what the grader says of itself."""
+
+StatusReason = (
+    HealthReason
+    | Literal["probes_passed", "verification_passed", "verification_failed", "endpoint_changed"]
+)
+"""Why a status changed."""
 Visibility = Literal["private", "public"]
 
 
@@ -118,6 +135,7 @@ class Grader(ResponseModel):
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus
+    status_changed_at: Timestamp | None = None
     version: str | None
     verified_at: Timestamp | None
     created_at: Timestamp
@@ -149,6 +167,46 @@ class GraderList(ResponseModel):
 
     graders: list[Grader]
     next_token: str | None = None
+
+
+class GraderProbe(ResponseModel):
+    """One ``GET /health`` by Autotune; ``reason_code`` says why it was not ``healthy``."""
+
+    probed_at: Timestamp
+    outcome: ProbeOutcome
+    latency_ms: int
+    reason_code: HealthReason | None = None
+
+
+class GraderHealth(ResponseModel):
+    """How a grader is, and what that is founded on.
+
+    ``probed`` is False for a grader that is not verified at its present endpoint: it is left alone.
+    ``consecutive_healthy`` and ``consecutive_failed`` count the latest probes in a row.
+    """
+
+    grader_id: str
+    status: GraderStatus
+    status_changed_at: Timestamp | None
+    probed: bool
+    last_probe: GraderProbe | None = None
+    consecutive_healthy: int = 0
+    consecutive_failed: int = 0
+
+
+class GraderHealthResponse(ResponseModel):
+    """The health of one grader."""
+
+    health: GraderHealth
+
+
+class GraderStatusChange(ResponseModel):
+    """Data of the event ``grader.status_changed``."""
+
+    grader_id: str
+    previous_status: GraderStatus
+    current_status: GraderStatus
+    reason: StatusReason
 
 
 class VerificationCheck(ResponseModel):
