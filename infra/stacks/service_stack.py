@@ -14,6 +14,7 @@ from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.data_stack import DataStack
 from infra.stacks.repair import OPERATOR_TIMEOUT, add_repair
 from infra.stacks.service_functions import DISPATCH_TIMEOUT, ServiceFunctions
+from infra.stacks.webhooks import create_webhooks
 
 GRADE_TIMEOUT = Duration.seconds(120)
 FAIL_TIMEOUT = Duration.seconds(60)
@@ -41,6 +42,7 @@ class ServiceStack(Stack):
         self._data = data
         data.content.acknowledge_object_wildcard(self)
         self._functions = ServiceFunctions(self, config=config, data=data)
+        self._webhooks = create_webhooks(self, data=data)
 
         workflow = self._create_scoring()
         api = self._create_api(config)

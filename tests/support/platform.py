@@ -20,6 +20,9 @@ from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderGateway
 from infra.indexes import (
     BY_COLLECTION_INDEX,
+    DELIVERIES_BY_TIME_INDEX,
+    DUE_DELIVERIES_INDEX,
+    DUE_DELIVERIES_PROJECTION,
     OPEN_BATCHES_INDEX,
     SCORES_BY_TASK_INDEX,
     SCORES_BY_TASK_PROJECTION,
@@ -27,6 +30,11 @@ from infra.indexes import (
 
 _PROJECTIONS: dict[str, Any] = {
     OPEN_BATCHES_INDEX: {"ProjectionType": "KEYS_ONLY"},
+    DELIVERIES_BY_TIME_INDEX: {"ProjectionType": "KEYS_ONLY"},
+    DUE_DELIVERIES_INDEX: {
+        "ProjectionType": "INCLUDE",
+        "NonKeyAttributes": list(DUE_DELIVERIES_PROJECTION),
+    },
     BY_COLLECTION_INDEX: {"ProjectionType": "ALL"},
     SCORES_BY_TASK_INDEX: {
         "ProjectionType": "INCLUDE",
@@ -40,6 +48,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         OPEN_BATCHES_INDEX: ("openShard", "dueAt"),
     },
     "budgets": {},
+    "deliveries": {
+        DELIVERIES_BY_TIME_INDEX: ("pk", "occurredAt"),
+        DUE_DELIVERIES_INDEX: ("dueShard", "duePosition"),
+    },
 }
 _QUEUES = ("high", "normal", "low")
 _FUNCTIONS = {
@@ -273,6 +285,8 @@ def _resources(*, admit_private: bool) -> dict[str, str]:
         "REGISTRY_TABLE": "registry",
         "COMPLETIONS_TABLE": "completions",
         "BUDGETS_TABLE": "budgets",
+        "DELIVERIES_TABLE": "deliveries",
+        "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         "SECRETS_KEY_ID": key["KeyMetadata"]["KeyId"],
         "SCORE_COMPLETIONS_ARN": machine["stateMachineArn"],
