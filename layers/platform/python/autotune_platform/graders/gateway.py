@@ -20,7 +20,7 @@ from autotune.protocol.signing import (
     verify_grader_response,
 )
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.connections import (
+from autotune_platform.outbound.connections import (
     AddressRefusedError,
     CheckedBackend,
     time_limit,

@@ -1,8 +1,8 @@
-"""Which addresses the gateway may connect to.
+"""Which addresses may be connected to.
 
-A grader's endpoint comes from outside, so that it may not lead inside: private, loopback,
-link-local and every other address that is not globally reachable are refused (OWASP, "Server-Side
-Request Forgery Prevention").
+A grader's endpoint and a webhook's URL come from outside, so that they may not lead inside:
+private, loopback, link-local and every other address that is not globally reachable are refused
+(OWASP, "Server-Side Request Forgery Prevention").
 """
 
 import ipaddress
@@ -26,7 +26,7 @@ _FIRST_USER_PORT = 1_024
 
 
 def is_callable_port(port: int) -> bool:
-    """Tell whether graders may listen on a port: HTTPS's own, or one that no system service has."""
+    """Tell whether a port may be called: HTTPS's own, or one that no system service has."""
     return port == 443 or port >= _FIRST_USER_PORT
 
 
@@ -41,36 +41,47 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast
 
 
-def check_endpoint(endpoint: str, *, admit_private: bool) -> None:
-    """Refuse an endpoint that could never be called.
+def check_url(url: str, *, field: str, admit_private: bool, may_have_query: bool = False) -> None:
+    """Refuse a URL that could never be called.
 
     A name that does not resolve yet is let through; it is looked up again at each call.
 
+    Args:
+        field: what the caller knows the URL as.
+
     Raises:
-        InvalidRequestError: not an HTTPS base URL, on an address that is not public, or on a port
-            of a system service.
+        InvalidRequestError: not an HTTPS URL, on an address that is not public, or on a port of a
+            system service.
     """
+
+    def invalid(expected: str) -> InvalidRequestError:
+        return InvalidRequestError(
+            f"{field}: expected {expected}", fields=[FieldProblem(field=field, expected=expected)]
+        )
+
     try:
-        url = urlsplit(endpoint)
-        port = url.port
+        parts = urlsplit(url)
+        port = parts.port
     except ValueError as error:
-        raise _invalid("a URL such as https://grader.example.com") from error
-    if url.scheme != "https" and not (admit_private and url.scheme == "http"):
-        raise _invalid("a URL that begins with https://")
-    if not url.hostname or url.username or url.password or url.query or url.fragment:
-        raise _invalid("a base URL: scheme, host and path, without user, query or fragment")
-    if re.fullmatch(r"[!-~]+", endpoint) is None:
-        raise _invalid("a URL in printable ASCII without spaces")
+        raise invalid("a URL such as https://service.example.com") from error
+    if parts.scheme != "https" and not (admit_private and parts.scheme == "http"):
+        raise invalid("a URL that begins with https://")
+    if not parts.hostname or parts.username or parts.password or parts.fragment:
+        raise invalid("a URL with a host, without user or fragment")
+    if parts.query and not may_have_query:
+        raise invalid("a base URL: scheme, host and path, without query")
+    if re.fullmatch(r"[!-~]+", url) is None:
+        raise invalid("a URL in printable ASCII without spaces")
     if admit_private:
         return
     if port is not None and not is_callable_port(port):
-        raise _invalid("a URL whose port is 443 or from 1024 to 65535")
+        raise invalid("a URL whose port is 443 or from 1024 to 65535")
     try:
-        addresses = resolve(url.hostname, port or 443)
+        addresses = resolve(parts.hostname, port or 443)
     except OSError:
         return
     if not all(map(is_public, addresses)):
-        raise _invalid("a host with public addresses only")
+        raise invalid("a host with public addresses only")
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -84,9 +95,3 @@ def resolve(host: str, port: int) -> list[str]:
     except UnicodeError as error:  # an empty label, or one of over 63 characters
         raise socket.gaierror(f"{host} is not a host name") from error
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def _invalid(expected: str) -> InvalidRequestError:
-    return InvalidRequestError(
-        f"endpoint: expected {expected}", fields=[FieldProblem(field="endpoint", expected=expected)]
-    )
