@@ -17,11 +17,11 @@ from autotune.protocol.graders import (
 )
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.outbound.addresses import check_url
 from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
+from autotune_platform.outbound.addresses import check_url
 
 app = Api()
 

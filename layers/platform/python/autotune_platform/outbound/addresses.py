@@ -53,35 +53,47 @@ def check_url(url: str, *, field: str, admit_private: bool, may_have_query: bool
         InvalidRequestError: not an HTTPS URL, on an address that is not public, or on a port of a
             system service.
     """
-
-    def invalid(expected: str) -> InvalidRequestError:
-        return InvalidRequestError(
+    expected = _malformed(url, may_have_query=may_have_query)
+    if expected is None and not (admit_private and urlsplit(url).scheme == "http"):
+        expected = _uncallable(url, admit_private=admit_private)
+    if expected is not None:
+        raise InvalidRequestError(
             f"{field}: expected {expected}", fields=[FieldProblem(field=field, expected=expected)]
         )
 
+
+def _malformed(url: str, *, may_have_query: bool) -> str | None:
+    """Return what a URL should look like, or None if it does."""
     try:
         parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise invalid("a URL such as https://service.example.com") from error
-    if parts.scheme != "https" and not (admit_private and parts.scheme == "http"):
-        raise invalid("a URL that begins with https://")
+        _ = parts.port
+    except ValueError:
+        return "a URL such as https://service.example.com"
+    if parts.scheme not in {"http", "https"}:
+        return "a URL that begins with https://"
     if not parts.hostname or parts.username or parts.password or parts.fragment:
-        raise invalid("a URL with a host, without user or fragment")
+        return "a URL with a host, without user or fragment"
     if parts.query and not may_have_query:
-        raise invalid("a base URL: scheme, host and path, without query")
+        return "a base URL: scheme, host and path, without query"
     if re.fullmatch(r"[!-~]+", url) is None:
-        raise invalid("a URL in printable ASCII without spaces")
-    if admit_private:
-        return
-    if port is not None and not is_callable_port(port):
-        raise invalid("a URL whose port is 443 or from 1024 to 65535")
+        return "a URL in printable ASCII without spaces"
+    return None
+
+
+def _uncallable(url: str, *, admit_private: bool) -> str | None:
+    """Return what kind of address a well-formed URL should name, or None if it does."""
+    parts = urlsplit(url)
+    if parts.scheme != "https":
+        return "a URL that begins with https://"
+    if admit_private or not parts.hostname:
+        return None
+    if parts.port is not None and not is_callable_port(parts.port):
+        return "a URL whose port is 443 or from 1024 to 65535"
     try:
-        addresses = resolve(parts.hostname, port or 443)
+        addresses = resolve(parts.hostname, parts.port or 443)
     except OSError:
-        return
-    if not all(map(is_public, addresses)):
-        raise invalid("a host with public addresses only")
+        return None
+    return None if all(map(is_public, addresses)) else "a host with public addresses only"
 
 
 def resolve(host: str, port: int) -> list[str]:
