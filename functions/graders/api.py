@@ -20,12 +20,12 @@ from autotune.protocol.graders import (
 )
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.addresses import check_endpoint
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
+from autotune_platform.outbound.addresses import check_url
 
 app = Api()
 
@@ -52,7 +52,7 @@ def verification() -> GraderVerification:
 def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
     """Register a grader; its shared secret is shown this once."""
     app.require("graders", "create")
-    check_endpoint(body.endpoint, admit_private=environment().admit_private_addresses)
+    _check(body.endpoint)
     grader, secret = service().register(app.caller, body)
     return RegisterGraderResponse(
         grader=_on_wire(grader),
@@ -83,7 +83,7 @@ def update_grader(grader_id: str, body: UpdateGraderRequest) -> GraderResponse:
     """Change a grader; a new endpoint has to be verified again."""
     scope = app.require("graders", "update")
     if body.endpoint is not None:
-        check_endpoint(body.endpoint, admit_private=environment().admit_private_addresses)
+        _check(body.endpoint)
     return GraderResponse(grader=_on_wire(service().update(app.caller, scope, grader_id, body)))
 
 
@@ -110,6 +110,11 @@ def read_grader_health(grader_id: str) -> GraderHealthResponse:
     scope = app.require("graders", "read")
     grader = service().get_managed(app.caller, scope, grader_id)
     return GraderHealthResponse(health=_health_on_wire(grader, service().health(grader)))
+
+
+def _check(endpoint: str) -> None:
+    admit_private = environment().admit_private_addresses
+    check_url(endpoint, field="endpoint", admit_private=admit_private)
 
 
 def _on_wire(grader: Grader) -> WireGrader:

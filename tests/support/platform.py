@@ -18,6 +18,7 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderGateway
+from autotune_platform.graders.repository import HEALTH_SHARDS
 from infra.indexes import (
     BY_COLLECTION_INDEX,
     DELIVERIES_BY_TIME_INDEX,
@@ -196,6 +197,27 @@ class Platform:
     def operate(self, function: str) -> Any:
         """Invoke one of the operators' functions."""
         return handler(f"functions.operations.{function}")({}, LambdaContext())
+
+    def probe_graders(self, *, seconds: float = 240) -> dict[str, int]:
+        """Probe every shard once, as the rule does; return the sum of what the runs report."""
+        probe = handler("functions.graders.probe_graders")
+        reports = [
+            probe({"shard": shard}, LambdaContext(seconds)) for shard in range(HEALTH_SHARDS)
+        ]
+        return {name: sum(report[name] for report in reports) for name in reports[0]}
+
+    def stored_events(self) -> list[dict[str, Any]]:
+        """The records that the registry's stream holds of events, oldest first."""
+        items = boto3.client("dynamodb").scan(TableName="registry")["Items"]
+        events = [item for item in items if item["sk"]["S"].startswith("event#")]
+        return [
+            {"eventName": "INSERT", "dynamodb": {"NewImage": item}}
+            for item in sorted(events, key=lambda item: item["occurred_at"]["S"])
+        ]
+
+    def publish_events(self) -> None:
+        """Deliver every record of an event, as the stream would, also those that it did before."""
+        handler("functions.webhooks.publish_events")({"Records": self.stored_events()}, None)
 
     def new_grader(self, grader: Any, **fields: Any) -> str:
         """Register and verify a loopback grader; return its id."""

@@ -196,11 +196,15 @@ class Table:
         limit: int | None = None,
         after: Item | None = None,
         below: tuple[str, str] | None = None,
+        between: tuple[str, str, str] | None = None,
+        newest_first: bool = False,
     ) -> Page:
         """Read a partition of the table, or of an index, in sort order.
 
         Args:
             below: name of the sort key, and the value that it must be lower than.
+            between: name of the sort key, and its lowest and highest value.
+            newest_first: read from the end.
             limit: most items to return; all that fit 1 MB without it.
             after: the ``last_key`` of the page before.
         """
@@ -219,11 +223,15 @@ class Table:
         if below is not None:
             condition += " AND #sort < :below"
             names["#sort"], values[":below"] = below
+        if between is not None:
+            condition += " AND #sort BETWEEN :lowest AND :highest"
+            names["#sort"], values[":lowest"], values[":highest"] = between
         answer = self._client.query(
             TableName=self._name,
             KeyConditionExpression=condition,
             ExpressionAttributeNames=names,
             ExpressionAttributeValues=item_to_wire(values),
+            ScanIndexForward=not newest_first,
             **options,
         )
         last = answer.get("LastEvaluatedKey")
