@@ -122,9 +122,14 @@ def _on_wire(grader: Grader) -> WireGrader:
     return WireGrader(
         owner=grader.organization_id,
         **grader.model_dump(
-            exclude={"organization_id", "principal_id", "secret_version", "endpoint"}
+            exclude={
+                *("organization_id", "principal_id", "secret_version"),
+                *("endpoint", "certificate_sha256"),
+            }
         ),
         endpoint=grader.endpoint if owned else None,
+        # Public logs of certificates would lead from it to the endpoint.
+        certificate_sha256=grader.certificate_sha256 if owned else None,
     )
 
 

@@ -19,6 +19,7 @@ class Grader(BaseModel):
     name: str
     description: str
     endpoint: str
+    certificate_sha256: list[str] = []
     capabilities: GraderCapabilities
     limits: GraderLimits = GraderLimits()
     visibility: Visibility

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.limits import (
+    MAX_CERTIFICATE_PINS,
     MAX_GRADER_CONCURRENCY,
     MAX_GRADER_REQUESTS_PER_SECOND,
     MIN_GRADER_REQUESTS_PER_SECOND,
@@ -89,6 +90,20 @@ DeclaredLimits = Annotated[GraderLimits, _only_known(GraderLimits, "limits")]
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 
+Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""SHA-256 of a certificate in DER: 64 lower-case hexadecimal digits."""
+
+
+def _lifted_by_null(value: Any) -> Any:
+    return [] if value is None else value
+
+
+CertificatePins = Annotated[
+    Annotated[list[Fingerprint], Field(max_length=MAX_CERTIFICATE_PINS)] | None,
+    BeforeValidator(_lifted_by_null),
+]
+"""The certificates that a grader may have, besides being valid: ``null`` or none for any."""
+
 
 class RegisterGraderRequest(RequestModel):
     """A grader's address and promises.
@@ -96,10 +111,13 @@ class RegisterGraderRequest(RequestModel):
     ``endpoint`` is the HTTPS base URL below which ``/score``, ``/score/batch`` and ``/health`` lie.
     A ``private`` grader serves its owner's organisation, a ``public`` one every organisation.
     ``share_reasoning`` lets trainers see the grader's reasoning; without it none is kept.
+    ``certificate_sha256`` holds the fingerprint of its TLS certificate, and of the next one while
+    it is renewed: nothing is sent to a holder of another.
     """
 
     name: Name
     endpoint: Endpoint
+    certificate_sha256: CertificatePins = None
     description: Description = ""
     capabilities: DeclaredCapabilities = GraderCapabilities()
     limits: DeclaredLimits = GraderLimits()
@@ -110,11 +128,13 @@ class RegisterGraderRequest(RequestModel):
 class UpdateGraderRequest(RequestModel):
     """Fields to change; a changed ``endpoint`` has to be verified again before it is used.
 
-    ``capabilities`` and ``limits`` are replaced as a whole: empty limits lift them.
+    ``capabilities``, ``limits`` and ``certificate_sha256`` are replaced as a whole: empty limits
+    lift them, and so does an empty list of certificates, or null.
     """
 
     name: Name | None = None
     endpoint: Endpoint | None = None
+    certificate_sha256: CertificatePins = None
     description: Description | None = None
     capabilities: DeclaredCapabilities | None = None
     limits: DeclaredLimits | None = None
@@ -123,13 +143,14 @@ class UpdateGraderRequest(RequestModel):
 
 
 class Grader(ResponseModel):
-    """A registered grader. ``endpoint`` is shown to the owner's organisation only."""
+    """A registered grader; its owner's organisation alone sees ``endpoint`` and certificates."""
 
     id: str
     owner: str
     name: str
     description: str
     endpoint: str | None
+    certificate_sha256: list[str] | None = None
     capabilities: GraderCapabilities
     limits: GraderLimits = GraderLimits()
     visibility: Visibility
