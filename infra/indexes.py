@@ -1,6 +1,9 @@
 """Names and contents of the tables' indexes; tests build their tables from the same."""
 
 BY_COLLECTION_INDEX = "byCollection"
+DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
+DUE_DELIVERIES_INDEX = "dueDeliveries"
+DUE_DELIVERIES_PROJECTION = ("organization_id",)
 OPEN_BATCHES_INDEX = "openBatches"
 SCORES_BY_TASK_INDEX = "scoresByTask"
 # Small attributes only: what listing scores shows, never content.

@@ -8,7 +8,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.graders import Grader as WireGrader
 from autotune.protocol.graders import (
     GraderCredentials,
+    GraderHealth,
+    GraderHealthResponse,
     GraderList,
+    GraderProbe,
     GraderResponse,
     RegisterGraderRequest,
     RegisterGraderResponse,
@@ -17,11 +20,12 @@ from autotune.protocol.graders import (
 )
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.addresses import check_endpoint
+from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
+from autotune_platform.outbound.addresses import check_url
 
 app = Api()
 
@@ -48,7 +52,7 @@ def verification() -> GraderVerification:
 def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
     """Register a grader; its shared secret is shown this once."""
     app.require("graders", "create")
-    check_endpoint(body.endpoint, admit_private=environment().admit_private_addresses)
+    _check(body.endpoint)
     grader, secret = service().register(app.caller, body)
     return RegisterGraderResponse(
         grader=_on_wire(grader),
@@ -79,7 +83,7 @@ def update_grader(grader_id: str, body: UpdateGraderRequest) -> GraderResponse:
     """Change a grader; a new endpoint has to be verified again."""
     scope = app.require("graders", "update")
     if body.endpoint is not None:
-        check_endpoint(body.endpoint, admit_private=environment().admit_private_addresses)
+        _check(body.endpoint)
     return GraderResponse(grader=_on_wire(service().update(app.caller, scope, grader_id, body)))
 
 
@@ -100,14 +104,51 @@ def verify_grader(grader_id: str) -> VerifyGraderResponse:
     )
 
 
+@app.get("/api/v1/graders/<grader_id>/health", tags=["graders"])
+def read_grader_health(grader_id: str) -> GraderHealthResponse:
+    """Return a grader's status and what it is founded on, to its own organisation."""
+    scope = app.require("graders", "read")
+    grader = service().get_managed(app.caller, scope, grader_id)
+    return GraderHealthResponse(health=_health_on_wire(grader, service().health(grader)))
+
+
+def _check(endpoint: str) -> None:
+    admit_private = environment().admit_private_addresses
+    check_url(endpoint, field="endpoint", admit_private=admit_private)
+
+
 def _on_wire(grader: Grader) -> WireGrader:
     owned = grader.organization_id == app.caller.organization_id
     return WireGrader(
         owner=grader.organization_id,
         **grader.model_dump(
-            exclude={"organization_id", "principal_id", "secret_version", "endpoint"}
+            exclude={
+                *("organization_id", "principal_id", "secret_version"),
+                *("endpoint", "certificate_sha256"),
+            }
         ),
         endpoint=grader.endpoint if owned else None,
+        # Public logs of certificates would lead from it to the endpoint.
+        certificate_sha256=grader.certificate_sha256 if owned else None,
+    )
+
+
+def _health_on_wire(grader: Grader, health: Health | None) -> GraderHealth:
+    standing = GraderHealth(
+        grader_id=grader.id,
+        status=grader.status,
+        status_changed_at=grader.status_changed_at,
+        probed=health is not None,
+    )
+    if health is None:
+        return standing
+    probe = health.last_probe
+    return standing.model_copy(
+        update={
+            "last_probe": GraderProbe.model_validate(probe.model_dump()) if probe else None,
+            "consecutive_healthy": health.healthy,
+            "consecutive_failed": health.failed,
+        }
     )
 
 

@@ -28,6 +28,14 @@ WRITE_ACTIONS = (
 )
 # Single items, one at a time.
 CHANGE_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
+# What finds items by their partition and writes them whole.
+REPLACE_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
+FOLLOW_ACTIONS = (
+    "dynamodb:DescribeStream",
+    "dynamodb:GetRecords",
+    "dynamodb:GetShardIterator",
+    "dynamodb:ListStreams",
+)
 
 
 class EncryptedTable(Construct):
@@ -82,6 +90,11 @@ class EncryptedTable(Construct):
         self._grant(grantee, actions=CHANGE_ACTIONS, resource_arn=self.table.table_arn)
         self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
+    def grant_query_replace(self, grantee: iam.IGrantable) -> None:
+        """Lets a function query partitions, and read and put single items."""
+        self._grant(grantee, actions=REPLACE_ACTIONS, resource_arn=self.table.table_arn)
+        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
+
     def grant_query_index(self, grantee: iam.IGrantable, *, index_name: str) -> None:
         """Lets a function query one index."""
         arn = f"{self.table.table_arn}/index/{index_name}"
@@ -90,7 +103,9 @@ class EncryptedTable(Construct):
 
     def grant_follow(self, grantee: iam.IGrantable) -> None:
         """Lets a function read the table's stream."""
-        self.table.grant_stream_read(grantee)
+        if self.table.table_stream_arn is None:
+            raise ValueError("this table has no stream")
+        self._grant(grantee, actions=FOLLOW_ACTIONS, resource_arn=self.table.table_stream_arn)
         self._key.grant_use_via(grantee, service="dynamodb")
 
     def _grant(

@@ -1,4 +1,4 @@
-"""Alarms that call a person: dead letters and runs that failed."""
+"""Alarms that call a person: dead letters, runs that failed, and streams that are not followed."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,7 +9,11 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as stepfunctions
 from constructs import Construct
 
+from infra.constructs.stream_consumer import StreamConsumer
+
 PERIOD = Duration.minutes(5)
+# A stream forgets after 24 hours; ten retries of a batch take far less than this.
+LONGEST_LAG = Duration.minutes(15)
 
 
 class OperationsAlarms(Construct):
@@ -48,13 +52,38 @@ class OperationsAlarms(Construct):
                 description=f"Executions of {name} ended as: {outcome}",
             )
 
-    def _alarm(self, alarm_id: str, *, metric: cloudwatch.IMetric, description: str) -> None:
+    def watch_stream(self, consumer: StreamConsumer, *, name: str) -> None:
+        """Alarms while a stream's failures hold anything, and where following it falls behind."""
+        self._alarm(
+            f"{name}Failures",
+            metric=consumer.failures.metric_approximate_number_of_messages_visible(
+                period=PERIOD, statistic="Maximum"
+            ),
+            description=f"Records of the stream of {name} were given up",
+        )
+        self._alarm(
+            f"{name}Lag",
+            metric=consumer.consumer.function.metric(
+                "IteratorAge", period=PERIOD, statistic="Maximum"
+            ),
+            description=f"The stream of {name} is followed too slowly",
+            threshold=LONGEST_LAG.to_milliseconds(),
+        )
+
+    def _alarm(
+        self,
+        alarm_id: str,
+        *,
+        metric: cloudwatch.IMetric,
+        description: str,
+        threshold: float = 1,
+    ) -> None:
         alarm = cloudwatch.Alarm(
             self,
             alarm_id,
             alarm_description=description,
             metric=metric,
-            threshold=1,
+            threshold=threshold,
             evaluation_periods=1,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,

@@ -12,6 +12,9 @@ from infra.constructs.customer_keys import DataKey, SecretsKey
 from infra.constructs.encrypted_table import PARTITION_KEY, EncryptedTable, string_attribute
 from infra.indexes import (
     BY_COLLECTION_INDEX,
+    DELIVERIES_BY_TIME_INDEX,
+    DUE_DELIVERIES_INDEX,
+    DUE_DELIVERIES_PROJECTION,
     OPEN_BATCHES_INDEX,
     SCORES_BY_TASK_INDEX,
     SCORES_BY_TASK_PROJECTION,
@@ -70,6 +73,29 @@ class DataStack(Stack):
                     partition_key=string_attribute("openShard"),
                     sort_key=string_attribute("dueAt"),
                     projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                ),
+            ],
+        )
+        self.deliveries = EncryptedTable(
+            self,
+            "Deliveries",
+            key=self.data_key,
+            keeps_data=keeps_data,
+            global_secondary_indexes=[
+                # Its keys never change, so that a delivery's progress costs nothing here.
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name=DELIVERIES_BY_TIME_INDEX,
+                    partition_key=string_attribute(PARTITION_KEY),
+                    sort_key=string_attribute("occurredAt"),
+                    projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                ),
+                # Sparse: deliveries leave it once they are delivered or given up.
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name=DUE_DELIVERIES_INDEX,
+                    partition_key=string_attribute("dueShard"),
+                    sort_key=string_attribute("duePosition"),
+                    projection_type=dynamodb.ProjectionType.INCLUDE,
+                    non_key_attributes=list(DUE_DELIVERIES_PROJECTION),
                 ),
             ],
         )

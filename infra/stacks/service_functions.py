@@ -7,9 +7,9 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.config import DeploymentConfig
-from infra.constructs.priority_queue import DrainRate, PriorityQueue
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.service_package import ServicePackage
+from infra.constructs.work_queue import DrainRate, WorkQueue
 from infra.stacks.data_stack import DataStack
 
 # An HTTP API gives up on a function after 30 seconds.
@@ -53,7 +53,7 @@ class ServiceFunctions:
             "ADMIT_PRIVATE_ADDRESSES": str(config.admits_private_addresses).lower(),
         }
         self.queues = {
-            priority: PriorityQueue(
+            priority: WorkQueue(
                 stack, f"{priority}Priority", consumer_timeout=DISPATCH_TIMEOUT, drain_rate=rate
             )
             for priority, rate in DRAIN_RATES.items()
@@ -102,7 +102,7 @@ class ServiceFunctions:
             environment=environment,
         )
 
-    def _urls(self, suffix: str, which: Callable[[PriorityQueue], sqs.Queue]) -> dict[str, str]:
+    def _urls(self, suffix: str, which: Callable[[WorkQueue], sqs.Queue]) -> dict[str, str]:
         return {
             f"{priority.upper()}_{suffix}_URL": which(queue).queue_url
             for priority, queue in self.queues.items()

@@ -12,8 +12,10 @@ from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import SignedApi
 from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.data_stack import DataStack
+from infra.stacks.health import add_probing, add_publishing
 from infra.stacks.repair import OPERATOR_TIMEOUT, add_repair
 from infra.stacks.service_functions import DISPATCH_TIMEOUT, ServiceFunctions
+from infra.stacks.webhooks import create_webhooks
 
 GRADE_TIMEOUT = Duration.seconds(120)
 FAIL_TIMEOUT = Duration.seconds(60)
@@ -41,7 +43,10 @@ class ServiceStack(Stack):
         self._data = data
         data.content.acknowledge_object_wildcard(self)
         self._functions = ServiceFunctions(self, config=config, data=data)
+        self._webhooks = create_webhooks(self, data=data)
 
+        add_probing(self, functions=self._functions, data=data)
+        outbox = add_publishing(self, functions=self._functions, data=data, webhooks=self._webhooks)
         workflow = self._create_scoring()
         api = self._create_api(config)
         operator_functions = {
@@ -52,6 +57,7 @@ class ServiceStack(Stack):
         for priority, queue in self._functions.queues.items():
             alarms.watch_dead_letters(queue.dead_letters, priority=priority)
         alarms.watch_runs(workflow.state_machine, name="ScoreCompletions")
+        alarms.watch_stream(outbox, name="Outbox")
 
         CfnOutput(self, "ApiUrl", value=api.api.api_endpoint, description="Base URL of the API")
         CfnOutput(

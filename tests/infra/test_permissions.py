@@ -43,13 +43,21 @@ def queues(actions):
     return {(f"sqs:{action}", priority) for priority in PRIORITIES for action in actions}
 
 
-SEND = queues({"SendMessage", "GetQueueAttributes", "GetQueueUrl"})
+SEND_ACTIONS = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
+SEND = queues(SEND_ACTIONS)
 CONSUME = queues(
     {
         *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
         *("GetQueueAttributes", "GetQueueUrl"),
     }
 )
+
+
+def follow(stream, *, failures):
+    """A table's stream is read; where the records lie that failed is sent to a queue."""
+    actions = {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
+    return table(stream, actions) | {(f"sqs:{action}", failures) for action in SEND_ACTIONS}
+
 
 OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
 EXPECTED = {
@@ -74,11 +82,19 @@ EXPECTED = {
     "SweepBatches": COMPLETIONS_READ_WRITE | OPEN_BATCHES | CONTENT_READ | SEND | DECRYPT | ENCRYPT,
     "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
     "RedriveDeadLetters": SEND | CONSUME,
+    "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"}) | DERIVE | DECRYPT | ENCRYPT,
+    "PublishEvents": table(REGISTRY, READ)
+    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
+    | follow(REGISTRY, failures="Outbox")
+    | {(f"sqs:{action}", "Webhooks") for action in SEND_ACTIONS}
+    | DECRYPT
+    | ENCRYPT,
 }
 
 NAMES = (
     *("Registry", "Completions", "Budgets", "Content", "SecretsKey", "DataKey"),
     *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
+    *("Deliveries", "Webhooks", "Outbox"),
 )
 
 

@@ -11,6 +11,7 @@ DEAD_LETTERS = {
     *("HIGH_DEAD_LETTERS_URL", "NORMAL_DEAD_LETTERS_URL", "LOW_DEAD_LETTERS_URL"),
 }
 GRADERS = {"ADMIT_PRIVATE_ADDRESSES"}
+WEBHOOKS = {"DELIVERIES_TABLE", "WEBHOOK_QUEUE_URL"}
 
 # Function: module of its handler, timeout in seconds, what its environment has besides the base.
 FUNCTIONS = {
@@ -30,6 +31,8 @@ FUNCTIONS = {
         60,
         QUEUES | DEAD_LETTERS,
     ),
+    "ProbeGraders": ("functions.graders.probe_graders", 240, GRADERS),
+    "PublishEvents": ("functions.webhooks.publish_events", 60, WEBHOOKS),
 }
 
 ROUTES = {
@@ -96,7 +99,7 @@ def test_every_log_group_forgets(aws):
 @pytest.mark.parametrize(("target", "admitted"), [("aws", "false"), ("local", "true")])
 def test_private_addresses_are_admitted_only_locally(request, target, admitted):
     functions = request.getfixturevalue(target).functions()
-    for name in ("GradersApi", "GradeChunk"):
+    for name in ("GradersApi", "GradeChunk", "ProbeGraders"):
         variables = functions[name]["Environment"]["Variables"]
         assert variables["ADMIT_PRIVATE_ADDRESSES"] == admitted
 
@@ -147,7 +150,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 6)
+    aws.service.resource_count_is("AWS::SQS::Queue", 9)
 
 
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
@@ -177,7 +180,7 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
     [mapping] = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
-        if each["Properties"]["EventSourceArn"]["Fn::GetAtt"][0] == logical_id
+        if each["Properties"]["EventSourceArn"].get("Fn::GetAtt") == [logical_id, "Arn"]
     ]
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": concurrency}
     assert mapping["MaximumBatchingWindowInSeconds"] == window
@@ -205,20 +208,54 @@ def test_the_workflow_is_inline_traced_and_logs_no_texts(aws):
     assert properties["StateMachineType"] == "STANDARD"
 
 
+def test_every_shard_of_graders_is_probed_every_five_minutes(aws):
+    from autotune_platform.graders.repository import HEALTH_SHARDS
+
+    [rule] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Events::Rule").values()
+        if each["Properties"]["ScheduleExpression"] == "rate(5 minutes)"
+    ]
+    assert {aws.function_name(target["Arn"]) for target in rule["Targets"]} == {"ProbeGraders"}
+    inputs = [json.loads(target["Input"]) for target in rule["Targets"]]
+    assert inputs == [{"shard": shard} for shard in range(HEALTH_SHARDS)]
+    assert aws.functions()["ProbeGraders"]["Timeout"] < 300
+
+
+def test_events_that_are_stored_in_the_registry_are_followed(aws):
+    [mapping] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
+        if each["Properties"]["FunctionName"]
+        == {"Ref": aws.functions()["PublishEvents"]["logicalId"]}
+    ]
+    [pattern] = [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]]
+    assert pattern == {
+        "eventName": ["INSERT"],
+        "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "event#"}]}}},
+    }
+    assert mapping["DestinationConfig"]["OnFailure"]
+    assert mapping["BisectBatchOnFunctionError"]
+
+
 def test_dead_letters_and_failed_runs_call_a_person(aws):
     alarms = [
         each["Properties"] for each in aws.service.find_resources("AWS::CloudWatch::Alarm").values()
     ]
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
-        *["ApproximateNumberOfMessagesVisible"] * 3,
+        *["ApproximateNumberOfMessagesVisible"] * 4,
         "ExecutionsAborted",
         "ExecutionsFailed",
         "ExecutionsTimedOut",
+        "IteratorAge",
     ]
     [topic] = aws.service.find_resources("AWS::SNS::Topic")
     assert all(alarm["AlarmActions"] == [{"Ref": topic}] for alarm in alarms)
-    assert all(alarm["Threshold"] == 1 for alarm in alarms)
+    assert all(
+        alarm["Threshold"] == (900_000 if alarm["MetricName"] == "IteratorAge" else 1)
+        for alarm in alarms
+    )
     aws.service.has_resource_properties("AWS::SNS::Topic", {"DisplayName": "Autotune alarms"})
 
 

@@ -88,6 +88,8 @@ class Registry:
                 return 200, page(kind, list(things.values()), parameters), {}
             case ("POST", [id_, "verify"]):
                 return 200, self._verify(found(things, id_)), {}
+            case ("GET", [id_, "health"]):
+                return 200, {"health": _health(found(things, id_))}, {}
             case ("GET", [id_]):
                 return 200, {name: found(things, id_)}, {}
             case ("PATCH", [id_]):
@@ -140,6 +142,7 @@ class Registry:
             "id": new_id("grd"),
             "owner": self.organization_id,
             "status": "inactive",
+            "statusChangedAt": now(),
             "version": None,
             "verifiedAt": None,
             "createdAt": now(),
@@ -154,6 +157,20 @@ class Registry:
             grader.update(status="active", version="1", verifiedAt=now())
         checks = [{"name": "health", "passed": self.grader_passes, "reasonCode": reason}]
         return {"grader": grader, "verified": self.grader_passes, "checks": checks}
+
+
+def _health(grader: Json) -> Json:
+    probe = {"probedAt": now(), "outcome": "healthy", "latencyMs": 12, "reasonCode": None}
+    probed = grader["verifiedAt"] is not None
+    return {
+        "graderId": grader["id"],
+        "status": grader["status"],
+        "statusChangedAt": grader["statusChangedAt"],
+        "probed": probed,
+        "lastProbe": probe if probed else None,
+        "consecutiveHealthy": int(probed),
+        "consecutiveFailed": 0,
+    }
 
 
 def page(name: str, items: list[Json], parameters: Mapping[str, str]) -> Json:

@@ -1,6 +1,7 @@
 """Graders on loopback, healthy or sick, speaking the protocol without the grader SDK."""
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -82,6 +83,7 @@ class LoopbackGrader:
     refuses_strangers: bool = True
     health: Answer = field(default_factory=dict)
     requests: list[tuple[str, Answer]] = field(default_factory=list)
+    connections: int = 0
 
     def judge(self, completion: Answer) -> Answer:
         metadata = completion.get("metadata") or {}
@@ -186,12 +188,26 @@ class _Handler(BaseHTTPRequestHandler):
                 time.sleep(drip_seconds)
 
 
+class _Server(ThreadingHTTPServer):
+    """Counts its connections."""
+
+    daemon_threads = True
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.grader.connections += 1  # type: ignore[attr-defined]
+        super().process_request(request, client_address)
+
+
 @contextmanager
-def loopback_grader(**options: Any) -> Iterator[LoopbackGrader]:
-    """Run a grader on a free port for as long as the context lasts."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    grader = LoopbackGrader(url=f"http://127.0.0.1:{server.server_port}", **options)
+def loopback_grader(
+    *, tls: ssl.SSLContext | None = None, **options: Any
+) -> Iterator[LoopbackGrader]:
+    """Run a grader on a free port for as long as the context lasts, over TLS if told how."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    scheme = "http" if tls is None else "https"
+    grader = LoopbackGrader(url=f"{scheme}://127.0.0.1:{server.server_port}", **options)
     server.grader = grader  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -18,8 +18,12 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderGateway
+from autotune_platform.graders.repository import HEALTH_SHARDS
 from infra.indexes import (
     BY_COLLECTION_INDEX,
+    DELIVERIES_BY_TIME_INDEX,
+    DUE_DELIVERIES_INDEX,
+    DUE_DELIVERIES_PROJECTION,
     OPEN_BATCHES_INDEX,
     SCORES_BY_TASK_INDEX,
     SCORES_BY_TASK_PROJECTION,
@@ -27,6 +31,11 @@ from infra.indexes import (
 
 _PROJECTIONS: dict[str, Any] = {
     OPEN_BATCHES_INDEX: {"ProjectionType": "KEYS_ONLY"},
+    DELIVERIES_BY_TIME_INDEX: {"ProjectionType": "KEYS_ONLY"},
+    DUE_DELIVERIES_INDEX: {
+        "ProjectionType": "INCLUDE",
+        "NonKeyAttributes": list(DUE_DELIVERIES_PROJECTION),
+    },
     BY_COLLECTION_INDEX: {"ProjectionType": "ALL"},
     SCORES_BY_TASK_INDEX: {
         "ProjectionType": "INCLUDE",
@@ -40,6 +49,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         OPEN_BATCHES_INDEX: ("openShard", "dueAt"),
     },
     "budgets": {},
+    "deliveries": {
+        DELIVERIES_BY_TIME_INDEX: ("pk", "occurredAt"),
+        DUE_DELIVERIES_INDEX: ("dueShard", "duePosition"),
+    },
 }
 _QUEUES = ("high", "normal", "low")
 _FUNCTIONS = {
@@ -185,6 +198,27 @@ class Platform:
         """Invoke one of the operators' functions."""
         return handler(f"functions.operations.{function}")({}, LambdaContext())
 
+    def probe_graders(self, *, seconds: float = 240) -> dict[str, int]:
+        """Probe every shard once, as the rule does; return the sum of what the runs report."""
+        probe = handler("functions.graders.probe_graders")
+        reports = [
+            probe({"shard": shard}, LambdaContext(seconds)) for shard in range(HEALTH_SHARDS)
+        ]
+        return {name: sum(report[name] for report in reports) for name in reports[0]}
+
+    def stored_events(self) -> list[dict[str, Any]]:
+        """The records that the registry's stream holds of events, oldest first."""
+        items = boto3.client("dynamodb").scan(TableName="registry")["Items"]
+        events = [item for item in items if item["sk"]["S"].startswith("event#")]
+        return [
+            {"eventName": "INSERT", "dynamodb": {"NewImage": item}}
+            for item in sorted(events, key=lambda item: item["occurred_at"]["S"])
+        ]
+
+    def publish_events(self) -> None:
+        """Deliver every record of an event, as the stream would, also those that it did before."""
+        handler("functions.webhooks.publish_events")({"Records": self.stored_events()}, None)
+
     def new_grader(self, grader: Any, **fields: Any) -> str:
         """Register and verify a loopback grader; return its id."""
         body = {"name": "loopback", "endpoint": grader.url, **fields}
@@ -273,6 +307,8 @@ def _resources(*, admit_private: bool) -> dict[str, str]:
         "REGISTRY_TABLE": "registry",
         "COMPLETIONS_TABLE": "completions",
         "BUDGETS_TABLE": "budgets",
+        "DELIVERIES_TABLE": "deliveries",
+        "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         "SECRETS_KEY_ID": key["KeyMetadata"]["KeyId"],
         "SCORE_COMPLETIONS_ARN": machine["stateMachineArn"],

@@ -49,6 +49,24 @@ def test_graders_are_registered_verified_listed_shown_and_deleted(api, run):
     assert run("graders", "list", "--json").stdout == ""
 
 
+def test_the_health_of_a_grader_is_shown_and_is_the_exit_status(run):
+    pin = "0" * 64
+    registered = run(
+        "graders", "register", "--name", "n", "--endpoint", "https://g.example", "--json",
+        "--certificate-sha256", pin,
+    )  # fmt: skip
+    grader = registered.json_lines[0]["grader"]
+    assert grader["certificateSha256"] == [pin]
+    unverified = run("graders", "health", grader["id"])
+    assert unverified.exit_code == exit_codes.INCOMPLETE
+    assert "status           inactive" in unverified.stdout
+    run("graders", "verify", grader["id"])
+    verified = run("graders", "health", grader["id"], "--json")
+    assert verified.exit_code == exit_codes.OK
+    assert verified.json_lines[0]["lastProbe"]["outcome"] == "healthy"
+    assert run("graders", "health", "grd_none").exit_code == exit_codes.NOT_FOUND
+
+
 def test_a_grader_secret_is_shown_once_on_stdout(run):
     ran = run("graders", "register", "--name", "n", "--endpoint", "https://g.example")
     assert ran.last_line == f"sharedSecret     {'s' * 64}"

@@ -9,7 +9,7 @@ def test_every_example_of_the_guide_runs(api, monkeypatch, capsys):
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     api.store.add_task()
     examples = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.M | re.S)
-    assert len(examples) == 6
+    assert len(examples) == 7
     names: dict = {}
     for example in examples:
         exec(compile(example, GUIDE.name, "exec"), names)
@@ -20,8 +20,9 @@ def test_every_example_of_the_guide_runs(api, monkeypatch, capsys):
         "100 of 100",
         "50 of 50",
         "1.0",
+        "active 0 0",
         "[1.0, 1.0]",
-        printed[6],
+        printed[7],
         "admin",
     ]
-    assert printed[6].startswith("not_found req_")
+    assert printed[7].startswith("not_found req_")

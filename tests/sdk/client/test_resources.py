@@ -57,6 +57,31 @@ def test_graders_are_registered_verified_changed_and_deleted(api, client):
     assert list(client.graders.list()) == []
 
 
+def test_the_health_of_a_grader_is_read(client):
+    grader_id = client.graders.register(name="n", endpoint="https://g.example").grader.id
+    assert client.graders.health(grader_id).probed is False
+    client.graders.verify(grader_id)
+    health = client.graders.health(grader_id)
+    assert (health.status, health.consecutive_healthy) == ("active", 1)
+    assert (health.last_probe.outcome, health.last_probe.latency_ms) == ("healthy", 12)
+    with pytest.raises(NotFoundError):
+        client.graders.health("grd_none")
+
+
+def test_a_grader_is_pinned_to_its_certificate_and_released(client):
+    first, second = "0" * 64, "f" * 64
+    grader = client.graders.register(
+        name="n", endpoint="https://g.example", certificate_sha256=[first]
+    ).grader
+    assert grader.certificate_sha256 == [first]
+    changed = client.graders.update(grader.id, certificate_sha256=[first, second])
+    assert changed.certificate_sha256 == [first, second]
+    assert client.graders.update(grader.id, name="m").certificate_sha256 == [first, second]
+    assert client.graders.update(grader.id, certificate_sha256=[]).certificate_sha256 == []
+    with pytest.raises(InvalidInputError, match="certificate_sha256"):
+        client.graders.update(grader.id, certificate_sha256=["AA:BB"])
+
+
 def test_keys_are_created_used_and_revoked(api, client):
     created = client.keys.create(name="trainer", role="training_operator", principal_id="lab-1")
     with AutotuneClient(base_url=api.base_url, api_key=created.api_key) as trainer:

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from autotune_platform import table as table_module
 from autotune_platform.errors import UnavailableError
@@ -45,26 +43,6 @@ class BusyClient:
             else {"Responses": {}}
         )
         return {**answer, "UnprocessedKeys": {name: {**asked, "Keys": rest}} if rest else {}}
-
-
-@pytest.fixture
-def client() -> Any:
-    with mock_aws():
-        made = boto3.client(
-            "dynamodb", "us-east-1", aws_access_key_id="x", aws_secret_access_key="x"
-        )
-        made.create_table(
-            TableName="t",
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
-            ],
-        )
-        yield made
 
 
 ITEMS = [{"pk": f"p{n}", "sk": "s", "n": n, "f": n / 3, "b": b"\x00\xff"} for n in range(230)]

@@ -31,12 +31,13 @@ _THROTTLED = frozenset(
         "SlowDown",
         "ThrottlingException",
         "TooManyRequestsException",
+        "TransactionConflictException",
     }
 )
 
 
 def is_throttled(error: Exception) -> bool:
-    """Tell whether AWS refused a call for want of capacity, so that it may succeed soon."""
+    """Tell whether AWS was too busy for a call, with others or with this item: it may pass soon."""
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in _THROTTLED
 
 

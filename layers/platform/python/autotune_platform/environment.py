@@ -32,6 +32,13 @@ class GatewayEnvironment(Environment):
     admit_private_addresses: bool = False
 
 
+class WebhookEnvironment(Environment):
+    """For functions that publish events, or that look after webhooks and deliveries."""
+
+    deliveries_table: str
+    webhook_queue_url: str
+
+
 class ContentEnvironment(Environment):
     """For functions that read or write completions."""
 

@@ -7,28 +7,24 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
-
-from boto3.dynamodb.types import Binary, TypeDeserializer, TypeSerializer
 
 from autotune_platform import clients
 from autotune_platform.errors import UnavailableError
 from autotune_platform.grouping import groups
+from autotune_platform.item_format import Item, item_from_wire, item_to_wire, key_to_wire
+from autotune_platform.transactions import Write, transact
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-_serializer = TypeSerializer()
-_deserializer = TypeDeserializer()
+__all__ = ["Item", "Key", "Page", "Table"]
 
-Item = dict[str, Any]
 Key = tuple[str, str]
 
 _BATCH_GET_KEYS = 100
 _BATCH_WRITE_ITEMS = 25
 _UNPROCESSED_ROUNDS = 8
-_SMALLEST_NUMBER = 1e-128
 
 
 @dataclass(frozen=True)
@@ -53,8 +49,10 @@ class Table:
 
     def get(self, pk: str, sk: str) -> Item | None:
         """Read one item, strongly consistent."""
-        answer = self._client.get_item(TableName=self._name, Key=_key(pk, sk), ConsistentRead=True)
-        return _from_wire(answer["Item"]) if "Item" in answer else None
+        answer = self._client.get_item(
+            TableName=self._name, Key=key_to_wire(pk, sk), ConsistentRead=True
+        )
+        return item_from_wire(answer["Item"]) if "Item" in answer else None
 
     def put_new(self, item: Item, *, or_expired_at: int | None = None) -> bool:
         """Write an item that must not exist; return False where it did.
@@ -70,7 +68,10 @@ class Table:
             values = {"ExpressionAttributeValues": {":now": {"N": str(or_expired_at)}}}
         try:
             self._client.put_item(
-                TableName=self._name, Item=_to_wire(item), ConditionExpression=condition, **values
+                TableName=self._name,
+                Item=item_to_wire(item),
+                ConditionExpression=condition,
+                **values,
             )
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
@@ -99,12 +100,12 @@ class Table:
         if removed:
             expression += " REMOVE " + ", ".join(removed)
         arguments: dict[str, Any] = (
-            {"ExpressionAttributeValues": _to_wire(values)} if values else {}
+            {"ExpressionAttributeValues": item_to_wire(values)} if values else {}
         )
         try:
             answer = self._client.update_item(
                 TableName=self._name,
-                Key=_key(pk, sk),
+                Key=key_to_wire(pk, sk),
                 UpdateExpression=expression,
                 ConditionExpression=" AND ".join(["attribute_exists(pk)", *conditions]),
                 ExpressionAttributeNames=names,
@@ -113,22 +114,28 @@ class Table:
             )
         except self._client.exceptions.ConditionalCheckFailedException:
             return None
-        return _from_wire(answer["Attributes"])
+        return item_from_wire(answer["Attributes"])
 
     def replace(self, pk: str, sk: str, item: Item, *, only_if: Mapping[str, Any]) -> bool:
-        """Write the whole of an existing item; return False where ``only_if`` no longer holds."""
+        """Write the whole of an existing item; return False where ``only_if`` no longer holds.
+
+        Raises:
+            UnavailableError: a transaction is writing it.
+        """
         names = {f"#{i}": name for i, name in enumerate(only_if)}
         values = {f":{i}": value for i, value in enumerate(only_if.values())}
         try:
             self._client.put_item(
                 TableName=self._name,
-                Item=_to_wire({**item, "pk": pk, "sk": sk}),
+                Item=item_to_wire({**item, "pk": pk, "sk": sk}),
                 ConditionExpression=" AND ".join(f"#{i} = :{i}" for i in range(len(names))),
                 ExpressionAttributeNames=names,
-                ExpressionAttributeValues=_to_wire(values),
+                ExpressionAttributeValues=item_to_wire(values),
             )
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
+        except self._client.exceptions.TransactionConflictException as error:
+            raise UnavailableError("the item is busy", retry_after_seconds=1) from error
         return True
 
     def advance(
@@ -154,21 +161,31 @@ class Table:
             try:
                 answer = self._client.update_item(
                     TableName=self._name,
-                    Key=_key(pk, sk),
+                    Key=key_to_wire(pk, sk),
                     UpdateExpression=f"SET #n = {start} + :by, expiresAt = :expiry",
                     ConditionExpression=condition,
                     ExpressionAttributeNames={"#n": name},
-                    ExpressionAttributeValues=_to_wire(values),
+                    ExpressionAttributeValues=item_to_wire(values),
                     ReturnValues="UPDATED_NEW",
                 )
             except self._client.exceptions.ConditionalCheckFailedException:
                 continue
-            return float(_from_wire(answer["Attributes"])[name])
+            return float(item_from_wire(answer["Attributes"])[name])
         return None
+
+    def transact(self, writes: Sequence[Write]) -> list[int]:
+        """Do all of up to 100 writes or none; return which ones' conditions did not hold.
+
+        An empty list means that everything is written.
+
+        Raises:
+            UnavailableError: the table is busy, or others kept writing the same items.
+        """
+        return transact(self._client, self._name, writes)
 
     def delete(self, pk: str, sk: str) -> None:
         """Delete an item; deleting what is not there is fine."""
-        self._client.delete_item(TableName=self._name, Key=_key(pk, sk))
+        self._client.delete_item(TableName=self._name, Key=key_to_wire(pk, sk))
 
     def query(
         self,
@@ -179,11 +196,15 @@ class Table:
         limit: int | None = None,
         after: Item | None = None,
         below: tuple[str, str] | None = None,
+        between: tuple[str, str, str] | None = None,
+        newest_first: bool = False,
     ) -> Page:
         """Read a partition of the table, or of an index, in sort order.
 
         Args:
             below: name of the sort key, and the value that it must be lower than.
+            between: name of the sort key, and its lowest and highest value.
+            newest_first: read from the end.
             limit: most items to return; all that fit 1 MB without it.
             after: the ``last_key`` of the page before.
         """
@@ -195,24 +216,28 @@ class Table:
         if limit is not None:
             options["Limit"] = limit
         if after is not None:
-            options["ExclusiveStartKey"] = _to_wire(after)
+            options["ExclusiveStartKey"] = item_to_wire(after)
         condition = "#partition = :partition"
         names = {"#partition": partition_name}
         values = {":partition": partition}
         if below is not None:
             condition += " AND #sort < :below"
             names["#sort"], values[":below"] = below
+        if between is not None:
+            condition += " AND #sort BETWEEN :lowest AND :highest"
+            names["#sort"], values[":lowest"], values[":highest"] = between
         answer = self._client.query(
             TableName=self._name,
             KeyConditionExpression=condition,
             ExpressionAttributeNames=names,
-            ExpressionAttributeValues=_to_wire(values),
+            ExpressionAttributeValues=item_to_wire(values),
+            ScanIndexForward=not newest_first,
             **options,
         )
         last = answer.get("LastEvaluatedKey")
         return Page(
-            items=[_from_wire(item) for item in answer["Items"]],
-            last_key=_from_wire(last) if last else None,
+            items=[item_from_wire(item) for item in answer["Items"]],
+            last_key=item_from_wire(last) if last else None,
         )
 
     def get_many(self, keys: Iterable[Key]) -> dict[Key, Item]:
@@ -224,12 +249,12 @@ class Table:
         found: dict[Key, Item] = {}
         for chunk in groups(dict.fromkeys(keys), _BATCH_GET_KEYS):
             pending: dict[str, Any] = {
-                self._name: {"Keys": [_key(*key) for key in chunk], "ConsistentRead": True}
+                self._name: {"Keys": [key_to_wire(*key) for key in chunk], "ConsistentRead": True}
             }
             for _ in _rounds():
                 answer = self._client.batch_get_item(RequestItems=pending)
                 for raw in answer["Responses"].get(self._name, []):
-                    item = _from_wire(raw)
+                    item = item_from_wire(raw)
                     found[item["pk"], item["sk"]] = item
                 pending = dict(answer.get("UnprocessedKeys") or {})
                 if not pending:
@@ -246,7 +271,7 @@ class Table:
         """
         for chunk in groups(items, _BATCH_WRITE_ITEMS):
             pending: dict[str, Any] = {
-                self._name: [{"PutRequest": {"Item": _to_wire(item)}} for item in chunk]
+                self._name: [{"PutRequest": {"Item": item_to_wire(item)}} for item in chunk]
             }
             for _ in _rounds():
                 answer = self._client.batch_write_item(RequestItems=pending)
@@ -263,38 +288,3 @@ def _rounds() -> Iterator[int]:
         if attempt:
             time.sleep(random.uniform(0, min(1.0, 0.025 * 2**attempt)))  # noqa: S311 - jitter
         yield attempt
-
-
-def _key(pk: str, sk: str) -> dict[str, Any]:
-    return {"pk": {"S": pk}, "sk": {"S": sk}}
-
-
-def _to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _serializer.serialize(_decimals(value)) for name, value in item.items()}
-
-
-def _decimals(value: Any) -> Any:
-    if isinstance(value, float):
-        # DynamoDB knows no number nearer to zero than 1e-130.
-        return Decimal(repr(value)) if abs(value) > _SMALLEST_NUMBER else Decimal(0)
-    if isinstance(value, dict):
-        return {name: _decimals(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_decimals(member) for member in value]
-    return value
-
-
-def _from_wire(item: Mapping[str, Any]) -> Item:
-    return {name: _plain(_deserializer.deserialize(value)) for name, value in item.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, Binary):
-        return bytes(value)  # type: ignore[call-overload]
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_plain(member) for member in value]
-    return value

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     )
     from autotune.protocol.graders import (
         Grader,
+        GraderHealth,
         GraderLimits,
+        GraderProbe,
         RegisterGraderResponse,
         VerifyGraderResponse,
     )
@@ -68,7 +70,9 @@ _HOMES = {
     "CreateKeyResponse": "autotune.protocol.access",
     "Grader": "autotune.protocol.graders",
     "GraderCapabilities": "autotune.protocol.grading",
+    "GraderHealth": "autotune.protocol.graders",
     "GraderLimits": "autotune.protocol.graders",
+    "GraderProbe": "autotune.protocol.graders",
     "InvalidInputError": _CLIENT,
     "InvalidRequestError": _CLIENT,
     "Key": "autotune.protocol.access",
@@ -108,7 +112,9 @@ __all__ = [
     "CreateKeyResponse",
     "Grader",
     "GraderCapabilities",
+    "GraderHealth",
     "GraderLimits",
+    "GraderProbe",
     "InvalidInputError",
     "InvalidRequestError",
     "Key",

@@ -4,6 +4,7 @@ A secret is ``KMS GenerateMac(kind, id, version)`` under an HMAC key that never 
 to leak at rest, rotation is a version number, and CloudTrail sees each derivation.
 """
 
+import threading
 from typing import Literal, Protocol
 
 from cachetools import TTLCache
@@ -29,13 +30,16 @@ class DerivedSecrets:
         self._cache: TTLCache[tuple[SecretKind, str, int], str] = TTLCache(
             _CACHED_SECRETS, _CACHED_SECONDS
         )
+        self._lock = threading.Lock()
 
     def derive(self, kind: SecretKind, identifier: str, version: int) -> str:
         """Return the secret of ``identifier`` in ``version``: 64 hexadecimal digits."""
         name = (kind, identifier, version)
-        secret = self._cache.get(name)
+        with self._lock:
+            secret = self._cache.get(name)
         if secret is None:
             message = f"autotune:{kind}:{identifier}:{version}".encode()
             secret = self._macs.generate_mac(message).hex()
-            self._cache[name] = secret
+            with self._lock:
+                self._cache[name] = secret
         return secret

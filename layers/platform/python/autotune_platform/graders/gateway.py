@@ -20,18 +20,20 @@ from autotune.protocol.signing import (
     verify_grader_response,
 )
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.connections import (
+from autotune_platform.graders.models import UsableGrader
+from autotune_platform.outbound.connections import (
     AddressRefusedError,
+    CertificateMismatchError,
     CheckedBackend,
+    pinned,
     time_limit,
 )
-from autotune_platform.graders.models import UsableGrader
 
 _CONNECT_TIMEOUT_SECONDS = 5
 _MAX_CONNECTIONS = 32
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 _LONGEST_RETRY_AFTER_SECONDS = 900
-_UNREACHED = frozenset({"grader_timeout", "grader_unreachable"})
+_UNREACHED = frozenset({"certificate_mismatch", "grader_timeout", "grader_unreachable"})
 
 Path = Literal["/score", "/score/batch", "/health"]
 
@@ -118,19 +120,20 @@ class GraderGateway:
         asked_as = request_id or new_id("req")
         signed_with = usable.secrets if secrets is None else secrets
         started = time.monotonic()
-        status, headers, answer = self._exchange(
-            "GET" if path == "/health" else "POST",
-            usable.grader.endpoint.rstrip("/") + path,
-            {
-                **sign_grader_request(signed_with, request_id=asked_as, body=body),
-                "Accept": "application/json",
-                "Accept-Encoding": "identity",
-                "User-Agent": "autotune",
-                **({"Content-Type": "application/json"} if body else {}),
-            },
-            body,
-            timeout_seconds,
-        )
+        with pinned(usable.grader.certificate_sha256):
+            status, headers, answer = self._exchange(
+                "GET" if path == "/health" else "POST",
+                usable.grader.endpoint.rstrip("/") + path,
+                {
+                    **sign_grader_request(signed_with, request_id=asked_as, body=body),
+                    "Accept": "application/json",
+                    "Accept-Encoding": "identity",
+                    "User-Agent": "autotune",
+                    **({"Content-Type": "application/json"} if body else {}),
+                },
+                body,
+                timeout_seconds,
+            )
         if status != 200:
             raise _refusal(status, headers)
         try:
@@ -166,6 +169,9 @@ class GraderGateway:
                 return response.status, _text_headers(response), _read(response)
         except AddressRefusedError as error:
             raise GraderCallError("address_refused") from error
+        except CertificateMismatchError as error:
+            # Its owner may be renewing it: what was not sent can be sent later.
+            raise GraderCallError("certificate_mismatch", retryable=True) from error
         except httpcore.TimeoutException as error:
             raise GraderCallError("grader_timeout", retryable=True) from error
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:

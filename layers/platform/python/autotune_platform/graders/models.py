@@ -19,11 +19,13 @@ class Grader(BaseModel):
     name: str
     description: str
     endpoint: str
+    certificate_sha256: list[str] = []
     capabilities: GraderCapabilities
     limits: GraderLimits = GraderLimits()
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus
+    status_changed_at: datetime | None = None
     version: str | None = None
     secret_version: int = 1
     verified_at: datetime | None = None

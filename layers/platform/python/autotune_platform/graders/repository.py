@@ -1,15 +1,30 @@
-"""Where graders are stored."""
+"""Where graders and their health are stored.
 
+The health of verified graders lies apart from them, ``health#<shard>`` with the grader's id: a
+probe does not touch the grader that its owner may be changing, and no index is needed to find all.
+"""
+
+import zlib
+from collections.abc import Iterator
+
+from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.registry import (
     RECORD,
     collection,
     entity_attributes,
+    entity_from,
     entity_item,
     find_entity,
     list_collection,
 )
-from autotune_platform.table import Table
+from autotune_platform.table import Item, Table
+from autotune_platform.transactions import PRESENT, Condition, Delete, Put, Write
+from autotune_platform.webhooks.models import Event
+from autotune_platform.webhooks.outbox import outbox_item
+
+HEALTH_SHARDS = 4
+"""In how many partitions the health of all graders lies; each is probed by a run of its own."""
 
 
 class GraderRepository:
@@ -20,11 +35,7 @@ class GraderRepository:
 
     def add(self, grader: Grader) -> None:
         """Store a new grader."""
-        self._table.put_new(
-            entity_item(
-                grader, pk=grader.id, in_collection=collection(grader.organization_id, "grader")
-            )
-        )
+        self._table.put_new(_grader_item(grader))
 
     def get(self, grader_id: str) -> Grader | None:
         """Return a grader of any organisation."""
@@ -40,14 +51,97 @@ class GraderRepository:
     def replace(self, before: Grader, after: Grader) -> bool:
         """Store a changed grader; return False where it changed or went in the meantime."""
         return self._table.replace(
-            before.id,
-            RECORD,
-            entity_item(
-                after, pk=after.id, in_collection=collection(after.organization_id, "grader")
-            ),
-            only_if={"updated_at": entity_attributes(before)["updated_at"]},
+            before.id, RECORD, _grader_item(after), only_if=_unchanged(before)
         )
 
-    def delete(self, grader: Grader) -> None:
-        """Delete a grader; its verdicts stay."""
-        self._table.delete(grader.id, RECORD)
+    def change_standing(
+        self,
+        before: Grader,
+        after: Grader,
+        *,
+        event: Event | None,
+        health: Health | None,
+        health_before: Health | None = None,
+    ) -> bool:
+        """Store a grader, its health and an event together, or nothing of it.
+
+        Args:
+            health: None where the grader is not to be probed any more.
+            health_before: what ``health`` follows from; without it, probing starts anew.
+
+        Returns:
+            False where the grader or ``health_before`` changed or went in the meantime.
+        """
+        unchanged = Condition(exists=True, only_if=_unchanged(before))
+        writes: list[Write] = [Put(item=_grader_item(after), condition=unchanged)]
+        if health is None:
+            writes.append(Delete(pk=_health_partition(before.id), sk=before.id))
+        elif health_before is None:
+            writes.append(Put(item=_health_item(health)))
+        else:
+            writes.append(
+                Put(
+                    item=_health_item(health),
+                    condition=Condition(exists=True, only_if=_unchanged(health_before)),
+                )
+            )
+        if event is not None:
+            writes.append(Put(item=outbox_item(event, pk=after.id)))
+        return not self._table.transact(writes)
+
+    def delete(self, grader: Grader) -> bool:
+        """Delete a grader and its health; its verdicts stay. Return False where it was gone."""
+        return not self._table.transact(
+            [
+                Delete(pk=grader.id, sk=RECORD, condition=PRESENT),
+                Delete(pk=_health_partition(grader.id), sk=grader.id),
+            ]
+        )
+
+    def health(self, grader_id: str) -> Health | None:
+        """Return the health of a grader, None where it is not probed."""
+        item = self._table.get(_health_partition(grader_id), grader_id)
+        return entity_from(item, Health) if item else None
+
+    def health_in(self, shard: int) -> Iterator[Health]:
+        """Yield the health of every grader in one of ``HEALTH_SHARDS``."""
+        after: Item | None = None
+        while True:
+            page = self._table.query(_shard_partition(shard), after=after)
+            for item in page.items:
+                yield entity_from(item, Health)
+            after = page.last_key
+            if after is None:
+                return
+
+    def replace_health(self, before: Health, after: Health) -> bool:
+        """Store a changed health; return False where it changed or went in the meantime."""
+        return self._table.replace(
+            _health_partition(before.grader_id),
+            before.grader_id,
+            _health_item(after),
+            only_if=_unchanged(before),
+        )
+
+
+def _grader_item(grader: Grader) -> Item:
+    return entity_item(
+        grader, pk=grader.id, in_collection=collection(grader.organization_id, "grader")
+    )
+
+
+def _health_item(health: Health) -> Item:
+    key = {"pk": _health_partition(health.grader_id), "sk": health.grader_id}
+    return {**key, **entity_attributes(health)}
+
+
+def _health_partition(grader_id: str) -> str:
+    return _shard_partition(zlib.crc32(grader_id.encode()) % HEALTH_SHARDS)
+
+
+def _shard_partition(shard: int) -> str:
+    return f"health#{shard}"
+
+
+def _unchanged(before: Grader | Health) -> dict[str, str]:
+    return {"updated_at": entity_attributes(before)["updated_at"]}

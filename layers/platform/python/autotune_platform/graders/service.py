@@ -1,18 +1,20 @@
 """Registering graders and looking them up."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
+from autotune.protocol.graders import RegisterGraderRequest, StatusReason, UpdateGraderRequest
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import derived_secrets
 from autotune_platform.environment import Environment
 from autotune_platform.errors import ConflictError, GraderNotVerifiedError, NotFoundError
+from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.models import Grader, UsableGrader
 from autotune_platform.graders.repository import GraderRepository
+from autotune_platform.graders.status_events import status_event
 from autotune_platform.table import Table
 
 
@@ -43,6 +45,7 @@ class GraderService:
             organization_id=caller.organization_id,
             principal_id=caller.principal_id,
             status="inactive",
+            status_changed_at=now,
             created_at=now,
             updated_at=now,
             **_fields(request),
@@ -94,7 +97,11 @@ class GraderService:
         changes = _fields(request)
         if changes.get("endpoint", before.endpoint) != before.endpoint:
             changes |= {"status": "inactive", "verified_at": None, "version": None}
-        return self._replace(before, changes)
+            return self._unverified(before, changes, reason="endpoint_changed")
+        after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
+        if not self._repository.replace(before, after):
+            raise _changed_meanwhile(before)
+        return after
 
     def record_verification(self, before: Grader, *, version: str | None) -> Grader:
         """Mark a grader verified in ``version``, or inactive where ``version`` is None.
@@ -103,9 +110,45 @@ class GraderService:
             ConflictError: it changed while it was verified.
         """
         if version is None:
-            return self._replace(before, {"status": "inactive", "verified_at": None})
-        verified = {"status": "active", "verified_at": datetime.now(UTC), "version": version}
-        return self._replace(before, verified)
+            changes = {"status": "inactive", "verified_at": None}
+            return self._unverified(before, changes, reason="verification_failed")
+        now = datetime.now(UTC)
+        after = self._change_standing(
+            before,
+            {"status": "active", "verified_at": now, "version": version},
+            reason="verification_passed",
+            health=Health(grader_id=before.id, updated_at=now),
+        )
+        if after is None:
+            raise _changed_meanwhile(before)
+        return after
+
+    def health(self, grader: Grader) -> Health | None:
+        """Return what probes of a grader found, None where it is not probed."""
+        return self._repository.health(grader.id)
+
+    def probed(self, shard: int) -> Iterator[Health]:
+        """Yield the health of every probed grader in a shard, of any organisation."""
+        return self._repository.health_in(shard)
+
+    def record_probe(self, grader: Grader, before: Health, probe: Probe) -> Grader | None:
+        """Store what a probe found, and the status that follows from it.
+
+        Returns:
+            The grader as it is now; None where it, or its health, changed during the probe, which
+            then counts for nothing.
+        """
+        after = before.after(probe)
+        status = after.status(grader.status)
+        if status == grader.status:
+            return grader if self._repository.replace_health(before, after) else None
+        return self._change_standing(
+            grader,
+            {"status": status},
+            reason=probe.reason_code or "probes_passed",
+            health=after,
+            health_before=before,
+        )
 
     def delete(self, caller: Caller, scope: Scope, grader_id: str) -> None:
         """Delete a grader; what still waits for it ends ``failed``.
@@ -113,7 +156,8 @@ class GraderService:
         Raises:
             NotFoundError: there is none in the caller's scope.
         """
-        self._repository.delete(self.get_managed(caller, scope, grader_id))
+        if not self._repository.delete(self.get_managed(caller, scope, grader_id)):
+            raise NotFoundError(f"no grader {grader_id}")
 
     def require_verified(self, grader: Grader) -> str:
         """Return the version of a verified grader.
@@ -139,11 +183,43 @@ class GraderService:
     def _secret(self, grader: Grader) -> str:
         return self._secrets.derive("grader", grader.id, grader.secret_version)
 
-    def _replace(self, before: Grader, changes: Mapping[str, Any]) -> Grader:
-        after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
-        if not self._repository.replace(before, after):
-            raise ConflictError(f"grader {before.id} changed at the same time; read it again")
+    def _unverified(
+        self, before: Grader, changes: Mapping[str, Any], *, reason: StatusReason
+    ) -> Grader:
+        after = self._change_standing(before, changes, reason=reason, health=None)
+        if after is None:
+            raise _changed_meanwhile(before)
         return after
+
+    def _change_standing(
+        self,
+        before: Grader,
+        changes: Mapping[str, Any],
+        *,
+        reason: StatusReason,
+        health: Health | None,
+        health_before: Health | None = None,
+    ) -> Grader | None:
+        """Set a grader's status, and tell of it if it is another; no other place sets it.
+
+        Returns:
+            The grader after that, None where something changed at the same time.
+        """
+        now = datetime.now(UTC)
+        since = before.status_changed_at if changes["status"] == before.status else now
+        after = before.model_copy(update={**changes, "status_changed_at": since, "updated_at": now})
+        stored = self._repository.change_standing(
+            before,
+            after,
+            event=status_event(before, after, reason),
+            health=health,
+            health_before=health_before,
+        )
+        return after if stored else None
+
+
+def _changed_meanwhile(grader: Grader) -> ConflictError:
+    return ConflictError(f"grader {grader.id} changed at the same time; read it again")
 
 
 def _manages(caller: Caller, scope: Scope, grader: Grader) -> bool:

@@ -3,14 +3,13 @@
 import json
 from typing import Self
 
-from pydantic import ValidationError
-
 from autotune.protocol.graders import VerificationCheck
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderCallError, GraderGateway
 from autotune_platform.graders.models import Grader, UsableGrader
+from autotune_platform.graders.probe import ask_health
 from autotune_platform.graders.service import GraderService
 
 # Two calls have to fit into the 29 s of an API request.
@@ -51,18 +50,10 @@ class GraderVerification:
         self, usable: UsableGrader
     ) -> tuple[HealthResponse | None, VerificationCheck]:
         name = "signed health request is answered with a signed, healthy response"
-        try:
-            answer = self._gateway.ask(usable, "/health", timeout_seconds=_CALL_SECONDS)
-            health = HealthResponse.model_validate_json(answer.body)
-        except GraderCallError as error:
-            return None, VerificationCheck(name=name, passed=False, reason_code=error.reason_code)
-        except ValidationError:
-            return None, VerificationCheck(
-                name=name, passed=False, reason_code="response_malformed"
-            )
-        if health.status == "unhealthy":
-            return None, VerificationCheck(name=name, passed=False, reason_code="grader_unhealthy")
-        return health, VerificationCheck(name=name, passed=True)
+        found = ask_health(self._gateway, usable, timeout_seconds=_CALL_SECONDS)
+        if found.answer is None:
+            return None, VerificationCheck(name=name, passed=False, reason_code=found.reason_code)
+        return found.answer, VerificationCheck(name=name, passed=True)
 
     def _check_refusal(self, usable: UsableGrader) -> VerificationCheck:
         name = "wrongly signed score request is refused with 401"

@@ -1,11 +1,19 @@
-"""What happened, as organisations are told of it."""
+"""What happened, who wants to know it, and how the telling goes."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from autotune.protocol.events import EventType
+from autotune.protocol.events import (
+    DeliveryError,
+    DeliveryStatus,
+    DisabledReason,
+    EventType,
+    WebhookStatus,
+)
+
+AllEvents = Literal["all"]
 
 
 class Event(BaseModel):
@@ -22,3 +30,66 @@ class Event(BaseModel):
     organization_id: str
     occurred_at: datetime
     data: dict[str, Any]
+
+
+class Webhook(BaseModel):
+    """An organisation's wish to be told of events at a URL.
+
+    Its secret is derived from id and ``secret_version``; the version before it signs, too, until
+    ``previous_secret_until``.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    organization_id: str
+    url: str
+    event_types: tuple[EventType, ...] | AllEvents
+    description: str
+    status: WebhookStatus = "active"
+    disabled_reason: DisabledReason | None = None
+    failing_since: datetime | None = None
+    secret_version: int = 1
+    previous_secret_until: datetime | None = None
+    created_at: datetime
+    updated_at: datetime
+
+    def wants(self, event: Event) -> bool:
+        """Tell whether an event is one to deliver: of a type asked for, and not from before."""
+        return (
+            self.status == "active"
+            and event.occurred_at >= self.created_at
+            and (self.event_types == "all" or event.type in self.event_types)
+        )
+
+
+class Delivery(BaseModel):
+    """One event on its way to one webhook.
+
+    ``body`` is the very text that is sent, the same in every attempt. ``due_at`` is when the next
+    attempt may start; only what is ``pending`` has it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    webhook_id: str
+    event_id: str
+    organization_id: str
+    event_type: EventType
+    body: str
+    occurred_at: datetime
+    status: DeliveryStatus = "pending"
+    attempts: int = 0
+    due_at: datetime | None = None
+    last_attempt_at: datetime | None = None
+    last_status: int | None = None
+    last_error: DeliveryError | None = None
+
+
+class WebhookKey(BaseModel):
+    """Which webhook of which organisation; also the message that wakes the deliverer for it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    organization_id: str
+    webhook_id: str

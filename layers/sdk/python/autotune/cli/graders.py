@@ -14,7 +14,9 @@ from autotune.protocol.limits import (
     MIN_GRADER_REQUESTS_PER_SECOND,
 )
 
-app = typer.Typer(no_args_is_help=True, help="Graders: register, verify, list, get, delete.")
+app = typer.Typer(
+    no_args_is_help=True, help="Graders: register, verify, health, list, get, delete."
+)
 
 _COLUMNS: Columns[Grader] = {
     "ID": lambda grader: grader.id,
@@ -35,6 +37,10 @@ def register(
     endpoint: Annotated[
         str, typer.Option(help="HTTPS URL below which /score, /score/batch and /health lie.")
     ],
+    certificate_sha256: Annotated[
+        list[str] | None,
+        typer.Option(help="SHA-256 of its certificate; once more for the next one."),
+    ] = None,
     description: Annotated[str | None, typer.Option()] = None,
     max_batch_size: Annotated[
         int, typer.Option(min=1, help="Most completions that it takes in one request.")
@@ -75,6 +81,7 @@ def register(
         registered = client.graders.register(
             name=name,
             endpoint=endpoint,
+            certificate_sha256=certificate_sha256,
             description=description,
             capabilities={
                 "max_batch_size": max_batch_size,
@@ -113,6 +120,16 @@ def verify(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
             typer.echo(describe_check(check, endpoint, is_health=is_health))
         typer.echo(f"{grader_id} is {'verified' if result.verified else 'not verified'}")
     raise typer.Exit(exit_codes.OK if result.verified else exit_codes.INCOMPLETE)
+
+
+@app.command()
+def health(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+    """Show a grader's status and the latest probe; exit status 1 unless it is active."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        found = client.graders.health(grader_id)
+    invocation.show(found)
+    raise typer.Exit(exit_codes.OK if found.status == "active" else exit_codes.INCOMPLETE)
 
 
 @app.command("list")

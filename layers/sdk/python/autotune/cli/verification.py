@@ -7,6 +7,7 @@ _ASK_FOR_SECRET = "does the grader have this secret?"  # noqa: S105 - a question
 
 _HINTS = {
     "address_refused": "the endpoint must have a public address",
+    "certificate_mismatch": "it has another certificate than the one that it is pinned to",
     "grader_error": f"is its secret set? {_OWN_LOG}",
     "grader_rate_limited": "it answered 429; verify it again later",
     "grader_timeout": "is it running, and awake, at {endpoint}?",

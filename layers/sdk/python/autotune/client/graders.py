@@ -1,6 +1,6 @@
 """``client.graders``: who scores."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autotune.client.binding import (
@@ -23,6 +23,8 @@ from autotune.client.calls import (
 )
 from autotune.protocol.graders import (
     Grader,
+    GraderHealth,
+    GraderHealthResponse,
     GraderLimits,
     GraderList,
     GraderResponse,
@@ -41,6 +43,7 @@ def register_grader(
     *,
     name: str,
     endpoint: str,
+    certificate_sha256: Sequence[str] | None = None,
     description: str | None = None,
     capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
     limits: GraderLimits | Mapping[str, Any] | None = None,
@@ -51,6 +54,8 @@ def register_grader(
 
     Args:
         endpoint: HTTPS base URL below which ``/score``, ``/score/batch`` and ``/health`` lie.
+        certificate_sha256: SHA-256 fingerprints, in lower-case hexadecimal, of the one or two
+            certificates that it may have besides being valid; default any.
         limits: ``max_concurrency`` (1 to 1000 requests at the same time) and
             ``requests_per_second`` (0.01 to 10,000), for all callers together; default none.
         visibility: ``private`` (the default) serves the owner's organisation, ``public`` all.
@@ -64,6 +69,7 @@ def register_grader(
         RegisterGraderRequest,
         name=name,
         endpoint=endpoint,
+        certificate_sha256=certificate_sha256,
         description=description,
         capabilities=capabilities,
         limits=limits,
@@ -105,6 +111,7 @@ def update_grader(
     *,
     name: str | None = None,
     endpoint: str | None = None,
+    certificate_sha256: Sequence[str] | None = None,
     description: str | None = None,
     capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
     limits: GraderLimits | Mapping[str, Any] | None = None,
@@ -113,7 +120,8 @@ def update_grader(
 ) -> Call[Grader]:
     """Change the fields that are given; a changed endpoint has to be verified again.
 
-    ``capabilities`` and ``limits`` are replaced as a whole: empty limits lift them.
+    ``capabilities``, ``limits`` and ``certificate_sha256`` are replaced as a whole: empty limits
+    lift them, and so does an empty list of certificates.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -123,6 +131,7 @@ def update_grader(
         UpdateGraderRequest,
         name=name,
         endpoint=endpoint,
+        certificate_sha256=certificate_sha256,
         description=description,
         capabilities=capabilities,
         limits=limits,
@@ -158,6 +167,19 @@ def verify_grader(grader_id: str) -> Call[VerifyGraderResponse]:
     )
 
 
+def get_grader_health(grader_id: str) -> Call[GraderHealth]:
+    """Read a grader's status and what it is founded on: its latest probe, and how many alike.
+
+    Raises:
+        NotFoundError: there is no such grader in this organisation.
+    """
+    return Call(
+        method="GET",
+        path=path_to("graders", grader_id, "health"),
+        read=returning(GraderHealthResponse, lambda answer: answer.health),
+    )
+
+
 class Graders(Resource):
     """Graders, blocking."""
 
@@ -167,6 +189,7 @@ class Graders(Resource):
     update = Method(update_grader)
     delete = Method(delete_grader)
     verify = Method(verify_grader)
+    health = Method(get_grader_health)
 
 
 class AsyncGraders(AsyncResource):
@@ -178,3 +201,4 @@ class AsyncGraders(AsyncResource):
     update = AsyncMethod(update_grader)
     delete = AsyncMethod(delete_grader)
     verify = AsyncMethod(verify_grader)
+    health = AsyncMethod(get_grader_health)

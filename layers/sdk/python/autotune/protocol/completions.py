@@ -19,6 +19,7 @@ ReasonCode = Literal[
     "grader_rejected",
     "grader_rate_limited",
     "address_refused",
+    "certificate_mismatch",
     "redirect_refused",
     "response_unsigned",
     "response_signature_invalid",

@@ -1,6 +1,24 @@
-"""Events on the wire."""
+"""Events on the wire: what organisations are told of, and how the telling stands."""
 
 from typing import Literal
 
 EventType = Literal["score.completed", "batch.completed", "grader.status_changed"]
 """What organisations can be told of."""
+
+WebhookStatus = Literal["active", "disabled"]
+
+DisabledReason = Literal["gone", "failing", "requested"]
+"""Why nothing is sent: the address answered 410, it failed for five days, or somebody asked."""
+
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+
+DeliveryError = Literal[
+    "rejected",
+    "redirected",
+    "timed_out",
+    "unreachable",
+    "address_refused",
+    "webhook_disabled",
+    "webhook_deleted",
+]
+"""Why the last attempt failed, or why there was no further one."""

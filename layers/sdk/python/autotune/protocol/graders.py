@@ -5,8 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.limits import (
+    MAX_CERTIFICATE_PINS,
     MAX_GRADER_CONCURRENCY,
     MAX_GRADER_REQUESTS_PER_SECOND,
     MIN_GRADER_REQUESTS_PER_SECOND,
@@ -20,6 +22,22 @@ from autotune.protocol.types import (
 )
 
 GraderStatus = Literal["active", "degraded", "inactive"]
+"""How a grader is, as probes and verification found it; it informs, and stops nothing.
+
+``inactive`` is a grader that does not answer, or is not verified at its present endpoint.
+"""
+
+ProbeOutcome = Literal["healthy", "degraded", "failed"]
+"""What a probe found: ``failed`` is everything but a signed answer that says one of the others."""
+
+HealthReason = ReasonCode | Literal["grader_unhealthy", "grader_degraded"]
+"""Why a probe was not ``healthy``; the last two are what the grader says of itself."""
+
+StatusReason = (
+    HealthReason
+    | Literal["probes_passed", "verification_passed", "verification_failed", "endpoint_changed"]
+)
+"""Why a status changed."""
 Visibility = Literal["private", "public"]
 
 
@@ -72,6 +90,20 @@ DeclaredLimits = Annotated[GraderLimits, _only_known(GraderLimits, "limits")]
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 
+Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""SHA-256 of a certificate in DER: 64 lower-case hexadecimal digits."""
+
+
+def _lifted_by_null(value: Any) -> Any:
+    return [] if value is None else value
+
+
+CertificatePins = Annotated[
+    Annotated[list[Fingerprint], Field(max_length=MAX_CERTIFICATE_PINS)] | None,
+    BeforeValidator(_lifted_by_null),
+]
+"""The certificates that a grader may have, besides being valid: ``null`` or none for any."""
+
 
 class RegisterGraderRequest(RequestModel):
     """A grader's address and promises.
@@ -79,10 +111,13 @@ class RegisterGraderRequest(RequestModel):
     ``endpoint`` is the HTTPS base URL below which ``/score``, ``/score/batch`` and ``/health`` lie.
     A ``private`` grader serves its owner's organisation, a ``public`` one every organisation.
     ``share_reasoning`` lets trainers see the grader's reasoning; without it none is kept.
+    ``certificate_sha256`` holds the fingerprint of its TLS certificate, and of the next one while
+    it is renewed: nothing is sent to a holder of another.
     """
 
     name: Name
     endpoint: Endpoint
+    certificate_sha256: CertificatePins = None
     description: Description = ""
     capabilities: DeclaredCapabilities = GraderCapabilities()
     limits: DeclaredLimits = GraderLimits()
@@ -93,11 +128,13 @@ class RegisterGraderRequest(RequestModel):
 class UpdateGraderRequest(RequestModel):
     """Fields to change; a changed ``endpoint`` has to be verified again before it is used.
 
-    ``capabilities`` and ``limits`` are replaced as a whole: empty limits lift them.
+    ``capabilities``, ``limits`` and ``certificate_sha256`` are replaced as a whole: empty limits
+    lift them, and so does an empty list of certificates, or null.
     """
 
     name: Name | None = None
     endpoint: Endpoint | None = None
+    certificate_sha256: CertificatePins = None
     description: Description | None = None
     capabilities: DeclaredCapabilities | None = None
     limits: DeclaredLimits | None = None
@@ -106,18 +143,20 @@ class UpdateGraderRequest(RequestModel):
 
 
 class Grader(ResponseModel):
-    """A registered grader. ``endpoint`` is shown to the owner's organisation only."""
+    """A registered grader; its owner's organisation alone sees ``endpoint`` and certificates."""
 
     id: str
     owner: str
     name: str
     description: str
     endpoint: str | None
+    certificate_sha256: list[str] | None = None
     capabilities: GraderCapabilities
     limits: GraderLimits = GraderLimits()
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus
+    status_changed_at: Timestamp | None = None
     version: str | None
     verified_at: Timestamp | None
     created_at: Timestamp
@@ -149,6 +188,46 @@ class GraderList(ResponseModel):
 
     graders: list[Grader]
     next_token: str | None = None
+
+
+class GraderProbe(ResponseModel):
+    """One ``GET /health`` by Autotune; ``reason_code`` says why it was not ``healthy``."""
+
+    probed_at: Timestamp
+    outcome: ProbeOutcome
+    latency_ms: int
+    reason_code: HealthReason | None = None
+
+
+class GraderHealth(ResponseModel):
+    """How a grader is, and what that is founded on.
+
+    ``probed`` is False for a grader that is not verified at its present endpoint: it is left alone.
+    ``consecutive_healthy`` and ``consecutive_failed`` count the latest probes in a row.
+    """
+
+    grader_id: str
+    status: GraderStatus
+    status_changed_at: Timestamp | None
+    probed: bool
+    last_probe: GraderProbe | None = None
+    consecutive_healthy: int = 0
+    consecutive_failed: int = 0
+
+
+class GraderHealthResponse(ResponseModel):
+    """The health of one grader."""
+
+    health: GraderHealth
+
+
+class GraderStatusChange(ResponseModel):
+    """Data of the event ``grader.status_changed``."""
+
+    grader_id: str
+    previous_status: GraderStatus
+    current_status: GraderStatus
+    reason: StatusReason
 
 
 class VerificationCheck(ResponseModel):

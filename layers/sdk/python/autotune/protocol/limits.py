@@ -16,6 +16,9 @@ MIN_GRADER_REQUESTS_PER_SECOND = 0.01
 MAX_GRADER_REQUESTS_PER_SECOND = 10_000
 """Range of the ``requestsPerSecond`` that a grader's owner may set."""
 
+MAX_CERTIFICATE_PINS = 2
+"""Most certificates that a grader may be pinned to: the present one and the next."""
+
 MIN_DEADLINE_SECONDS = 60
 MAX_DEADLINE_SECONDS = 604_800
 """Range of a task's ``deadlineSeconds``; without one, the longest applies: no run lives longer."""

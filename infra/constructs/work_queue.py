@@ -1,4 +1,4 @@
-"""A queue of one priority, its dead letters, and how fast it is drained."""
+"""A queue of work, its dead letters, and how fast it is drained."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,9 @@ from constructs import Construct
 from infra.constructs.service_function import ServiceFunction
 
 MAX_RECEIVES = 5
-BATCH_SIZE = 10
 # The longest that SQS offers: dead letters wait for a person.
 DEAD_LETTER_RETENTION = Duration.days(14)
-CHUNK_RETENTION = Duration.days(4)
+WORK_RETENTION = Duration.days(4)
 # https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
 VISIBILITY_TIMEOUTS_PER_FUNCTION_TIMEOUT = 6
 
@@ -25,13 +24,15 @@ class DrainRate:
     Attributes:
         max_concurrency: Invocations of the consumer at once, 2 to 1000.
         batching_window_seconds: How long messages gather before an invocation, 0 to 300.
+        batch_size: Most messages that one invocation gets.
     """
 
     max_concurrency: int
     batching_window_seconds: int
+    batch_size: int = 10
 
 
-class PriorityQueue(Construct):
+class WorkQueue(Construct):
     """Encrypted queue over TLS; what its consumer refuses five times becomes a dead letter."""
 
     def __init__(
@@ -60,7 +61,7 @@ class PriorityQueue(Construct):
             "Queue",
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
-            retention_period=CHUNK_RETENTION,
+            retention_period=WORK_RETENTION,
             visibility_timeout=Duration.seconds(visibility_seconds),
             dead_letter_queue=sqs.DeadLetterQueue(
                 queue=self.dead_letters, max_receive_count=MAX_RECEIVES
@@ -72,7 +73,7 @@ class PriorityQueue(Construct):
         consumer.function.add_event_source(
             event_sources.SqsEventSource(
                 self.queue,
-                batch_size=BATCH_SIZE,
+                batch_size=self._drain_rate.batch_size,
                 max_batching_window=Duration.seconds(self._drain_rate.batching_window_seconds),
                 max_concurrency=self._drain_rate.max_concurrency,
                 report_batch_item_failures=True,

@@ -1,26 +1,50 @@
-"""Connections to graders: to addresses that were checked, and for a bounded time in all.
+"""Connections to addresses from outside: checked ones, and for a bounded time in all.
 
 Names are resolved here and the connection goes to the very address that was checked, so that a
-second answer from DNS changes nothing. TLS still checks the certificate against the name.
+second answer from DNS changes nothing. TLS still checks the certificate against the name; a pin
+asks for one certificate among those that pass.
 """
 
+import hashlib
 import ssl
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import httpcore
 
-from autotune_platform.graders.addresses import is_callable_port, is_public, resolve
+from autotune_platform.outbound.addresses import is_callable_port, is_public, resolve
 
 _WRITE_BYTES = 16_384
 _deadline: ContextVar[float] = ContextVar("_deadline")
+_pins: ContextVar[Sequence[str]] = ContextVar("_pins", default=())
 
 
 class AddressRefusedError(Exception):
-    """The gateway does not connect there: to an address that is not public, or to that port."""
+    """We do not connect there: to an address that is not public, or to that port."""
+
+
+class CertificateMismatchError(Exception):
+    """The other side's certificate is none of those that were asked for; nothing was sent to it."""
+
+
+@contextmanager
+def pinned(fingerprints: Sequence[str]) -> Iterator[None]:
+    """Let everything inside be sent to the holder of one of these certificates only, if any.
+
+    A pooled connection is looked at anew by each call that it serves: it may have been opened for a
+    call with other pins.
+
+    Args:
+        fingerprints: SHA-256 of the leaf certificate in DER, lower-case hexadecimal.
+    """
+    token = _pins.set(fingerprints)
+    try:
+        yield
+    finally:
+        _pins.reset(token)
 
 
 @contextmanager
@@ -57,8 +81,8 @@ class CheckedBackend(httpcore.NetworkBackend):
         """Resolve, check and connect.
 
         Raises:
-            AddressRefusedError: an address of ``host`` is not public, or no grader listens on
-                ``port``.
+            AddressRefusedError: an address of ``host`` is not public, or ``port`` is a system
+                service's.
             httpcore.ConnectError: the name does not resolve, or nothing answers.
             httpcore.ConnectTimeout: nothing answers in time.
         """
@@ -85,15 +109,19 @@ class CheckedBackend(httpcore.NetworkBackend):
 
 
 class _BoundedStream(httpcore.NetworkStream):
-    """A connection whose every operation ends by the deadline of the call that it serves now."""
+    """A connection that keeps to the deadline and the pins of the call that it serves now."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
+        self._fingerprint = _fingerprint(stream.get_extra_info("socket"))
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        pins = _pins.get()
+        if pins and self._fingerprint not in pins:
+            raise CertificateMismatchError
         # One time-out would count anew for each part that a slow reader lets through.
         for start in range(0, len(buffer), _WRITE_BYTES):
             part = buffer[start : start + _WRITE_BYTES]
@@ -113,6 +141,14 @@ class _BoundedStream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+def _fingerprint(connected: Any) -> str | None:
+    """Return the fingerprint of the other side's certificate, None before TLS or without it."""
+    if not isinstance(connected, ssl.SSLSocket):
+        return None
+    certificate = connected.getpeercert(binary_form=True)
+    return None if certificate is None else hashlib.sha256(certificate).hexdigest()
 
 
 def _left(timeout: float | None, exceeded: type[httpcore.TimeoutException]) -> float | None:

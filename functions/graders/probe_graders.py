@@ -1,0 +1,21 @@
+"""Ask a share of all graders for their health; runs every five minutes for each share."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.environment import GatewayEnvironment
+from autotune_platform.graders.probing import GraderProbing
+
+
+@cache
+def service() -> GraderProbing:
+    """Return the process's service."""
+    return GraderProbing.from_environment(GatewayEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Probe the graders of ``{"shard": n}``; return how many were probed, changed and left."""
+    report = service().probe(
+        event["shard"], seconds_left=lambda: context.get_remaining_time_in_millis() / 1000
+    )
+    return report.model_dump()

@@ -1,0 +1,77 @@
+"""A grader's health as pure state: nothing here reads a clock or a table.
+
+A status changes only after several probes in a row agree (hysteresis), so that a grader which fails
+one probe, or every other one, keeps the status that it has.
+"""
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+from autotune.protocol.graders import GraderStatus, HealthReason, ProbeOutcome
+
+PROBES_TO_CHANGE = 2
+"""How many probes in a row make a grader ``active`` again, or ``degraded``."""
+
+PROBES_TO_GIVE_UP = 6
+"""How many probes in a row have to fail for ``inactive``; half an hour's."""
+
+
+class Probe(BaseModel):
+    """What one probe found; ``reason_code`` says why it was not ``healthy``."""
+
+    model_config = ConfigDict(frozen=True)
+
+    probed_at: datetime
+    outcome: ProbeOutcome
+    latency_ms: int
+    reason_code: HealthReason | None = None
+
+
+class Health(BaseModel):
+    """What the probes of a verified grader found so far.
+
+    Attributes:
+        updated_at: when it was verified, or probed last; never the same twice.
+        healthy: how many of the latest probes in a row were healthy.
+        unwell: how many in a row were not.
+        failed: how many in a row failed.
+        answered: how many in a row did not.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    grader_id: str
+    updated_at: datetime
+    healthy: int = 0
+    unwell: int = 0
+    failed: int = 0
+    answered: int = 0
+    last_probe: Probe | None = None
+
+    def after(self, probe: Probe) -> Self:
+        """Return the health after one more probe."""
+        healthy, failed = probe.outcome == "healthy", probe.outcome == "failed"
+        return self.model_copy(
+            update={
+                "updated_at": probe.probed_at,
+                "healthy": self.healthy + 1 if healthy else 0,
+                "unwell": 0 if healthy else self.unwell + 1,
+                "failed": self.failed + 1 if failed else 0,
+                "answered": 0 if failed else self.answered + 1,
+                "last_probe": probe,
+            }
+        )
+
+    def status(self, before: GraderStatus) -> GraderStatus:
+        """Return the status that follows from the probes for a grader that had another before."""
+        if self.healthy >= PROBES_TO_CHANGE:
+            return "active"
+        if self.failed >= PROBES_TO_GIVE_UP:
+            return "inactive"
+        if before == "active" and self.unwell >= PROBES_TO_CHANGE:
+            return "degraded"
+        if before == "inactive" and self.answered >= PROBES_TO_CHANGE:
+            return "degraded"
+        return before

@@ -1,0 +1,98 @@
+"""Probing every verified grader, again and again."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Literal, Self
+
+from aws_lambda_powertools import Logger
+from pydantic import BaseModel, ConfigDict
+
+from autotune_platform.environment import GatewayEnvironment
+from autotune_platform.errors import UnavailableError
+from autotune_platform.graders.gateway import GraderGateway
+from autotune_platform.graders.health import Health, Probe
+from autotune_platform.graders.probe import ask_health
+from autotune_platform.graders.service import GraderService
+
+logger = Logger()
+
+_CALL_SECONDS = 10
+_PROBES_AT_ONCE = 16
+# A call that takes its whole time, and writing down what it showed.
+_SECONDS_FOR_ONE = 20
+
+_Result = Literal["probed", "changed", "left"]
+
+
+class ProbeReport(BaseModel):
+    """What one run did, in graders; those ``left`` had no time and come first in the next run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    probed: int = 0
+    changed: int = 0
+    left: int = 0
+
+
+class GraderProbing:
+    """Asks graders for their health and has their status follow.
+
+    A probe is never repeated here: that a status changes only after several in a row is the retry.
+    """
+
+    def __init__(self, *, graders: GraderService, gateway: GraderGateway) -> None:
+        self._graders = graders
+        self._gateway = gateway
+
+    @classmethod
+    def from_environment(cls, environment: GatewayEnvironment) -> Self:
+        """Return the service on the table and keys that the environment names."""
+        return cls(
+            graders=GraderService.from_environment(environment),
+            gateway=GraderGateway.from_environment(environment),
+        )
+
+    def probe(self, shard: int, *, seconds_left: Callable[[], float]) -> ProbeReport:
+        """Probe every grader of a shard that there is time for, the longest unprobed first."""
+        waiting = sorted(self._graders.probed(shard), key=lambda health: health.updated_at)
+
+        def probed(health: Health) -> _Result:
+            return "left" if seconds_left() < _SECONDS_FOR_ONE else self._probe(health)
+
+        with ThreadPoolExecutor(_PROBES_AT_ONCE) as pool:
+            results = list(pool.map(probed, waiting))
+        left = results.count("left")
+        if left:
+            logger.warning("graders left unprobed", shard=shard, left=left)
+        return ProbeReport(probed=len(results) - left, changed=results.count("changed"), left=left)
+
+    def _probe(self, health: Health) -> _Result:
+        usable = self._graders.get_usable(health.grader_id)
+        if usable is None:
+            return "probed"  # deleted since the shard was read
+        found = ask_health(self._gateway, usable, timeout_seconds=_CALL_SECONDS)
+        probe = Probe(
+            probed_at=datetime.now(UTC),
+            outcome=found.outcome,
+            latency_ms=found.latency_ms,
+            reason_code=found.reason_code,
+        )
+        before = usable.grader
+        try:
+            after = self._graders.record_probe(before, health, probe)
+        except UnavailableError:
+            after = None
+        if after is None:
+            logger.info("probe not counted: the grader changed", grader_id=before.id)
+            return "probed"
+        if after.status == before.status:
+            return "probed"
+        logger.warning(
+            "grader changed status",
+            grader_id=before.id,
+            before=before.status,
+            after=after.status,
+            reason_code=probe.reason_code,
+        )
+        return "changed"

@@ -1,0 +1,99 @@
+"""From what happened to deliveries."""
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Self
+
+from autotune_platform import clients
+from autotune_platform.environment import WebhookEnvironment
+from autotune_platform.table import Table
+from autotune_platform.webhooks.models import Delivery, Event, Webhook, WebhookKey
+from autotune_platform.webhooks.repository import (
+    DeliveryRepository,
+    WakeQueue,
+    WebhookRepository,
+)
+
+_WRITERS = 8
+
+
+class EventPublisher:
+    """Tells organisations of events, each webhook once of each event."""
+
+    def __init__(
+        self, *, webhooks: WebhookRepository, deliveries: DeliveryRepository, queue: WakeQueue
+    ) -> None:
+        self._webhooks = webhooks
+        self._deliveries = deliveries
+        self._queue = queue
+
+    @classmethod
+    def from_environment(cls, environment: WebhookEnvironment) -> Self:
+        """Return the publisher on the tables and queue that the environment names."""
+        return cls(
+            webhooks=WebhookRepository(Table.named(environment.registry_table)),
+            deliveries=DeliveryRepository(Table.named(environment.deliveries_table)),
+            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
+        )
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Store a delivery for each webhook that wants an event, and have them sent.
+
+        One read for each organisation; where it has no webhook, that is all. Publishing an event
+        again adds nothing, so that whoever fails half-way publishes all of it again.
+
+        Raises:
+            UnavailableError: the queue refused a message; publish again.
+        """
+        webhooks = {
+            organization_id: self._webhooks.list(organization_id)
+            for organization_id in dict.fromkeys(event.organization_id for event in events)
+        }
+        wanted = [
+            (webhook, event)
+            for event in events
+            for webhook in webhooks[event.organization_id]
+            if webhook.wants(event)
+        ]
+        if not wanted:
+            return
+        now = datetime.now(UTC)
+        new = [_delivery(webhook, event, now) for webhook, event in wanted]
+        with ThreadPoolExecutor(min(_WRITERS, len(new))) as writers:
+            # Drained, so that an error of any write is raised here.
+            list(writers.map(self._deliveries.add, new))
+        # Deliveries that were there before are woken for, too: their publisher may have died here.
+        self._queue.wake(
+            dict.fromkeys(
+                WebhookKey(organization_id=webhook.organization_id, webhook_id=webhook.id)
+                for webhook, _ in wanted
+            )
+        )
+
+
+def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:
+    return Delivery(
+        webhook_id=webhook.id,
+        event_id=event.id,
+        organization_id=webhook.organization_id,
+        event_type=event.type,
+        body=event_body(event),
+        occurred_at=event.occurred_at,
+        due_at=now,
+    )
+
+
+def event_body(event: Event) -> str:
+    """Return the text that tells of an event, the same whenever it is asked for."""
+    occurred_at = event.occurred_at.astimezone(UTC).isoformat(timespec="milliseconds")
+    return json.dumps(
+        {
+            "event": event.type,
+            "timestamp": occurred_at.replace("+00:00", "Z"),
+            "data": event.data,
+        },
+        separators=(",", ":"),
+        ensure_ascii=False,
+    )

@@ -1,0 +1,48 @@
+"""A grader that falls ill and recovers is seen by what the schedule does on the real way."""
+
+from collections.abc import Callable
+
+import boto3
+import pytest
+
+from autotune import AutotuneClient
+from local.endpoint import REGION
+from local.records import LocalProfile
+from tests.e2e.conftest import verified
+from tests.support.graders import loopback_grader
+
+
+@pytest.fixture
+def probe_all(profile: LocalProfile) -> Callable[[], None]:
+    """Does at once what the rule does every five minutes."""
+    session = boto3.Session("test", "test", region_name=REGION)
+    rules = session.client("events", endpoint_url=profile.aws_endpoint_url)
+    functions = session.client("lambda", endpoint_url=profile.aws_endpoint_url)
+    name = next(rule["Name"] for rule in rules.list_rules()["Rules"] if "Probe" in rule["Name"])
+    targets = rules.list_targets_by_rule(Rule=name)["Targets"]
+
+    def probe() -> None:
+        for target in targets:
+            answer = functions.invoke(FunctionName=target["Arn"], Payload=target["Input"])
+            assert "FunctionError" not in answer, answer["Payload"].read()
+
+    return probe
+
+
+def test_a_grader_that_falls_ill_and_recovers_is_told_of(
+    client: AutotuneClient, probe_all: Callable[[], None]
+) -> None:
+    with loopback_grader() as grader:
+        grader_id = verified(client, grader)
+        grader.health["status"] = "degraded"
+        seen = []
+        for _ in range(2):
+            probe_all()
+            seen.append(client.graders.health(grader_id))
+        assert [health.status for health in seen] == ["active", "degraded"]
+        assert seen[1].last_probe is not None
+        assert seen[1].last_probe.reason_code == "grader_degraded"
+        grader.health.clear()
+        for _ in range(2):
+            probe_all()
+    assert client.graders.get(grader_id).status == "active"
