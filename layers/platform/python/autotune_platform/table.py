@@ -6,6 +6,7 @@ Items go in and come out as plain Python values; numbers come out as ``int`` or 
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
@@ -166,6 +167,19 @@ class Table:
             return float(_from_wire(answer["Attributes"])[name])
         return None
 
+    def count(self, pk: str, sk: str, name: str, by: int, *, only_existing: bool = False) -> None:
+        """Add to a number that is 0 at first; an item that is not there is made, or left alone."""
+        condition = {"ConditionExpression": "attribute_exists(pk)"} if only_existing else {}
+        with suppress(self._client.exceptions.ConditionalCheckFailedException):
+            self._client.update_item(
+                TableName=self._name,
+                Key=_key(pk, sk),
+                UpdateExpression="ADD #n :by",
+                ExpressionAttributeNames={"#n": name},
+                ExpressionAttributeValues=_to_wire({":by": by}),
+                **condition,  # type: ignore[arg-type]
+            )
+
     def delete(self, pk: str, sk: str) -> None:
         """Delete an item; deleting what is not there is fine."""
         self._client.delete_item(TableName=self._name, Key=_key(pk, sk))
@@ -179,6 +193,7 @@ class Table:
         limit: int | None = None,
         after: Item | None = None,
         below: tuple[str, str] | None = None,
+        newest_first: bool = False,
     ) -> Page:
         """Read a partition of the table, or of an index, in sort order.
 
@@ -186,6 +201,7 @@ class Table:
             below: name of the sort key, and the value that it must be lower than.
             limit: most items to return; all that fit 1 MB without it.
             after: the ``last_key`` of the page before.
+            newest_first: from the highest sort key to the lowest.
         """
         options: dict[str, Any] = {}
         if index is not None:
@@ -194,6 +210,8 @@ class Table:
             options["ConsistentRead"] = True
         if limit is not None:
             options["Limit"] = limit
+        if newest_first:
+            options["ScanIndexForward"] = False
         if after is not None:
             options["ExclusiveStartKey"] = _to_wire(after)
         condition = "#partition = :partition"

@@ -1,6 +1,7 @@
 """Where graders are stored."""
 
 from autotune_platform.graders.models import Grader
+from autotune_platform.graders.statistics import statistics_key
 from autotune_platform.registry import (
     RECORD,
     collection,
@@ -47,6 +48,11 @@ class GraderRepository:
             ),
             only_if={"updated_at": entity_attributes(before)["updated_at"]},
         )
+
+    def count_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
+        """Add to the answers of a grader's version that came too late."""
+        pk, sk = statistics_key(grader_id, version, batch_id)
+        self._table.count(pk, sk, "lateAnswers", count)
 
     def delete(self, grader: Grader) -> None:
         """Delete a grader; its verdicts stay."""

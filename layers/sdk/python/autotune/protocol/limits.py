@@ -16,6 +16,10 @@ MIN_GRADER_REQUESTS_PER_SECOND = 0.01
 MAX_GRADER_REQUESTS_PER_SECOND = 10_000
 """Range of the ``requestsPerSecond`` that a grader's owner may set."""
 
+MIN_HEDGE_AFTER_MS = 100
+MAX_HEDGE_AFTER_MS = 30_000
+"""Range of the ``hedgeAfterMs`` that a grader's owner may set."""
+
 MIN_DEADLINE_SECONDS = 60
 MAX_DEADLINE_SECONDS = 604_800
 """Range of a task's ``deadlineSeconds``; without one, the longest applies: no run lives longer."""
