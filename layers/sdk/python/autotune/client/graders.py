@@ -52,7 +52,8 @@ def register_grader(
     Args:
         endpoint: HTTPS base URL below which ``/score``, ``/score/batch`` and ``/health`` lie.
         limits: ``max_concurrency`` (1 to 1000 requests at the same time) and
-            ``requests_per_second`` (0.01 to 10,000), for all callers together; default none.
+            ``requests_per_second`` (0.01 to 10,000), for all callers together; ``hedge_after_ms``
+            (100 to 30,000) has a slow call made once more; default none.
         visibility: ``private`` (the default) serves the owner's organisation, ``public`` all.
         share_reasoning: let trainers see the grader's reasoning; default False.
 
