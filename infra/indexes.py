@@ -5,6 +5,7 @@ DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
 DUE_DELIVERIES_INDEX = "dueDeliveries"
 DUE_DELIVERIES_PROJECTION = ("organization_id",)
 OPEN_BATCHES_INDEX = "openBatches"
+RUNS_BY_STATE_INDEX = "runsByState"
 SCORES_BY_TASK_INDEX = "scoresByTask"
 # Small attributes only: what listing scores shows, never content.
 SCORES_BY_TASK_PROJECTION = (
@@ -22,4 +23,19 @@ SCORES_BY_TASK_PROJECTION = (
     "submittedAt",
     "decidedAt",
     "batchId",
+)
+# What a list of runs shows: everything but the ids of their completions.
+RUNS_BY_STATE_PROJECTION = (
+    "organizationId",
+    "graderId",
+    "graderVersion",
+    "state",
+    "step",
+    "attempt",
+    "completions",
+    "remaining",
+    "lateAnswers",
+    "sleepUntil",
+    "startedAt",
+    "updatedAt",
 )

@@ -95,6 +95,14 @@ class EncryptedTable(Construct):
         self._grant(grantee, actions=REPLACE_ACTIONS, resource_arn=self.table.table_arn)
         self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
+    def grant_put(self, grantee: iam.IGrantable, *, keys: str) -> None:
+        """Lets a function put single items whose partition key is like ``keys``."""
+        self._grant_on_keys(grantee, action="dynamodb:PutItem", keys=keys)
+
+    def grant_update(self, grantee: iam.IGrantable, *, keys: str) -> None:
+        """Lets a function update single items whose partition key is like ``keys``."""
+        self._grant_on_keys(grantee, action="dynamodb:UpdateItem", keys=keys)
+
     def grant_query_index(self, grantee: iam.IGrantable, *, index_name: str) -> None:
         """Lets a function query one index."""
         arn = f"{self.table.table_arn}/index/{index_name}"
@@ -107,6 +115,15 @@ class EncryptedTable(Construct):
             raise ValueError("this table has no stream")
         self._grant(grantee, actions=FOLLOW_ACTIONS, resource_arn=self.table.table_stream_arn)
         self._key.grant_use_via(grantee, service="dynamodb")
+
+    def _grant_on_keys(self, grantee: iam.IGrantable, *, action: str, keys: str) -> None:
+        iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=[action],
+            resource_arns=[self.table.table_arn],
+            conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [keys]}},
+        )
+        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
     def _grant(
         self, grantee: iam.IGrantable, *, actions: Sequence[str], resource_arn: str

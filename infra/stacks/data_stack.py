@@ -16,6 +16,8 @@ from infra.indexes import (
     DUE_DELIVERIES_INDEX,
     DUE_DELIVERIES_PROJECTION,
     OPEN_BATCHES_INDEX,
+    RUNS_BY_STATE_INDEX,
+    RUNS_BY_STATE_PROJECTION,
     SCORES_BY_TASK_INDEX,
     SCORES_BY_TASK_PROJECTION,
 )
@@ -73,6 +75,13 @@ class DataStack(Stack):
                     partition_key=string_attribute("openShard"),
                     sort_key=string_attribute("dueAt"),
                     projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                ),
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name=RUNS_BY_STATE_INDEX,
+                    partition_key=string_attribute("runState"),
+                    sort_key=string_attribute("runTime"),
+                    projection_type=dynamodb.ProjectionType.INCLUDE,
+                    non_key_attributes=list(RUNS_BY_STATE_PROJECTION),
                 ),
             ],
         )

@@ -10,7 +10,7 @@ from infra.constructs.operations_alarms import OperationsAlarms
 from infra.constructs.scoring_workflow import ScoringWorkflow
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import SignedApi
-from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
+from infra.indexes import BY_COLLECTION_INDEX, RUNS_BY_STATE_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.data_stack import DataStack
 from infra.stacks.health import add_probing, add_publishing
 from infra.stacks.repair import OPERATOR_TIMEOUT, add_repair
@@ -95,6 +95,7 @@ class ServiceStack(Stack):
             },
         )
         data.registry.grant_read(grade.function)
+        data.registry.grant_update(grade.function, keys="grd_*")
         data.budgets.grant_read_change(grade.function)
         data.completions.grant_read_write(grade.function)
         data.content.grant_read(grade.function)
@@ -120,8 +121,12 @@ class ServiceStack(Stack):
             handler="functions.completions.dispatch_chunks.lambda_handler",
             description="Starts a run of the scoring workflow for each chunk in a queue",
             timeout=DISPATCH_TIMEOUT,
-            environment={"SCORE_COMPLETIONS_ARN": workflow.state_machine.state_machine_arn},
+            environment={
+                "COMPLETIONS_TABLE": data.completions.table.table_name,
+                "SCORE_COMPLETIONS_ARN": workflow.state_machine.state_machine_arn,
+            },
         )
+        data.completions.grant_put(dispatch.function, keys="run_*")
         workflow.state_machine.grant_start_execution(dispatch.function)
         for queue in self._functions.queues.values():
             queue.drain_into(dispatch)
@@ -145,6 +150,9 @@ class ServiceStack(Stack):
             },
         )
         self._data.completions.grant_read_write(completions.function)
+        self._data.completions.grant_query_index(
+            completions.function, index_name=RUNS_BY_STATE_INDEX
+        )
         self._data.content.grant_read_write(completions.function)
         for queue in self._functions.queues.values():
             queue.queue.grant_send_messages(completions.function)
@@ -165,7 +173,8 @@ class ServiceStack(Stack):
         api.route(access, paths=resource_paths("keys"))
         api.route(tasks, paths=resource_paths("tasks"))
         api.route(graders, paths=resource_paths("graders"))
-        api.route(completions, paths=[*resource_paths("completions"), *resource_paths("batches")])
+        for resource in ("completions", "batches", "runs"):
+            api.route(completions, paths=resource_paths(resource))
         api.route(scoring, paths=resource_paths("scores"))
         api.route_unknown_paths(access)
         return api

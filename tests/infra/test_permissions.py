@@ -64,13 +64,22 @@ EXPECTED = {
     "AccessApi": API | LIST,
     "TasksApi": API | LIST,
     "GradersApi": API | LIST,
-    "CompletionsApi": API | COMPLETIONS_READ_WRITE | CONTENT_READ | CONTENT_WRITE | SEND,
+    "CompletionsApi": API
+    | COMPLETIONS_READ_WRITE
+    | {("dynamodb:Query", "Completions/index/runsByState")}
+    | CONTENT_READ
+    | CONTENT_WRITE
+    | SEND,
     "ScoringApi": API
     | table(COMPLETIONS, READ)
     | {("dynamodb:Query", "Completions/index/scoresByTask")}
     | CONTENT_READ,
-    "DispatchChunks": CONSUME | {("states:StartExecution", "ScoreCompletions")},
-    "GradeChunk": table(REGISTRY, READ)
+    "DispatchChunks": CONSUME
+    | {("states:StartExecution", "ScoreCompletions")}
+    | table(COMPLETIONS, {"PutItem"})
+    | DECRYPT
+    | ENCRYPT,
+    "GradeChunk": table(REGISTRY, READ | {"UpdateItem"})
     | table("Budgets", {"GetItem", "PutItem", "UpdateItem"})
     | COMPLETIONS_READ_WRITE
     | CONTENT_READ
@@ -146,6 +155,26 @@ def allowed(synthesized, role_logical_id):
 def test_a_function_may_do_what_it_needs_and_nothing_else(aws, name):
     role = aws.functions()[name]["Role"]["Fn::GetAtt"][0]
     assert allowed(aws, role) == EXPECTED[name] | LOGS_AND_TRACES
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "where", "keys"),
+    [
+        ("DispatchChunks", "dynamodb:PutItem", COMPLETIONS, "run_*"),
+        ("GradeChunk", "dynamodb:UpdateItem", REGISTRY, "grd_*"),
+    ],
+)
+def test_a_function_that_adds_to_a_table_of_others_is_kept_to_its_items(
+    aws, name, action, where, keys
+):
+    role = aws.functions()[name]["Role"]["Fn::GetAtt"][0]
+    [condition] = [
+        statement["Condition"]
+        for statement in statements_of(aws, role)
+        if action in listed(statement["Action"])
+        and where in map(readable, listed(statement["Resource"]))
+    ]
+    assert condition == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [keys]}}
 
 
 def test_the_workflow_may_invoke_its_two_functions(aws):

@@ -20,7 +20,11 @@ FUNCTIONS = {
     "GradersApi": ("functions.graders.api", 29, GRADERS),
     "CompletionsApi": ("functions.completions.api", 29, CONTENT | QUEUES),
     "ScoringApi": ("functions.scoring.api", 29, CONTENT),
-    "DispatchChunks": ("functions.completions.dispatch_chunks", 30, {"SCORE_COMPLETIONS_ARN"}),
+    "DispatchChunks": (
+        "functions.completions.dispatch_chunks",
+        30,
+        {"COMPLETIONS_TABLE", "SCORE_COMPLETIONS_ARN"},
+    ),
     "GradeChunk": ("functions.scoring.grade_chunk", 120, CONTENT | GRADERS | {"BUDGETS_TABLE"}),
     "FailChunk": ("functions.scoring.fail_chunk", 60, CONTENT),
     "CreateOrganization": ("functions.operations.create_organization", 30, set()),
@@ -47,6 +51,8 @@ ROUTES = {
     "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
     "ANY /api/v1/batches": "CompletionsApi",
     "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
+    "ANY /api/v1/runs": "CompletionsApi",
+    "ANY /api/v1/runs/{proxy+}": "CompletionsApi",
     "ANY /api/v1/scores": "ScoringApi",
     "ANY /api/v1/scores/{proxy+}": "ScoringApi",
 }

@@ -26,7 +26,7 @@ class Store(Registry):
         self.batches: dict[str, Json] = {}
         self.grading_seconds = 0.0
 
-    def route(  # noqa: PLR0911 - a routing table
+    def route(  # noqa: C901, PLR0911 - a routing table
         self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes
     ) -> Routed:
         parameters = {name: values[0] for name, values in parse_qs(query).items()}
@@ -46,8 +46,17 @@ class Store(Registry):
                 found(self.completions, id_)
                 self._hold([id_], parameters)
                 return 200, {"verdict": self._verdict(id_)}, {}
+            case ("POST", "completions", [id_, "cancel"]):
+                found(self.completions, id_)
+                self._cancel([id_])
+                return 200, {"verdict": self._verdict(id_)}, {}
             case ("GET", "batches", [id_]):
                 return 200, self._batch(found(self.batches, id_), parameters), {}
+            case ("POST", "batches", [id_, "cancel"]):
+                self._cancel(found(self.batches, id_)["completionIds"])
+                return 200, self._batch(self.batches[id_], {}), {}
+            case (_, "runs", _):
+                return self._route_runs(method, rest, parameters)
             case ("GET", "scores", []):
                 return 200, self._scores(parameters), {}
             case (_, "tasks" | "graders", _):
@@ -164,6 +173,47 @@ class Store(Registry):
             "createdAt": batch["createdAt"],
             "counts": {"expected": len(ids), **counts},
             "verdicts": verdicts,
+        }
+
+    def _cancel(self, ids: Sequence[str]) -> None:
+        for id_ in ids:
+            if self._state(id_) == "pending":
+                self.completions[id_]["metadata"]["outcome"] = "canceled"
+                self.completions[id_]["decidedAfter"] = 0
+
+    def _route_runs(self, method: str, rest: list[str], parameters: Mapping[str, str]) -> Routed:
+        """There is a run for each batch."""
+        runs = {derived_id("run", id_): batch for id_, batch in self.batches.items()}
+        match (method, rest):
+            case ("GET", []):
+                told = [self._run(id_, batch) for id_, batch in runs.items()]
+                wanted = [run for run in told if parameters.get("state") in (None, run["state"])]
+                return 200, page("runs", wanted, parameters), {}
+            case ("GET", [id_]):
+                return 200, {"run": self._run(id_, found(runs, id_))}, {}
+            case ("POST", [id_, "cancel"]):
+                self._cancel(found(runs, id_)["completionIds"])
+                return 200, {"run": self._run(id_, runs[id_])}, {}
+        raise ProblemError(404, "not_found", f"no route {method} runs")
+
+    def _run(self, run_id: str, batch: Json) -> Json:
+        counts = self._batch(batch, {})["counts"]
+        state = "canceled" if counts["canceled"] else "completed"
+        grader_id = self.completions[batch["completionIds"][0]]["graderId"]
+        return {
+            "id": run_id,
+            "graderId": grader_id,
+            "graderVersion": "1",
+            "state": "pending" if counts["pending"] else state,
+            "step": "GradeChunk" if counts["pending"] else "Graded",
+            "attempt": 0,
+            "completions": counts["expected"],
+            "remaining": counts["pending"],
+            "lateAnswers": 0,
+            "startedAt": batch["createdAt"],
+            "updatedAt": batch["createdAt"],
+            "completionIds": batch["completionIds"],
+            "counts": counts,
         }
 
     def _hold(self, ids: Sequence[str], parameters: Mapping[str, str]) -> None:

@@ -25,6 +25,8 @@ from infra.indexes import (
     DUE_DELIVERIES_INDEX,
     DUE_DELIVERIES_PROJECTION,
     OPEN_BATCHES_INDEX,
+    RUNS_BY_STATE_INDEX,
+    RUNS_BY_STATE_PROJECTION,
     SCORES_BY_TASK_INDEX,
     SCORES_BY_TASK_PROJECTION,
 )
@@ -41,12 +43,17 @@ _PROJECTIONS: dict[str, Any] = {
         "ProjectionType": "INCLUDE",
         "NonKeyAttributes": list(SCORES_BY_TASK_PROJECTION),
     },
+    RUNS_BY_STATE_INDEX: {
+        "ProjectionType": "INCLUDE",
+        "NonKeyAttributes": list(RUNS_BY_STATE_PROJECTION),
+    },
 }
 _TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "registry": {BY_COLLECTION_INDEX: ("collection", "pk")},
     "completions": {
         SCORES_BY_TASK_INDEX: ("scoreShard", "scoreTime"),
         OPEN_BATCHES_INDEX: ("openShard", "dueAt"),
+        RUNS_BY_STATE_INDEX: ("runState", "runTime"),
     },
     "budgets": {},
     "deliveries": {
@@ -60,6 +67,7 @@ _FUNCTIONS = {
     "/api/v1/graders": "functions.graders.api",
     "/api/v1/completions": "functions.completions.api",
     "/api/v1/batches": "functions.completions.api",
+    "/api/v1/runs": "functions.completions.api",
     "/api/v1/scores": "functions.scoring.api",
 }
 

@@ -226,3 +226,10 @@ def test_a_list_needs_a_task(platform: Platform) -> None:
     answer = platform.call("GET", "/api/v1/scores")
     assert answer.status == 422
     assert "taskId" in answer.fields
+
+
+def test_what_is_no_id_is_told_what_one_looks_like(platform: Platform) -> None:
+    answer = platform.call("GET", "/api/v1/scores", query={"taskId": "xyz"})
+    assert (answer.status, answer.fields) == (422, {"taskId": "an id such as task_…"})
+    answer = platform.call("POST", "/api/v1/tasks", {"name": "t", "graderId": "xyz"})
+    assert answer.fields == {"graderId": "an id such as grd_…"}

@@ -119,3 +119,13 @@ def test_a_deadline_has_a_range(platform: Platform, grader: LoopbackGrader, seco
     body = {"name": "t", "graderId": platform.new_grader(grader), "deadlineSeconds": seconds}
     answer = platform.call("POST", "/api/v1/tasks", body)
     assert (answer.status, set(answer.fields)) == (422, {"deadlineSeconds"})
+
+
+def test_a_deadline_is_lifted_by_null_alone(platform: Platform, grader: LoopbackGrader) -> None:
+    task_id = platform.new_task(platform.new_grader(grader), deadlineSeconds=60)
+    path = f"/api/v1/tasks/{task_id}"
+    kept = platform.call("PATCH", path, {"name": "other", "description": None}).json["task"]
+    assert (kept["name"], kept["deadlineSeconds"]) == ("other", 60)
+    lifted = platform.call("PATCH", path, {"deadlineSeconds": None}).json["task"]
+    assert lifted["deadlineSeconds"] is None
+    assert platform.call("GET", path).json["task"] == lifted

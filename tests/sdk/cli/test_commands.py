@@ -30,12 +30,16 @@ def test_graders_are_registered_verified_listed_shown_and_deleted(api, run):
     registered = run(
         "graders", "register", "--name", "numeric", "--endpoint", "https://g.example",
         "--max-batch-size", 50, "--domain", "math", "--domain", "logic", "--public", "--json",
-        "--max-concurrency", 4, "--requests-per-second", 0.5,
+        "--max-concurrency", 4, "--requests-per-second", 0.5, "--hedge-after-ms", 800,
     )  # fmt: skip
     grader = registered.json_lines[0]["grader"]
     assert grader["capabilities"]["maxBatchSize"] == 50
     assert grader["capabilities"]["domains"] == ["math", "logic"]
-    assert grader["limits"] == {"maxConcurrency": 4, "requestsPerSecond": 0.5}
+    assert grader["limits"] == {
+        "maxConcurrency": 4,
+        "requestsPerSecond": 0.5,
+        "hedgeAfterMs": 800,
+    }
     assert grader["visibility"] == "public"
     assert run("graders", "get", grader["id"], "--json").json_lines == [grader]
     api.store.grader_passes = False
@@ -65,6 +69,30 @@ def test_the_health_of_a_grader_is_shown_and_is_the_exit_status(run):
     assert verified.exit_code == exit_codes.OK
     assert verified.json_lines[0]["lastProbe"]["outcome"] == "healthy"
     assert run("graders", "health", "grd_none").exit_code == exit_codes.NOT_FOUND
+
+
+def test_a_graders_limits_are_changed_one_by_one_and_lifted(run):
+    registered = run(
+        "graders", "register", "--name", "n", "--endpoint", "https://g.example",
+        "--max-concurrency", 4, "--hedge-after-ms", 800, "--json",
+    )  # fmt: skip
+    grader_id = registered.json_lines[0]["grader"]["id"]
+
+    def limits_after(*options):
+        (grader,) = run("graders", "update", grader_id, *options, "--json").json_lines
+        return {name: value for name, value in grader["limits"].items() if value is not None}
+
+    assert limits_after("--name", "m") == {"maxConcurrency": 4, "hedgeAfterMs": 800}
+    assert limits_after("--requests-per-second", 2.5) == {
+        "maxConcurrency": 4,
+        "requestsPerSecond": 2.5,
+        "hedgeAfterMs": 800,
+    }
+    assert limits_after("--no-limits", "--max-concurrency", 9) == {"maxConcurrency": 9}
+    assert limits_after("--no-limits") == {}
+    shown = run("graders", "get", grader_id, "--json").json_lines[0]
+    assert (shown["name"], shown["endpoint"]) == ("m", "https://g.example")
+    assert run("graders", "update", grader_id, "--max-concurrency", 0).exit_code == exit_codes.USAGE
 
 
 def test_a_grader_secret_is_shown_once_on_stdout(run):

@@ -22,6 +22,8 @@ def test_tasks_are_created_read_changed_listed_and_deleted(api, client):
     assert client.tasks.get(task.id) == task
     changed = client.tasks.update(task.id, description="Geometry", metadata={})
     assert (changed.name, changed.description, changed.metadata) == ("proofs", "Geometry", {})
+    assert client.tasks.update(task.id, deadline_seconds=90).deadline_seconds == 90
+    assert client.tasks.update(task.id, no_deadline=True).deadline_seconds is None
     assert task.id in [listed.id for listed in client.tasks.list()]
     client.tasks.delete(task.id)
     with pytest.raises(NotFoundError) as caught:
@@ -222,3 +224,31 @@ def test_a_forbidden_call_is_a_permission_error(api, client):
     api.misbehave(Fault(status=403, code="forbidden"))
     with pytest.raises(PermissionDeniedError):
         client.keys.create(name="x", role="admin")
+
+
+def test_runs_are_listed_read_and_canceled(api, client):
+    api.store.grading_seconds = 3_600
+    for _ in range(3):
+        client.completions.submit(
+            task_id=api.store.add_task(), model_id="m", prompt="p", response="r"
+        )
+    runs = list(client.runs.list(state="pending", page_size=2))
+    assert len(runs) == 3
+    assert list(client.runs.list(state="completed")) == []
+    run = client.runs.get(runs[0].id)
+    assert (run.completions, run.remaining, run.counts.pending) == (1, 1, 1)
+    canceled = client.runs.cancel(run.id)
+    assert (canceled.state, canceled.counts.canceled) == ("canceled", 1)
+    assert [one.id for one in client.runs.list(state="canceled")] == [run.id]
+    with pytest.raises(NotFoundError):
+        client.runs.get("run_none")
+
+
+def test_what_is_pending_is_canceled(api, client):
+    api.store.grading_seconds = 3_600
+    task_id = api.store.add_task()
+    items = [{"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"} for n in "ab"]
+    (batch,) = client.completions.submit_many(items)
+    assert client.completions.cancel(batch.completion_ids[0]).state == "canceled"
+    counts = client.batches.cancel(batch.batch_id).counts
+    assert (counts.canceled, counts.pending) == (2, 0)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -34,6 +34,10 @@ _THROTTLED = frozenset(
         "TransactionConflictException",
     }
 )
+
+
+REFUSALS = (ClientError, BotoCoreError)
+"""What a call of AWS raises, for those who go on without it."""
 
 
 def is_throttled(error: Exception) -> bool:

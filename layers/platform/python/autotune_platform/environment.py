@@ -93,4 +93,5 @@ class GradingEnvironment(ContentEnvironment, GatewayEnvironment):
 class DispatchEnvironment(Environment):
     """For the function that starts runs."""
 
+    completions_table: str
     score_completions_arn: str

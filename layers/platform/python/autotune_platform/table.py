@@ -6,6 +6,7 @@ Items go in and come out as plain Python values; numbers come out as ``int`` or 
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -182,6 +183,19 @@ class Table:
             UnavailableError: the table is busy, or others kept writing the same items.
         """
         return transact(self._client, self._name, writes)
+
+    def count(self, pk: str, sk: str, name: str, by: int, *, only_existing: bool = False) -> None:
+        """Add to a number that is 0 at first; an item that is not there is made, or left alone."""
+        condition = {"ConditionExpression": "attribute_exists(pk)"} if only_existing else {}
+        with suppress(self._client.exceptions.ConditionalCheckFailedException):
+            self._client.update_item(
+                TableName=self._name,
+                Key=key_to_wire(pk, sk),
+                UpdateExpression="ADD #n :by",
+                ExpressionAttributeNames={"#n": name},
+                ExpressionAttributeValues=item_to_wire({":by": by}),
+                **condition,  # type: ignore[arg-type]
+            )
 
     def delete(self, pk: str, sk: str) -> None:
         """Delete an item; deleting what is not there is fine."""

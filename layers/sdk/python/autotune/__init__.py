@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         VerifyGraderResponse,
     )
     from autotune.protocol.grading import GraderCapabilities, ScoreDimension
+    from autotune.protocol.runs import Run, RunSummary
     from autotune.protocol.tasks import Task
 
 _CLIENT = "autotune.client"
@@ -83,6 +84,8 @@ _HOMES = {
     "RegisterGraderResponse": "autotune.protocol.graders",
     "RequestTimeoutError": _CLIENT,
     "RequestTooLargeError": _CLIENT,
+    "Run": "autotune.protocol.runs",
+    "RunSummary": "autotune.protocol.runs",
     "Score": _COMPLETIONS,
     "ScoreDimension": "autotune.protocol.grading",
     "ScoredCompletion": _COMPLETIONS,
@@ -125,6 +128,8 @@ __all__ = [
     "RegisterGraderResponse",
     "RequestTimeoutError",
     "RequestTooLargeError",
+    "Run",
+    "RunSummary",
     "Score",
     "ScoreDimension",
     "ScoredCompletion",

@@ -11,6 +11,7 @@ from autotune_platform import clients
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, CHUNK_TEXT_BYTES, Chunk
 from autotune_platform.completions.repository import Runs
 from autotune_platform.environment import DispatchEnvironment
+from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.scoring.models import ChunkProgress
 
 logger = Logger()
@@ -19,8 +20,9 @@ logger = Logger()
 class DispatchService:
     """Starts a run for each chunk, merging small chunks of one grader."""
 
-    def __init__(self, *, runs: Runs) -> None:
+    def __init__(self, *, runs: Runs, recorder: RunRecorder) -> None:
         self._runs = runs
+        self._recorder = recorder
 
     @classmethod
     def from_environment(cls, environment: DispatchEnvironment) -> Self:
@@ -29,7 +31,8 @@ class DispatchService:
             runs=Runs(
                 state_machine_arn=environment.score_completions_arn,
                 stepfunctions=clients.stepfunctions(),
-            )
+            ),
+            recorder=RunRecorder.on_table(environment.completions_table),
         )
 
     def dispatch(self, messages: Mapping[str, str]) -> set[str]:
@@ -43,12 +46,17 @@ class DispatchService:
         """
         chunks, failed = _parsed(messages)
         for message_ids, chunk in _merged(chunks):
+            run_id = derived_id("run", str(chunk.generation), *sorted(chunk.completion_ids))
             progress = ChunkProgress(
                 **chunk.model_dump(exclude={"text_bytes", "generation"}),
                 remaining=len(chunk.completion_ids),
+                run_id=run_id,
             )
-            run_id = derived_id("run", str(chunk.generation), *sorted(chunk.completion_ids))
-            if not self._runs.try_start(run_id, progress.model_dump_json()):
+            # Stored first, so that no run is under way that cannot be read.
+            if not (
+                self._recorder.begin(progress, run_id)
+                and self._runs.try_start(run_id, progress.model_dump_json())
+            ):
                 failed |= message_ids
         return failed
 

@@ -108,8 +108,12 @@ class CompletionService:
         """
         before = self.batch_standing(caller, batch_id, wait_seconds=0)
         pending = [id_ for id_ in before.batch.completion_ids if id_ not in before.verdicts]
-        self._cancel(self.headers(pending).values())
+        self.cancel_all(pending)
         return self.batch_standing(caller, batch_id, wait_seconds=0)
+
+    def cancel_all(self, completion_ids: Iterable[str]) -> None:
+        """Cancel those completions, of any organisation, that have no verdict."""
+        self._cancel(self.headers(completion_ids).values())
 
     def postpone_sweep(self, batch_ids: Iterable[str], *, sleep_seconds: int) -> None:
         """Tell the sweeper that a run sleeps on purpose, and is to be looked after only later."""

@@ -74,10 +74,18 @@ class Admission:
         if wait := circuit.wait(now):
             return Wait(wait)
         probing = circuit.phase(now) == "half-open"
-        places = self._take_places(grader, round_id, 1 if probing else calls, seconds_left)
+        places = self.take_places(grader, round_id, 1 if probing else calls, seconds_left)
         if not places:
             return Wait(1)
-        admitted = Admitted(self, grader, round_id, circuit, places=places, probing=probing)
+        admitted = Admitted(
+            self,
+            grader,
+            round_id,
+            circuit,
+            places=places,
+            probing=probing,
+            seconds_left=seconds_left,
+        )
         if probing and not self._begin_probe(grader, round_id):
             admitted.give_places_back()
             return Wait(1)
@@ -128,9 +136,10 @@ class Admission:
             return self.budgets.change_circuit(grader.id, now, begun)
         return False
 
-    def _take_places(
+    def take_places(
         self, grader: Grader, round_id: str, wanted: int, seconds_left: Callable[[], float]
     ) -> int:
+        """Take up to ``wanted`` places at a grader for a round; return how many those are."""
         limit = grader.limits.max_concurrency
         if limit is None:
             return wanted
@@ -161,6 +170,7 @@ class Admitted:
         *,
         places: int,
         probing: bool,
+        seconds_left: Callable[[], float],
     ) -> None:
         self.concurrency = places
         self._admission = admission
@@ -168,6 +178,7 @@ class Admitted:
         self._round_id = round_id
         self._circuit = circuit
         self._probing = probing
+        self._seconds_left = seconds_left
         self._passed = self._failed = 0
         self._stopped = False
         self._resume_at = 0.0
@@ -219,25 +230,50 @@ class Admitted:
         else:
             self._count(failed=False)
 
+    @contextmanager
+    def turn_now(self) -> Iterator[None]:
+        """Give leave for one call more than was admitted, made inside and counted by nobody.
+
+        Raises:
+            TurnRefusedError: the grader cannot bear it at this very moment, or is being probed.
+        """
+        place = f"{self._round_id}-{secrets.token_hex(4)}"
+        if self._stopped or self._probing:
+            raise TurnRefusedError
+        if not self._admission.take_places(self._grader, place, 1, self._seconds_left):
+            raise TurnRefusedError
+        try:
+            rate = self._grader.limits.requests_per_second
+            if rate is not None and not self._reserve(rate, horizon=0)[1]:
+                raise TurnRefusedError
+            yield
+        finally:
+            self._give_back(place)
+
     def give_places_back(self) -> None:
         """Let others have this round's places."""
+        self._give_back(self._round_id)
+
+    def _give_back(self, round_id: str) -> None:
         if self._grader.limits.max_concurrency is None:
             return
         with suppress(UnavailableError):  # they come back by themselves
             self._admission.budgets.change_leases(
                 self._grader.id,
                 self._admission.now(),
-                lambda leases: (leases.given_back(self._round_id), None),
+                lambda leases: (leases.given_back(round_id), None),
             )
+
+    def _reserve(self, rate: float, *, horizon: float) -> tuple[float, bool]:
+        return self._admission.budgets.reserve_call(
+            self._grader.id, self._admission.now(), interval=1 / rate, horizon=horizon
+        )
 
     def _await_moment(self) -> None:
         rate = self._grader.limits.requests_per_second
         if rate is None:
             return
-        now = self._admission.now()
-        moment, reserved = self._admission.budgets.reserve_call(
-            self._grader.id, now, interval=1 / rate, horizon=LONGEST_PAUSE_SECONDS
-        )
+        moment, reserved = self._reserve(rate, horizon=LONGEST_PAUSE_SECONDS)
         if not reserved:
             self._stopped, self._resume_at = True, moment
             raise TurnRefusedError

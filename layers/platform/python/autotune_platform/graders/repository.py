@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
+from autotune_platform.graders.statistics import statistics_key
 from autotune_platform.registry import (
     RECORD,
     collection,
@@ -97,6 +98,11 @@ class GraderRepository:
                 Delete(pk=_health_partition(grader.id), sk=grader.id),
             ]
         )
+
+    def count_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
+        """Add to the answers of a grader's version that came too late."""
+        pk, sk = statistics_key(grader_id, version, batch_id)
+        self._table.count(pk, sk, "lateAnswers", count)
 
     def health(self, grader_id: str) -> Health | None:
         """Return the health of a grader, None where it is not probed."""

@@ -4,11 +4,14 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from aws_lambda_powertools import Logger
+
 from autotune.protocol.graders import RegisterGraderRequest, StatusReason, UpdateGraderRequest
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import derived_secrets
+from autotune_platform.clients import REFUSALS
 from autotune_platform.environment import Environment
 from autotune_platform.errors import ConflictError, GraderNotVerifiedError, NotFoundError
 from autotune_platform.graders.health import Health, Probe
@@ -16,6 +19,8 @@ from autotune_platform.graders.models import Grader, UsableGrader
 from autotune_platform.graders.repository import GraderRepository
 from autotune_platform.graders.status_events import status_event
 from autotune_platform.table import Table
+
+logger = Logger()
 
 
 class GraderService:
@@ -170,6 +175,13 @@ class GraderService:
                 f"grader {grader.id} has to pass POST /api/v1/graders/{grader.id}/verify first"
             )
         return grader.version
+
+    def note_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
+        """Count answers that came too late; what cannot be counted is logged and left out."""
+        try:
+            self._repository.count_late_answers(grader_id, version, batch_id, count)
+        except REFUSALS:
+            logger.exception("late answers not counted", grader_id=grader_id, count=count)
 
     def get_usable(self, grader_id: str) -> UsableGrader | None:
         """Return a grader with its secrets, for calling it."""

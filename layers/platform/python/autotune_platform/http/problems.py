@@ -10,6 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
     RequestValidationError,
 )
 
+from autotune.protocol.ids import ID_BODY
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, FieldProblem, Problem
 from autotune_platform.clients import is_throttled
 from autotune_platform.errors import (
@@ -77,12 +78,18 @@ def _invalid_request(faults: Iterable[Mapping[str, Any]]) -> InvalidRequestError
             fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
         )
     fields = [
-        FieldProblem(field=_field_path(fault["loc"]), expected=fault["msg"])
+        FieldProblem(field=_field_path(fault["loc"]), expected=_expected(fault))
         for fault in listed[:_MOST_FIELDS]
     ]
     more = len(listed) - len(fields)
     detail = f"{fields[0].field}: {fields[0].expected}" + (f" (and {more} more)" if more else "")
     return InvalidRequestError(detail, fields=fields)
+
+
+def _expected(fault: Mapping[str, Any]) -> str:
+    """Say what an id looks like where the library shows the expression that it has to match."""
+    kind, is_id_pattern, _ = str(fault.get("ctx", {}).get("pattern", "")).partition(f"_{ID_BODY}")
+    return f"an id such as {kind.lstrip('^')}_…" if is_id_pattern else str(fault["msg"])
 
 
 def _field_path(location: Iterable[str | int]) -> str:

@@ -4,6 +4,7 @@ from typing import Self
 
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.environment import ContentEnvironment
+from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.scoring.judging import Judgement, verdict_of
 from autotune_platform.scoring.models import ChunkProgress
 from autotune_platform.scoring.verdicts import VerdictService
@@ -12,9 +13,12 @@ from autotune_platform.scoring.verdicts import VerdictService
 class ChunkFailure:
     """Writes ``failed`` where a run gave up, so that nothing waits for ever."""
 
-    def __init__(self, *, completions: CompletionService, verdicts: VerdictService) -> None:
+    def __init__(
+        self, *, completions: CompletionService, verdicts: VerdictService, recorder: RunRecorder
+    ) -> None:
         self._completions = completions
         self._verdicts = verdicts
+        self._recorder = recorder
 
     @classmethod
     def from_environment(cls, environment: ContentEnvironment) -> Self:
@@ -22,6 +26,7 @@ class ChunkFailure:
         return cls(
             completions=CompletionService.from_environment(environment),
             verdicts=VerdictService.from_environment(environment),
+            recorder=RunRecorder.on_table(environment.completions_table),
         )
 
     def fail(self, progress: ChunkProgress) -> ChunkProgress:
@@ -30,4 +35,5 @@ class ChunkFailure:
         left = self._verdicts.undecided([*progress.completion_ids, *progress.delayed_ids], progress)
         for header in self._completions.headers(left).values():
             self._verdicts.decide(verdict_of(header, failure, attempts=progress.attempt))
+        self._recorder.failed(progress)
         return progress.finished()

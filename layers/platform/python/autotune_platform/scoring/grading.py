@@ -1,9 +1,8 @@
 """Having a chunk of completions graded: one round of calls, verdicts written as they come."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Self, TypeVar
+from typing import Self
 
 from aws_lambda_powertools import Logger
 
@@ -25,17 +24,19 @@ from autotune_platform.graders.gateway import (
     GraderGateway,
     Path,
 )
+from autotune_platform.graders.hedging import Hedging
 from autotune_platform.graders.models import UsableGrader
 from autotune_platform.graders.service import GraderService
+from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.scoring.answers import read_batch, read_single
 from autotune_platform.scoring.deadlines import overdue
-from autotune_platform.scoring.judging import Judgement, verdict_of
+from autotune_platform.scoring.deciding import Decisions
+from autotune_platform.scoring.judging import Judgement
 from autotune_platform.scoring.models import ChunkProgress
 from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.threads import in_parallel
 
 logger = Logger()
-
-T = TypeVar("T")
 
 CALL_TIMEOUT_SECONDS = 30
 """Longest that one call to a grader may take, from connecting to the last byte of its answer."""
@@ -44,7 +45,6 @@ MAX_ATTEMPTS = 8
 """Passes in which a completion may fail for a passing reason before it ends ``failed``."""
 
 _CONCURRENT_CALLS = 8
-_CONCURRENT_WRITES = 4
 _LARGEST_REQUEST_BYTES = 4_000_000
 
 
@@ -59,12 +59,15 @@ class ChunkGrading:
         graders: GraderService,
         gateway: GraderGateway,
         admission: Admission,
+        recorder: RunRecorder,
     ) -> None:
         self._completions = completions
         self._verdicts = verdicts
         self._graders = graders
         self._gateway = gateway
         self._admission = admission
+        self._recorder = recorder
+        self._decisions = Decisions(verdicts=verdicts, graders=graders, recorder=recorder)
 
     @classmethod
     def from_environment(cls, environment: GradingEnvironment) -> Self:
@@ -75,6 +78,7 @@ class ChunkGrading:
             graders=GraderService.from_environment(environment),
             gateway=GraderGateway.from_environment(environment),
             admission=Admission.from_environment(environment),
+            recorder=RunRecorder.on_table(environment.completions_table),
         )
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
@@ -86,6 +90,13 @@ class ChunkGrading:
         Args:
             seconds_left: how long this invocation may still run.
         """
+        left = self._do_round(progress, seconds_left)
+        self._recorder.after_round(left)
+        return left
+
+    def _do_round(
+        self, progress: ChunkProgress, seconds_left: Callable[[], float]
+    ) -> ChunkProgress:
         usable = self._graders.get_usable(progress.grader_id)
         waiting = self._verdicts.undecided(progress.completion_ids, progress)
         if usable is None:
@@ -141,7 +152,13 @@ class ChunkGrading:
                 return
             try:
                 with admitted.turn():
-                    judgements = self._ask(usable, pack)
+                    judgements = hedging.call(
+                        lambda seconds: self._ask(usable, pack, seconds),
+                        timeout_seconds=CALL_TIMEOUT_SECONDS,
+                        late=lambda said: self._decisions.count_late(
+                            progress, [headers[id_] for id_ in said]
+                        ),
+                    )
             except TurnRefusedError:
                 untried.extend(completion.id for completion in pack)
                 return
@@ -159,15 +176,17 @@ class ChunkGrading:
                     return
                 failure = Judgement(reason_code=error.reason_code)
                 judgements = {completion.id: failure for completion in pack}
-            self._decide(
+            self._decisions.decide(
+                progress,
                 headers,
                 judgements,
                 attempts=progress.attempt + 1,
                 share_reasoning=usable.grader.share_reasoning,
             )
 
-        with admitted:
-            _in_parallel(grade_pack, packs, at_most=admitted.concurrency)
+        hedging = Hedging(admitted, after_ms=usable.grader.limits.hedge_after_ms)
+        with admitted, hedging:
+            in_parallel(grade_pack, packs, at_most=admitted.concurrency)
         return progress.after_round(
             untried=untried,
             failed=failed,
@@ -186,28 +205,34 @@ class ChunkGrading:
         self._fail(left, late, "deadline_exceeded", attempts=left.attempt)
         return left.without(late)
 
-    def _ask(self, usable: UsableGrader, pack: Sequence[GradedCompletion]) -> dict[str, Judgement]:
+    def _ask(
+        self, usable: UsableGrader, pack: Sequence[GradedCompletion], seconds: float
+    ) -> dict[str, Judgement]:
         request_id = new_id("req")
         options = ScoreOptions(
             include_dimensions=True, include_explanation=usable.grader.share_reasoning
         )
         if len(pack) == 1:
             single = ScoreRequest(request_id=request_id, completion=pack[0], options=options)
-            answer = self._call(usable, "/score", single)
+            answer = self._call(usable, "/score", single, seconds)
             return read_single(answer, pack[0].id)
         batch = BatchScoreRequest(request_id=request_id, completions=list(pack), options=options)
-        answer = self._call(usable, "/score/batch", batch)
+        answer = self._call(usable, "/score/batch", batch, seconds)
         return read_batch(answer, [completion.id for completion in pack])
 
     def _call(
-        self, usable: UsableGrader, path: Path, request: ScoreRequest | BatchScoreRequest
+        self,
+        usable: UsableGrader,
+        path: Path,
+        request: ScoreRequest | BatchScoreRequest,
+        seconds: float,
     ) -> GraderAnswer:
         return self._gateway.ask(
             usable,
             path,
             body=_json(request),
             request_id=request.request_id,
-            timeout_seconds=CALL_TIMEOUT_SECONDS,
+            timeout_seconds=seconds,
         )
 
     def _fail(
@@ -222,30 +247,12 @@ class ChunkGrading:
             return
         failure = Judgement(reason_code=reason_code)
         headers = self._completions.headers(completion_ids)
-        self._decide(
+        self._decisions.decide(
+            progress,
             headers,
             dict.fromkeys(headers, failure),
             attempts=progress.attempt + 1 if attempts is None else attempts,
         )
-
-    def _decide(
-        self,
-        headers: Mapping[str, CompletionHeader],
-        judgements: Mapping[str, Judgement],
-        *,
-        attempts: int,
-        share_reasoning: bool = False,
-    ) -> None:
-        verdicts = [
-            verdict_of(
-                headers[completion_id],
-                judgement,
-                attempts=attempts,
-                share_reasoning=share_reasoning,
-            )
-            for completion_id, judgement in judgements.items()
-        ]
-        _in_parallel(self._verdicts.decide, verdicts, at_most=_CONCURRENT_WRITES)
 
 
 def _asked_about(completion: Completion) -> GradedCompletion:
@@ -272,15 +279,6 @@ def _packs(completions: Iterable[GradedCompletion], most: int) -> Iterator[list[
         size += length
     if pack:
         yield pack
-
-
-def _in_parallel(work: Callable[[T], object], items: Sequence[T], *, at_most: int) -> None:
-    if len(items) == 1:
-        work(items[0])
-        return
-    with ThreadPoolExecutor(max_workers=at_most) as threads:
-        # Reading the results raises the first error, once every thread is done.
-        list(threads.map(work, items))
 
 
 def _json(model: GradedCompletion | ScoreRequest | BatchScoreRequest) -> bytes:

@@ -20,6 +20,11 @@ class Judgement:
     reported_version: str | None = None
 
     @property
+    def is_answer(self) -> bool:
+        """Whether a grader said it; what it left out it did not say."""
+        return self.reported_version is not None and self.reason_code != "item_missing"
+
+    @property
     def state(self) -> VerdictState:
         """The verdict's state: ``failed`` unless something else is said."""
         if self.score is not None:

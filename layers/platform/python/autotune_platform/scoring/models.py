@@ -58,6 +58,7 @@ class ChunkProgress(BaseModel):
         waits: rounds in a row that asked nobody, because the grader's limits or circuit forbade it.
         remaining: how many completions are due now or later.
         sleep_seconds: how long to wait before the next round.
+        run_id: the execution's name; None in runs that started before it was carried.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -72,6 +73,7 @@ class ChunkProgress(BaseModel):
     waits: int = 0
     remaining: int
     sleep_seconds: int = 0
+    run_id: str | None = None
 
     def after_round(
         self,

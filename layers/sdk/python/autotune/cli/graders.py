@@ -11,12 +11,35 @@ from autotune.protocol.graders import Grader
 from autotune.protocol.limits import (
     MAX_GRADER_CONCURRENCY,
     MAX_GRADER_REQUESTS_PER_SECOND,
+    MAX_HEDGE_AFTER_MS,
     MIN_GRADER_REQUESTS_PER_SECOND,
+    MIN_HEDGE_AFTER_MS,
 )
 
 app = typer.Typer(
-    no_args_is_help=True, help="Graders: register, verify, health, list, get, delete."
+    no_args_is_help=True, help="Graders: register, verify, health, list, get, update, delete."
 )
+
+MaxConcurrency = Annotated[
+    int | None,
+    typer.Option(min=1, max=MAX_GRADER_CONCURRENCY, help="Most requests at the same time."),
+]
+RequestsPerSecond = Annotated[
+    float | None,
+    typer.Option(
+        min=MIN_GRADER_REQUESTS_PER_SECOND,
+        max=MAX_GRADER_REQUESTS_PER_SECOND,
+        help="Most requests in a second, evenly spaced.",
+    ),
+]
+HedgeAfterMs = Annotated[
+    int | None,
+    typer.Option(
+        min=MIN_HEDGE_AFTER_MS,
+        max=MAX_HEDGE_AFTER_MS,
+        help="Ask once more where an answer takes longer than this.",
+    ),
+]
 
 _COLUMNS: Columns[Grader] = {
     "ID": lambda grader: grader.id,
@@ -48,18 +71,9 @@ def register(
     avg_latency_ms: Annotated[
         int, typer.Option(min=0, help="Its own estimate for one request.")
     ] = 1_000,
-    max_concurrency: Annotated[
-        int | None,
-        typer.Option(min=1, max=MAX_GRADER_CONCURRENCY, help="Most requests at the same time."),
-    ] = None,
-    requests_per_second: Annotated[
-        float | None,
-        typer.Option(
-            min=MIN_GRADER_REQUESTS_PER_SECOND,
-            max=MAX_GRADER_REQUESTS_PER_SECOND,
-            help="Most requests in a second, evenly spaced.",
-        ),
-    ] = None,
+    max_concurrency: MaxConcurrency = None,
+    requests_per_second: RequestsPerSecond = None,
+    hedge_after_ms: HedgeAfterMs = None,
     domain: Annotated[
         list[str] | None, typer.Option(help="What it knows, such as math; may be repeated.")
     ] = None,
@@ -93,6 +107,7 @@ def register(
             limits={
                 "max_concurrency": max_concurrency,
                 "requests_per_second": requests_per_second,
+                "hedge_after_ms": hedge_after_ms,
             },
             visibility="public" if public else "private",
             share_reasoning=share_reasoning,
@@ -146,6 +161,44 @@ def get(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
     invocation = Invocation.of(ctx, as_json)
     with invocation.client() as client:
         invocation.show(client.graders.get(grader_id))
+
+
+@app.command()
+def update(
+    ctx: typer.Context,
+    grader_id: str,
+    *,
+    name: Annotated[str | None, typer.Option()] = None,
+    endpoint: Annotated[
+        str | None, typer.Option(help="A new one has to be verified before it is used.")
+    ] = None,
+    description: Annotated[str | None, typer.Option()] = None,
+    max_concurrency: MaxConcurrency = None,
+    requests_per_second: RequestsPerSecond = None,
+    hedge_after_ms: HedgeAfterMs = None,
+    no_limits: Annotated[
+        bool, typer.Option("--no-limits", help="Lift the limits that are not given here.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Change what is given of a grader, and show it."""
+    invocation = Invocation.of(ctx, as_json)
+    given = {
+        "max_concurrency": max_concurrency,
+        "requests_per_second": requests_per_second,
+        "hedge_after_ms": hedge_after_ms,
+    }
+    changed = {limit: value for limit, value in given.items() if value is not None}
+    with invocation.client() as client:
+        limits = None
+        if changed or no_limits:
+            # They are replaced as a whole, so those that stay are sent again.
+            kept = {} if no_limits else client.graders.get(grader_id).limits.model_dump()
+            limits = {**kept, **changed}
+        grader = client.graders.update(
+            grader_id, name=name, endpoint=endpoint, description=description, limits=limits
+        )
+    invocation.show(grader)
 
 
 @app.command()

@@ -20,6 +20,7 @@ from autotune.client.exchange import (
 )
 from autotune.client.graders import AsyncGraders
 from autotune.client.keys import AsyncKeys
+from autotune.client.runs import AsyncRuns
 from autotune.client.scores import AsyncScores
 from autotune.client.tasks import AsyncTasks
 
@@ -60,6 +61,7 @@ class AsyncAutotuneClient:
         self.graders = AsyncGraders(self)
         self.completions = AsyncCompletions(self)
         self.batches = AsyncBatches(self)
+        self.runs = AsyncRuns(self)
         self.scores = AsyncScores(self)
         self.keys = AsyncKeys(self)
 

@@ -20,6 +20,7 @@ from autotune.client.exchange import (
 )
 from autotune.client.graders import Graders
 from autotune.client.keys import Keys
+from autotune.client.runs import Runs
 from autotune.client.scores import Scores
 from autotune.client.tasks import Tasks
 
@@ -68,6 +69,7 @@ class AutotuneClient:
         self.graders = Graders(self)
         self.completions = Completions(self)
         self.batches = Batches(self)
+        self.runs = Runs(self)
         self.scores = Scores(self)
         self.keys = Keys(self)
 

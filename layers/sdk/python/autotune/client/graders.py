@@ -57,7 +57,8 @@ def register_grader(
         certificate_sha256: SHA-256 fingerprints, in lower-case hexadecimal, of the one or two
             certificates that it may have besides being valid; default any.
         limits: ``max_concurrency`` (1 to 1000 requests at the same time) and
-            ``requests_per_second`` (0.01 to 10,000), for all callers together; default none.
+            ``requests_per_second`` (0.01 to 10,000), for all callers together; ``hedge_after_ms``
+            (100 to 30,000) has a slow call made once more; default none.
         visibility: ``private`` (the default) serves the owner's organisation, ``public`` all.
         share_reasoning: let trainers see the grader's reasoning; default False.
 

@@ -99,8 +99,12 @@ def update_task(
     metadata: Mapping[str, Any] | None = None,
     share_identity: bool | None = None,
     deadline_seconds: int | None = None,
+    no_deadline: bool = False,
 ) -> Call[Task]:
     """Change the fields that are given; earlier submissions keep grader and deadline.
+
+    Args:
+        no_deadline: lift the task's deadline, so that seven days apply again.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -118,6 +122,8 @@ def update_task(
         share_identity=share_identity,
         deadline_seconds=deadline_seconds,
     )
+    if no_deadline:
+        request = request.model_copy(update={"deadline_seconds": None})
     return Call(method="PATCH", path=path_to("tasks", task_id), body=body_of(request), read=_task)
 
 

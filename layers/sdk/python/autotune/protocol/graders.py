@@ -11,7 +11,9 @@ from autotune.protocol.limits import (
     MAX_CERTIFICATE_PINS,
     MAX_GRADER_CONCURRENCY,
     MAX_GRADER_REQUESTS_PER_SECOND,
+    MAX_HEDGE_AFTER_MS,
     MIN_GRADER_REQUESTS_PER_SECOND,
+    MIN_HEDGE_AFTER_MS,
 )
 from autotune.protocol.types import (
     Description,
@@ -45,7 +47,8 @@ class GraderLimits(ResponseModel):
     """What a grader can bear, all its callers together; what is left out is not limited.
 
     A request is one call, single or batch: ``max_concurrency`` at the same time,
-    ``requests_per_second`` evenly spaced.
+    ``requests_per_second`` evenly spaced. With ``hedge_after_ms`` a call without an answer by then
+    is made once more, where the other two allow it, and the first good answer counts.
     """
 
     max_concurrency: Annotated[int, Field(ge=1, le=MAX_GRADER_CONCURRENCY, strict=True)] | None = (
@@ -62,6 +65,9 @@ class GraderLimits(ResponseModel):
             ),
         ]
         | None
+    ) = None
+    hedge_after_ms: (
+        Annotated[int, Field(ge=MIN_HEDGE_AFTER_MS, le=MAX_HEDGE_AFTER_MS, strict=True)] | None
     ) = None
 
 

@@ -18,6 +18,9 @@ MAX_GRADER_REQUESTS_PER_SECOND = 10_000
 
 MAX_CERTIFICATE_PINS = 2
 """Most certificates that a grader may be pinned to: the present one and the next."""
+MIN_HEDGE_AFTER_MS = 100
+MAX_HEDGE_AFTER_MS = 30_000
+"""Range of the ``hedgeAfterMs`` that a grader's owner may set."""
 
 MIN_DEADLINE_SECONDS = 60
 MAX_DEADLINE_SECONDS = 604_800

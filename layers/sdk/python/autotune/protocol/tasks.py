@@ -43,7 +43,7 @@ class CreateTaskRequest(RequestModel):
 
 
 class UpdateTaskRequest(RequestModel):
-    """Fields to change; what is left out stays."""
+    """Fields to change; what is left out stays, and a null ``deadline_seconds`` lifts it."""
 
     name: Name | None = None
     grader_id: GraderId | None = None

@@ -1,0 +1,1 @@
+"""Runs: what is told of the executions that have completions graded."""

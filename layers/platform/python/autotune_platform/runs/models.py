@@ -1,0 +1,86 @@
+"""Runs as the platform sees them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from autotune.protocol.runs import RunState, RunStep
+from autotune_platform.scoring.models import ChunkProgress
+
+ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
+"""States that a run never leaves."""
+
+
+class RunStanding(BaseModel):
+    """Where a run stands after a round."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    state: RunState
+    step: RunStep
+    attempt: int
+    remaining: int
+    sleep_until: datetime | None = None
+    updated_at: datetime
+
+    @classmethod
+    def after_round(cls, progress: ChunkProgress) -> Self:
+        """Return what a round left: nothing, a time to wait, or more to do at once."""
+        now = datetime.now(UTC)
+        sleeps = progress.remaining > 0 and progress.sleep_seconds > 0
+        state: RunState = "sleeping" if sleeps else "running" if progress.remaining else "completed"
+        steps: dict[RunState, RunStep] = {"sleeping": "BackOff", "running": "GradeChunk"}
+        return cls(
+            state=state,
+            step=steps.get(state, "Graded"),
+            attempt=progress.attempt,
+            remaining=progress.remaining,
+            sleep_until=now + timedelta(seconds=progress.sleep_seconds) if sleeps else None,
+            updated_at=now,
+        )
+
+    @classmethod
+    def ended(cls, state: RunState, *, step: RunStep, attempt: int) -> Self:
+        """Return the end of a run: none of its completions is without a verdict any more."""
+        return cls(
+            state=state, step=step, attempt=attempt, remaining=0, updated_at=datetime.now(UTC)
+        )
+
+
+class RunSummary(RunStanding):
+    """A run without the completions that it serves, whose number is ``completions``."""
+
+    id: str
+    organization_id: str
+    grader_id: str
+    grader_version: str
+    completions: int
+    late_answers: int = 0
+    started_at: datetime
+
+
+class Run(RunSummary):
+    """A run with the ids of the completions that it serves."""
+
+    completion_ids: list[str]
+
+    @classmethod
+    def of(cls, progress: ChunkProgress, run_id: str) -> Self:
+        """Return a run that is about to start."""
+        now = datetime.now(UTC)
+        return cls(
+            id=run_id,
+            organization_id=progress.organization_id,
+            grader_id=progress.grader_id,
+            grader_version=progress.grader_version,
+            state="pending",
+            step="GradeChunk",
+            attempt=progress.attempt,
+            completions=len(progress.completion_ids),
+            remaining=progress.remaining,
+            completion_ids=progress.completion_ids,
+            started_at=now,
+            updated_at=now,
+        )

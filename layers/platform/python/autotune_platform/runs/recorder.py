@@ -1,0 +1,64 @@
+"""Telling how runs get on, without ever standing in their way."""
+
+from typing import Self
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.clients import REFUSALS
+from autotune_platform.runs.models import Run, RunStanding
+from autotune_platform.runs.repository import RunRepository
+from autotune_platform.scoring.models import ChunkProgress
+from autotune_platform.table import Table
+
+logger = Logger()
+
+
+class RunRecorder:
+    """Writes down where runs stand.
+
+    Verdicts decide what is left to do, never this: what cannot be written is logged and left out.
+    """
+
+    def __init__(self, *, repository: RunRepository) -> None:
+        self._repository = repository
+
+    @classmethod
+    def on_table(cls, name: str) -> Self:
+        """Return the recorder on the ``completions`` table of that name."""
+        return cls(repository=RunRepository(Table.named(name)))
+
+    def begin(self, progress: ChunkProgress, run_id: str) -> bool:
+        """Store a run before it starts; return False where that failed."""
+        try:
+            self._repository.add(Run.of(progress, run_id))
+        except REFUSALS:
+            logger.exception("run not stored", run_id=run_id)
+            return False
+        return True
+
+    def after_round(self, progress: ChunkProgress) -> None:
+        """Note what a round left."""
+        self._note(progress, RunStanding.after_round(progress))
+
+    def failed(self, progress: ChunkProgress) -> None:
+        """Note that a run gave up."""
+        self._note(
+            progress, RunStanding.ended("failed", step="FailChunk", attempt=progress.attempt)
+        )
+
+    def late_answers(self, run_id: str | None, count: int) -> None:
+        """Count answers that came too late."""
+        if run_id is None:
+            return
+        try:
+            self._repository.count_late_answers(run_id, count)
+        except REFUSALS:
+            logger.exception("late answers not counted", run_id=run_id, count=count)
+
+    def _note(self, progress: ChunkProgress, standing: RunStanding) -> None:
+        if progress.run_id is None:
+            return  # it started before runs were stored
+        try:
+            self._repository.change(progress.run_id, progress.organization_id, standing)
+        except REFUSALS:
+            logger.exception("run not noted", run_id=progress.run_id)

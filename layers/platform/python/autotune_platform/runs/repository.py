@@ -1,0 +1,118 @@
+"""Where runs are stored: an item for each, which informs and decides nothing."""
+
+from datetime import UTC, timedelta
+from typing import Any, get_args
+
+from autotune.protocol.ids import is_id
+from autotune.protocol.runs import RunState
+from autotune_platform.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.runs.models import ENDS, Run, RunStanding, RunSummary
+from autotune_platform.table import Item, Table
+
+_RUN = "run"
+_BY_STATE = "runsByState"
+_KEPT = timedelta(days=30)
+_STATES: tuple[RunState, ...] = get_args(RunState)
+
+
+class RunRepository:
+    """Runs in the ``completions`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, run: Run) -> None:
+        """Store a run that is about to start, unless it was stored before."""
+        started_at = run.started_at.astimezone(UTC)
+        self._table.put_new(
+            {
+                "pk": run.id,
+                "sk": _RUN,
+                **_attributes(run, run.organization_id),
+                "runTime": f"{started_at.isoformat(timespec='milliseconds')}#{run.id}",
+                "expiresAt": int((started_at + _KEPT).timestamp()),
+            }
+        )
+
+    def get(self, run_id: str) -> Run | None:
+        """Return a run of any organisation."""
+        item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
+        return Run.model_validate({**item, "id": run_id}) if item else None
+
+    def change(self, run_id: str, organization_id: str, standing: RunStanding) -> bool:
+        """Store where a run stands; return False where it has ended, or is not known."""
+        changed = self._table.update(
+            run_id,
+            _RUN,
+            _attributes(standing, organization_id),
+            remove=[] if standing.sleep_until else ["sleepUntil"],
+            only_if={"open": True},
+        )
+        return changed is not None
+
+    def count_late_answers(self, run_id: str, count: int) -> None:
+        """Add to the answers of a run that came too late, whether it has ended or not."""
+        self._table.count(run_id, _RUN, "lateAnswers", count, only_existing=True)
+
+    def of_organization(
+        self, organization_id: str, *, state: RunState | None, limit: int, next_token: str | None
+    ) -> tuple[list[RunSummary], str | None]:
+        """Return a page of an organisation's runs in one state, or in each after the other.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        states = [state] if state else list(_STATES)
+        after: Item | None = None
+        if next_token is not None:
+            states, after = _position(organization_id, states, next_token)
+        found: list[RunSummary] = []
+        for place, current in enumerate(states):
+            page = self._table.query(
+                _partition(organization_id, current),
+                partition_name="runState",
+                index=_BY_STATE,
+                limit=limit - len(found),
+                after=after,
+                newest_first=True,
+            )
+            after = None
+            found += [RunSummary.model_validate({**item, "id": item["pk"]}) for item in page.items]
+            if page.last_key is not None:
+                last = page.last_key
+                return found, encode_cursor(current, last["runTime"], last["pk"])
+            if len(found) == limit and place + 1 < len(states):
+                return found, encode_cursor(states[place + 1], "", "")
+        return found, None
+
+
+def _attributes(standing: RunStanding, organization_id: str) -> dict[str, Any]:
+    shown = standing.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"id"})
+    return {
+        **shown,
+        "runState": _partition(organization_id, standing.state),
+        "open": standing.state not in ENDS,
+    }
+
+
+def _partition(organization_id: str, state: str) -> str:
+    return f"{organization_id}#{state}"
+
+
+def _position(
+    organization_id: str, states: list[RunState], token: str
+) -> tuple[list[RunState], Item | None]:
+    state, run_time, run_id = decode_cursor(token, parts=3)
+    left = [known for known in states if _STATES.index(known) >= _index(state)]
+    if state not in left:
+        raise invalid_cursor()
+    if not run_time:
+        return left, None
+    if not is_id("run", run_id) or not run_time.endswith(f"#{run_id}"):
+        raise invalid_cursor()
+    key = {"runState": _partition(organization_id, state), "runTime": run_time}
+    return left, {**key, "pk": run_id, "sk": _RUN}
+
+
+def _index(state: str) -> int:
+    return next((place for place, known in enumerate(_STATES) if known == state), len(_STATES))

@@ -1,0 +1,116 @@
+"""Reading runs, and canceling them."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from autotune.protocol.completions import VerdictCounts
+from autotune.protocol.runs import RunState
+from autotune_platform.access.models import Caller
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.environment import ContentEnvironment
+from autotune_platform.errors import NotFoundError
+from autotune_platform.runs.models import ENDS, Run, RunStanding, RunSummary
+from autotune_platform.runs.repository import RunRepository
+from autotune_platform.scoring.models import Verdict
+from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.table import Table
+
+
+@dataclass(frozen=True)
+class CountedRun:
+    """A run, and the verdicts on its completions by state."""
+
+    run: Run
+    counts: VerdictCounts
+
+
+class RunService:
+    """Reads runs of the caller's organisation, and cancels what is pending in one."""
+
+    def __init__(
+        self,
+        *,
+        repository: RunRepository,
+        completions: CompletionService,
+        verdicts: VerdictService,
+    ) -> None:
+        self._repository = repository
+        self._completions = completions
+        self._verdicts = verdicts
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the tables that the environment names."""
+        return cls(
+            repository=RunRepository(Table.named(environment.completions_table)),
+            completions=CompletionService.from_environment(environment),
+            verdicts=VerdictService.from_environment(environment),
+        )
+
+    def get(self, caller: Caller, run_id: str) -> CountedRun:
+        """Return a run as it stands.
+
+        A run that still counts as under way although each of its completions has a verdict is over:
+        its execution was lost, or has not written down its end yet. It is closed here.
+
+        Raises:
+            NotFoundError: there is none, it is too old, or it is another organisation's.
+        """
+        run = self._find(caller, run_id)
+        counts = _counts(run, self._verdicts_of(run))
+        if run.state in ENDS or counts.pending:
+            return CountedRun(run, counts)
+        return CountedRun(self._end(caller, run, "completed"), counts)
+
+    def list(
+        self, caller: Caller, *, state: RunState | None, limit: int, next_token: str | None
+    ) -> tuple[list[RunSummary], str | None]:
+        """Return a page of the organisation's runs, the youngest first within each state."""
+        return self._repository.of_organization(
+            caller.organization_id, state=state, limit=limit, next_token=next_token
+        )
+
+    def cancel(self, caller: Caller, run_id: str) -> CountedRun:
+        """Cancel what is pending in a run; return where it stands, which a run that ended keeps.
+
+        Nothing stops its execution: that finds nothing left to do when it wakes, and ends.
+
+        Raises:
+            NotFoundError: there is none, it is too old, or it is another organisation's.
+        """
+        run = self._find(caller, run_id)
+        decided = self._verdicts_of(run)
+        pending = [id_ for id_ in run.completion_ids if id_ not in decided]
+        if pending:
+            # Marked first: the round that finds nothing left must not note that all was graded.
+            self._end(caller, run, "canceled")
+            self._completions.cancel_all(pending)
+        return self.get(caller, run_id)
+
+    def _find(self, caller: Caller, run_id: str) -> Run:
+        run = self._repository.get(run_id)
+        if run is None or run.organization_id != caller.organization_id:
+            raise NotFoundError(f"no run {run_id}")
+        return run
+
+    def _end(self, caller: Caller, run: Run, state: RunState) -> Run:
+        ended = RunStanding.ended(state, step="Graded", attempt=run.attempt)
+        self._repository.change(run.id, caller.organization_id, ended)
+        return self._find(caller, run.id)
+
+    def _verdicts_of(self, run: Run) -> dict[str, Verdict]:
+        return self._verdicts.find_many(
+            (id_, run.grader_id, run.grader_version) for id_ in run.completion_ids
+        )
+
+
+def _counts(run: Run, verdicts: dict[str, Verdict]) -> VerdictCounts:
+    states = [verdict.state for verdict in verdicts.values()]
+    return VerdictCounts(
+        expected=run.completions,
+        scored=states.count("scored"),
+        abstained=states.count("abstained"),
+        failed=states.count("failed"),
+        canceled=states.count("canceled"),
+        pending=run.completions - len(states),
+    )

@@ -1,0 +1,98 @@
+"""From what is said of completions to stored verdicts; what is said too late is dropped."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.completions.models import CompletionHeader
+from autotune_platform.graders.service import GraderService
+from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.scoring.judging import Judgement, verdict_of
+from autotune_platform.scoring.models import ChunkProgress
+from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.threads import in_parallel
+
+logger = Logger()
+
+_CONCURRENT_WRITES = 4
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Decisions:
+    """Decides completions of a run.
+
+    A grader's answer is late where the completion has a verdict by then (it was canceled, another
+    run was faster, the grader was asked twice) or its deadline has passed: then it ends ``failed``
+    with ``deadline_exceeded``, whatever the answer says. Late answers are counted, in the run and
+    in the grader's statistics.
+    """
+
+    def __init__(
+        self,
+        *,
+        verdicts: VerdictService,
+        graders: GraderService,
+        recorder: RunRecorder,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self._verdicts = verdicts
+        self._graders = graders
+        self._recorder = recorder
+        self.now = now
+
+    def decide(
+        self,
+        progress: ChunkProgress,
+        headers: Mapping[str, CompletionHeader],
+        judgements: Mapping[str, Judgement],
+        *,
+        attempts: int,
+        share_reasoning: bool = False,
+    ) -> None:
+        """Write the verdicts that judgements come to; a verdict that is there stands.
+
+        Args:
+            headers: the completions, by id.
+            attempts: passes that it took.
+        """
+        late: list[CompletionHeader] = []
+        now = self.now()
+
+        def decide_one(completion_id: str) -> None:
+            completion, judgement = headers[completion_id], judgements[completion_id]
+            is_answer = judgement.is_answer
+            out_of_time = is_answer and completion.deadline <= now
+            if out_of_time:
+                judgement = Judgement(reason_code="deadline_exceeded")
+            stored = self._verdicts.decide(
+                verdict_of(
+                    completion, judgement, attempts=attempts, share_reasoning=share_reasoning
+                )
+            )
+            if is_answer and (out_of_time or not stored):
+                late.append(completion)
+
+        in_parallel(decide_one, list(judgements), at_most=_CONCURRENT_WRITES)
+        self.count_late(progress, late)
+
+    def count_late(self, progress: ChunkProgress, completions: Sequence[CompletionHeader]) -> None:
+        """Count answers about completions that came too late."""
+        if not completions:
+            return
+        logger.info(
+            "late answers dropped",
+            run_id=progress.run_id,
+            grader_id=progress.grader_id,
+            count=len(completions),
+        )
+        self._recorder.late_answers(progress.run_id, len(completions))
+        by_batch = Counter(completion.batch_id for completion in completions)
+        for batch_id, count in by_batch.items():
+            self._graders.note_late_answers(
+                progress.grader_id, progress.grader_version, batch_id, count
+            )

@@ -1,0 +1,58 @@
+import pytest
+
+from autotune.cli import exit_codes
+from autotune.protocol.ids import derived_id
+
+
+@pytest.fixture
+def batch_id(api, run, task_id, write_jsonl, completions):
+    """A batch of three whose grader takes its time."""
+    api.store.grading_seconds = 3_600
+    run("submit", write_jsonl(completions(3)), "--task", task_id, "--no-wait")
+    (batch_id,) = api.store.batches
+    return batch_id
+
+
+@pytest.fixture
+def run_id(batch_id):
+    return derived_id("run", batch_id)
+
+
+def test_runs_are_listed_by_state_and_shown(run, run_id):
+    listed = run("runs", "list")
+    assert listed.last_line.split()[:5] == [run_id, "pending", "GradeChunk", "0", "3/3"]
+    assert run("runs", "list", "--state", "completed", "--json").stdout == ""
+    (shown,) = run("runs", "get", run_id, "--json").json_lines
+    assert (shown["remaining"], shown["counts"]["pending"]) == (3, 3)
+    assert len(run("runs", "list", "--limit", 1, "--json").json_lines) == 1
+    assert run("runs", "list", "--state", "stuck").exit_code == exit_codes.USAGE
+    assert run("runs", "get", "run_none").exit_code == exit_codes.NOT_FOUND
+
+
+def test_a_run_is_canceled(run, run_id):
+    assert "state            canceled" in run("runs", "cancel", run_id).stdout
+    (shown,) = run("runs", "get", run_id, "--json").json_lines
+    assert (shown["state"], shown["counts"]["canceled"]) == ("canceled", 3)
+
+
+def test_a_completion_is_canceled_unless_it_has_a_verdict(api, run, batch_id):
+    first, second, _ = api.store.batches[batch_id]["completionIds"]
+    assert run("completions", "cancel", first, "--json").json_lines[0]["state"] == "canceled"
+    assert "state            pending" in run("completions", "verdict", second).stdout
+    assert run("completions", "cancel", "cmp_none").exit_code == exit_codes.NOT_FOUND
+
+
+def test_what_is_pending_in_a_batch_is_canceled(api, run, batch_id):
+    first, *_ = api.store.batches[batch_id]["completionIds"]
+    api.store.completions[first]["decidedAfter"] = 0
+    told = run("batches", "cancel", batch_id).stdout.split()
+    assert dict(zip(told[::2], told[1::2], strict=True)) == {
+        "expected": "3",
+        "scored": "1",
+        "canceled": "2",
+        "abstained": "0",
+        "failed": "0",
+        "pending": "0",
+    }
+    (shown,) = run("batches", "get", batch_id, "--json").json_lines
+    assert [verdict["state"] for verdict in shown["verdicts"]] == ["scored", *["canceled"] * 2]
