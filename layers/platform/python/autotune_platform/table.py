@@ -179,10 +179,12 @@ class Table:
         limit: int | None = None,
         after: Item | None = None,
         below: tuple[str, str] | None = None,
+        starting: str | None = None,
     ) -> Page:
         """Read a partition of the table, or of an index, in sort order.
 
         Args:
+            starting: only items whose ``sk`` starts with this; not for an index.
             below: name of the sort key, and the value that it must be lower than.
             limit: most items to return; all that fit 1 MB without it.
             after: the ``last_key`` of the page before.
@@ -202,6 +204,9 @@ class Table:
         if below is not None:
             condition += " AND #sort < :below"
             names["#sort"], values[":below"] = below
+        if starting is not None:
+            condition += " AND begins_with(sk, :starting)"
+            values[":starting"] = starting
         answer = self._client.query(
             TableName=self._name,
             KeyConditionExpression=condition,

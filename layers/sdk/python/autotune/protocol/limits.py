@@ -35,6 +35,9 @@ MAX_DIMENSIONS = 50
 MAX_PAGE_ITEMS = 200
 """Most items on one page of a list."""
 
+MAX_STATISTICS_VERSIONS = 50
+"""Most versions that a grader's statistics list; those with most verdicts."""
+
 MAX_WAIT_SECONDS = 20
 """Longest ``?wait=``: below the 30 s after which API Gateway answers 503 by itself."""
 
