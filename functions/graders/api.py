@@ -1,5 +1,6 @@
 """Graders."""
 
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any
 
@@ -18,11 +19,14 @@ from autotune.protocol.graders import (
     UpdateGraderRequest,
     VerifyGraderResponse,
 )
+from autotune.protocol.grading import GraderVersion
 from autotune.protocol.limits import MAX_PAGE_ITEMS
+from autotune.protocol.statistics import GraderStats, GraderUsage, Month
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
+from autotune_platform.graders.statistics import GraderStatistics
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
 from autotune_platform.outbound.addresses import check_url
@@ -46,6 +50,12 @@ def service() -> GraderService:
 def verification() -> GraderVerification:
     """Return the process's verification."""
     return GraderVerification.from_environment(environment())
+
+
+@cache
+def statistics() -> GraderStatistics:
+    """Return the process's statistics."""
+    return GraderStatistics.from_environment(environment())
 
 
 @app.post("/api/v1/graders", status_code=201, tags=["graders"])
@@ -76,6 +86,29 @@ def read_grader(grader_id: str) -> GraderResponse:
     """Return a grader of the organisation, or a public one without its endpoint."""
     scope = app.require("graders", "read")
     return GraderResponse(grader=_on_wire(service().get_visible(app.caller, scope, grader_id)))
+
+
+@app.get("/api/v1/graders/<grader_id>/stats", tags=["graders"])
+def read_grader_stats(
+    grader_id: str, version: Annotated[GraderVersion | None, Query()] = None
+) -> GraderStats:
+    """Return how a grader does, of all versions or of one; of nothing yet, zeros and nulls."""
+    scope = app.require("graders", "read")
+    grader = service().get_visible(app.caller, scope, grader_id)
+    return statistics().stats(grader.id, version=version)
+
+
+@app.get("/api/v1/graders/<grader_id>/usage", tags=["graders"])
+def read_grader_usage(
+    grader_id: str, month: Annotated[Month | None, Query()] = None
+) -> GraderUsage:
+    """Return how many verdicts a grader gave in a month (UTC), by default this one, to everybody.
+
+    Only its owner learns it, and never who it was for.
+    """
+    scope = app.require("graders", "update")
+    grader = service().get_managed(app.caller, scope, grader_id)
+    return statistics().usage(grader.id, month or f"{datetime.now(UTC):%Y-%m}")
 
 
 @app.patch("/api/v1/graders/<grader_id>", tags=["graders"])

@@ -4,15 +4,15 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.environment import SubmissionEnvironment
-from autotune_platform.operations.sweeper import Sweeper
+from autotune_platform.operations.stuck import StuckWork
 
 
 @cache
-def service() -> Sweeper:
+def service() -> StuckWork:
     """Return the process's service."""
-    return Sweeper.from_environment(SubmissionEnvironment.parse())
+    return StuckWork.from_environment(SubmissionEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Return overdue batches that have pending completions."""
-    return {"batches": [batch.model_dump(by_alias=True) for batch in service().stuck()]}
+    return {"batches": [batch.model_dump(by_alias=True) for batch in service().find()]}

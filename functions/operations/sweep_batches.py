@@ -3,14 +3,14 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.environment import SweepEnvironment
 from autotune_platform.operations.sweeper import Sweeper
 
 
 @cache
 def service() -> Sweeper:
     """Return the process's service."""
-    return Sweeper.from_environment(SubmissionEnvironment.parse())
+    return Sweeper.from_environment(SweepEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

@@ -19,6 +19,7 @@ from autotune.protocol.signing import sign_api_request
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.repository import HEALTH_SHARDS
+from autotune_platform.grouping import groups
 from autotune_platform.webhooks.sending import WebhookSender
 from infra.indexes import (
     BY_COLLECTION_INDEX,
@@ -62,6 +63,7 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         DUE_DELIVERIES_INDEX: ("dueShard", "duePosition"),
     },
 }
+_STREAMED = {"registry", "completions"}
 _QUEUES = ("high", "normal", "low")
 _FUNCTIONS = {
     "/api/v1/tasks": "functions.tasks.api",
@@ -204,6 +206,21 @@ class Platform:
             ends.append(left)
         return ends
 
+    def verdict_records(self) -> list[dict[str, Any]]:
+        """What the stream of ``completions`` tells of verdicts, as Lambda would deliver it."""
+        return [
+            record
+            for record in _stream_records("completions")
+            if record["eventName"] == "INSERT"
+            and record["dynamodb"]["Keys"]["sk"]["S"].startswith("verdict#")
+        ]
+
+    def project(self, records: list[dict[str, Any]] | None = None) -> None:
+        """Deliver records of verdicts, by default all that there ever were, a hundred at a time."""
+        due = self.verdict_records() if records is None else records
+        for some in groups(due, 100):
+            handler("functions.scoring.project_verdicts")({"Records": some}, LambdaContext())
+
     def operate(self, function: str) -> Any:
         """Invoke one of the operators' functions."""
         return handler(f"functions.operations.{function}")({}, LambdaContext())
@@ -314,6 +331,7 @@ def _resources(*, admit_private: bool) -> dict[str, str]:
                 {"AttributeName": attribute, "AttributeType": "S"} for attribute in attributes
             ],
             **_indexes(indexes),
+            **_stream(name),
         )
     boto3.client("s3").create_bucket(Bucket="content")
     key = boto3.client("kms").create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
@@ -348,6 +366,28 @@ def _indexes(indexes: dict[str, tuple[str, str]]) -> dict[str, Any]:
         for index, keys in indexes.items()
     ]
     return {"GlobalSecondaryIndexes": described} if described else {}
+
+
+def _stream(table: str) -> dict[str, Any]:
+    if table not in _STREAMED:
+        return {}
+    return {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}}
+
+
+def _stream_records(table: str) -> list[dict[str, Any]]:
+    streams = boto3.client("dynamodbstreams")
+    (stream,) = streams.list_streams(TableName=table)["Streams"]
+    arn = stream["StreamArn"]
+    (shard,) = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+    at: str | None = streams.get_shard_iterator(
+        StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+    )["ShardIterator"]
+    found: list[dict[str, Any]] = []
+    while at is not None:
+        page = streams.get_records(ShardIterator=at)
+        found += page["Records"]
+        at = page.get("NextShardIterator") if page["Records"] else None
+    return found
 
 
 def _keys(partition: str, sort: str) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
+from tests.support.projected import events, everything, forget, subscribe, tallies
 
 NOTHING = {"closed": 0, "driven": 0, "failed": 0, "postponed": 0}
 
@@ -86,6 +87,62 @@ def test_what_cannot_be_driven_to_an_end_ends_failed(platform: Platform, task_id
     assert batch["counts"]["failed"] == 2
     assert {verdict["reasonCode"] for verdict in batch["verdicts"]} == {"platform_error"}
     assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_what_the_stream_lost_is_made_good_before_a_batch_is_closed(
+    platform: Platform, task_id: str
+) -> None:
+    me = platform.call("GET", "/api/v1/keys/me").json["key"]
+    webhook_id = subscribe(me["organizationId"])
+    platform.submit(task_id, {}, {"metadata": {"abstain": True}}, {})
+    platform.score_everything()
+    platform.project(platform.verdict_records()[:1])
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    healed = everything(webhook_id)
+    assert len(events(webhook_id)) == 4
+
+    forget()
+    platform.project()
+    assert everything(webhook_id) == healed
+
+
+def test_a_batch_is_told_complete_by_the_sweeper_should_nobody_else_have(
+    platform: Platform, task_id: str
+) -> None:
+    me = platform.call("GET", "/api/v1/keys/me").json["key"]
+    platform.submit(task_id, {}, {})
+    platform.score_everything()
+    platform.project()
+    late = subscribe(me["organizationId"])
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    assert [event["event"] for event in events(late).values()] == ["batch.completed"]
+
+
+def test_what_ends_failed_at_the_sweepers_hand_is_counted(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autotune_platform.operations.sweeper.MAX_SWEEPS", 0)
+    accepted = platform.submit(task_id, {}, {}).json
+    assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
+    assert tallies() == {accepted["batchId"]: {"failed": {0, 1}}}
+
+
+def test_a_batch_that_cannot_be_made_good_stays_open(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from autotune_platform.errors import UnavailableError
+    from autotune_platform.webhooks.publisher import EventPublisher
+
+    def refuse(*_: object) -> None:
+        raise UnavailableError("the queue is busy")
+
+    platform.submit(task_id, {})
+    platform.score_everything()
+    with monkeypatch.context() as broken:
+        broken.setattr(EventPublisher, "publish", refuse)
+        with pytest.raises(UnavailableError):
+            platform.operate("sweep_batches")
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
 
 
 def test_a_batch_that_was_never_accepted_is_nobodys(

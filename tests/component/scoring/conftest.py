@@ -19,5 +19,5 @@ def atomic_writes(monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(DynamoDBBackend, name, locked)
 
-    for name in ("put_item", "update_item", "delete_item"):
+    for name in ("put_item", "update_item", "delete_item", "transact_write_items"):
         one_at_a_time(name)

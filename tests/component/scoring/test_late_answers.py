@@ -6,7 +6,7 @@ from typing import Any
 import boto3
 import pytest
 
-from autotune_platform.graders.statistics import LANES, statistics_key
+from autotune_platform.graders.counters import LANES, lane_of, statistics_key
 from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader, answering
 from tests.support.platform import Platform
@@ -37,7 +37,7 @@ def late_of_run(platform: Platform, progress: Any) -> int:
 
 
 def late_of_grader(grader_id: str, batch_id: str) -> int:
-    pk, sk = statistics_key(grader_id, "1.0.0", batch_id)
+    pk, sk = statistics_key(grader_id, "1.0.0", lane=lane_of(batch_id))
     table = boto3.resource("dynamodb").Table("registry")
     item = table.get_item(Key={"pk": pk, "sk": sk}).get("Item", {})
     return int(str(item.get("lateAnswers", 0)))
@@ -159,6 +159,5 @@ def test_late_answers_that_cannot_be_counted_cost_no_verdict(
     assert states(platform, batch_id) == [("canceled", None), ("scored", None)]
 
 
-def test_a_graders_statistics_lie_in_lanes() -> None:
-    keys = {statistics_key("grd_1", "2.0", f"bat_{n}") for n in range(100)}
-    assert keys == {("grd_1", f"statistics#2.0#{lane}") for lane in range(LANES)}
+def test_batches_are_spread_over_all_lanes() -> None:
+    assert {lane_of(f"bat_{n}") for n in range(100)} == set(range(LANES))

@@ -67,8 +67,16 @@ class QueueEnvironment(Environment):
         }
 
 
+class ProjectionEnvironment(ContentEnvironment, WebhookEnvironment):
+    """For functions that tell of verdicts and count them."""
+
+
 class SubmissionEnvironment(ContentEnvironment, QueueEnvironment):
     """For functions that accept completions or drive them again."""
+
+
+class SweepEnvironment(SubmissionEnvironment, ProjectionEnvironment):
+    """For the function that finds what was lost, and mends it."""
 
 
 class DeadLetterEnvironment(QueueEnvironment):

@@ -212,10 +212,12 @@ class Table:
         below: tuple[str, str] | None = None,
         between: tuple[str, str, str] | None = None,
         newest_first: bool = False,
+        starting: str | None = None,
     ) -> Page:
         """Read a partition of the table, or of an index, in sort order.
 
         Args:
+            starting: only items whose ``sk`` starts with this; not for an index.
             below: name of the sort key, and the value that it must be lower than.
             between: name of the sort key, and its lowest and highest value.
             newest_first: read from the end.
@@ -240,6 +242,9 @@ class Table:
         if between is not None:
             condition += " AND #sort BETWEEN :lowest AND :highest"
             names["#sort"], values[":lowest"], values[":highest"] = between
+        if starting is not None:
+            condition += " AND begins_with(sk, :starting)"
+            values[":starting"] = starting
         answer = self._client.query(
             TableName=self._name,
             KeyConditionExpression=condition,

@@ -102,6 +102,16 @@ class Batch(BaseModel):
         """Ids of the completions, in the order of the request; they follow from the batch's own."""
         return [derived_id("cmp", self.id, str(index)) for index in range(self.size)]
 
+    @property
+    def verdict_keys(self) -> list[tuple[str, str, str]]:
+        """Completion, grader and grader version of each verdict, in the order of the request."""
+        return [
+            (completion_id, segment.grader_id, segment.grader_version)
+            for completion_id, segment in zip(
+                self.completion_ids, self.by_completion(), strict=True
+            )
+        ]
+
     def by_completion(self) -> Iterator[Segment]:
         """Yield each completion's segment, in the order of the request."""
         return (segment for segment in self.segments for _ in range(segment.count))

@@ -46,14 +46,10 @@ class OpenBatchService:
 
     def pending(self, batch: Batch) -> list[str]:
         """Return the completions of a batch that have no verdict."""
-        keys = [
-            (completion_id, segment.grader_id, segment.grader_version)
-            for completion_id, segment in zip(
-                batch.completion_ids, batch.by_completion(), strict=True
-            )
+        decided = self._verdicts.find_many(batch.verdict_keys)
+        return [
+            completion_id for completion_id in batch.completion_ids if completion_id not in decided
         ]
-        decided = self._verdicts.find_many(keys)
-        return [completion_id for completion_id, _, _ in keys if completion_id not in decided]
 
     def backlog(self, priority: Priority) -> int:
         """Return about how many chunks wait on a queue."""
@@ -75,9 +71,8 @@ class OpenBatchService:
         self._queues.send(chunks_of(stored, generation=batch.sweeps + 1), batch.priority)
         return True
 
-    def fail(self, batch: Batch, pending: Sequence[str]) -> None:
-        """End what is pending as ``failed`` with ``platform_error``, and close the batch."""
+    def fail(self, pending: Sequence[str]) -> None:
+        """End what is pending as ``failed`` with ``platform_error``."""
         failure = Judgement(reason_code="platform_error")
         for header in self._repository.get_headers(pending).values():
             self._verdicts.decide(verdict_of(header, failure))
-        self._repository.close_batch(batch.id)

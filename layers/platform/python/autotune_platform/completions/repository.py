@@ -67,6 +67,11 @@ class CompletionRepository:
         item = self._table.get(batch_id, _BATCH) if is_id("bat", batch_id) else None
         return Batch.model_validate({**item, "id": batch_id}) if item else None
 
+    def get_batches(self, batch_ids: Iterable[str]) -> dict[str, Batch]:
+        """Return those batches that exist, of any organisation, by id."""
+        items = self._table.get_many((batch_id, _BATCH) for batch_id in batch_ids)
+        return {pk: Batch.model_validate({**item, "id": pk}) for (pk, _), item in items.items()}
+
     def claim_batch(self, before: Batch, after: Batch) -> bool:
         """Take a broken submission over; return False where another request did."""
         changes = after.model_dump(mode="json", include={"status", "attempted_at"})

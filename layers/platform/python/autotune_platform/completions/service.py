@@ -81,6 +81,10 @@ class CompletionService:
         """Return what is known of completions beside their text, of any organisation, by id."""
         return self._repository.get_headers(completion_ids)
 
+    def batches(self, batch_ids: Iterable[str]) -> dict[str, Batch]:
+        """Return those batches that exist, of any organisation, by id; for counting them."""
+        return self._repository.get_batches(batch_ids)
+
     def delete(self, caller: Caller, completion_id: str) -> None:
         """Delete a completion's text; if it has no verdict yet, it is canceled.
 

@@ -88,7 +88,7 @@ def _score(verdict: Verdict) -> wire.Score | None:
         id=derived_id("scr", verdict.completion_id, verdict.grader_id, verdict.grader_version),
         completion_id=verdict.completion_id,
         grader_id=verdict.grader_id,
-        grader_version=verdict.reported_version or verdict.grader_version,
+        grader_version=verdict.answered_version,
         value=verdict.value,
         confidence=verdict.confidence,
         dimensions=verdict.dimensions,

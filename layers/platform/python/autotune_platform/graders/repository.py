@@ -7,9 +7,9 @@ probe does not touch the grader that its owner may be changing, and no index is 
 import zlib
 from collections.abc import Iterator
 
+from autotune_platform.graders.counters import lane_of, statistics_key
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
-from autotune_platform.graders.statistics import statistics_key
 from autotune_platform.registry import (
     RECORD,
     collection,
@@ -101,7 +101,7 @@ class GraderRepository:
 
     def count_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
         """Add to the answers of a grader's version that came too late."""
-        pk, sk = statistics_key(grader_id, version, batch_id)
+        pk, sk = statistics_key(grader_id, version, lane=lane_of(batch_id))
         self._table.count(pk, sk, "lateAnswers", count)
 
     def health(self, grader_id: str) -> Health | None:

@@ -3,6 +3,7 @@
 A batch is open from its acceptance until the sweeper has seen a verdict for each of its
 completions. A run that sleeps on purpose postpones its batches; whatever else is overdue was lost
 on its way, by a crash, as a dead letter or with its run, and goes through the queue again.
+Before a batch is closed, what follows from its verdicts is made good where the stream lost some.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,19 +13,21 @@ from typing import Self
 
 from aws_lambda_powertools import Logger
 from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatchService
-from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.environment import SweepEnvironment
+from autotune_platform.scoring.projection import VerdictProjection
 
 logger = Logger()
 
 MAX_SWEEPS = 5
 """How often a batch is driven again before what is left of it ends ``failed``."""
 
+BATCHES_PER_SHARD = 100
+"""Most overdue batches that are looked at from each of four shards."""
+
 _LONGEST_WAIT = timedelta(hours=1)
-_BATCHES_PER_SHARD = 100
 
 
 class SweepReport(BaseModel):
@@ -38,28 +41,20 @@ class SweepReport(BaseModel):
     postponed: int = 0
 
 
-class StuckBatch(BaseModel):
-    """An overdue batch: ids and counts, never text."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
-
-    batch_id: str
-    organization_id: str
-    pending: int
-    age_seconds: int
-    sweeps: int
-
-
 class Sweeper:
     """Looks after open batches whose time has come."""
 
-    def __init__(self, *, batches: OpenBatchService) -> None:
+    def __init__(self, *, batches: OpenBatchService, projection: VerdictProjection) -> None:
         self._batches = batches
+        self._projection = projection
 
     @classmethod
-    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
+    def from_environment(cls, environment: SweepEnvironment) -> Self:
         """Return the sweeper on the tables and queues that the environment names."""
-        return cls(batches=OpenBatchService.from_environment(environment))
+        return cls(
+            batches=OpenBatchService.from_environment(environment),
+            projection=VerdictProjection.from_environment(environment),
+        )
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
         """Look after every overdue batch that there is time for."""
@@ -69,10 +64,11 @@ class Sweeper:
         for batch in self._overdue(now, seconds_left):
             pending = self._batches.pending(batch)
             if not pending:
-                self._batches.close(batch)
+                self._close(batch)
                 done["closed"] += 1
             elif batch.sweeps >= MAX_SWEEPS:
-                self._batches.fail(batch, pending)
+                self._batches.fail(pending)
+                self._close(batch)
                 done["failed"] += 1
                 logger.error("batch failed", batch_id=batch.id, completions=len(pending))
             elif backlog(batch.priority):
@@ -84,26 +80,12 @@ class Sweeper:
                 logger.warning("batch driven again", batch_id=batch.id, completions=len(pending))
         return SweepReport(**done)
 
-    def stuck(self) -> list[StuckBatch]:
-        """Return overdue batches that have pending completions, without touching them."""
-        now = datetime.now(UTC)
-        found: list[StuckBatch] = []
-        for batch in self._batches.overdue(now, limit=_BATCHES_PER_SHARD):
-            pending = self._batches.pending(batch)
-            if pending:
-                found.append(
-                    StuckBatch(
-                        batch_id=batch.id,
-                        organization_id=batch.organization_id,
-                        pending=len(pending),
-                        age_seconds=round((now - batch.created_at).total_seconds()),
-                        sweeps=batch.sweeps,
-                    )
-                )
-        return found
+    def _close(self, batch: Batch) -> None:
+        self._projection.complete(batch)
+        self._batches.close(batch)
 
     def _overdue(self, now: datetime, seconds_left: Callable[[], float]) -> Iterator[Batch]:
-        for batch in self._batches.overdue(now, limit=_BATCHES_PER_SHARD):
+        for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):
             if seconds_left() < 10:
                 return
             yield batch

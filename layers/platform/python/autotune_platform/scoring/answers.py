@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -40,11 +41,10 @@ def read_single(answer: GraderAnswer, completion_id: str) -> dict[str, Judgement
         raise GraderCallError("response_malformed") from error
     if response.request_id != answer.request_id:
         raise GraderCallError("response_mismatched")
-    return {
-        completion_id: _judgement(
-            response.score, response.abstained, response.error, response.grader_version
-        )
-    }
+    judgement = _judgement(
+        response.score, response.abstained, response.error, response.grader_version
+    )
+    return _timed(answer, {completion_id: judgement})
 
 
 def read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str, Judgement]:
@@ -66,9 +66,17 @@ def read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str,
     times = Counter(name for name, _ in named)
     by_name = dict(named)
     version = envelope.grader_version
-    return {
+    judgements = {
         completion_id: _item_judgement(by_name.get(completion_id), times[completion_id], version)
         for completion_id in completion_ids
+    }
+    return _timed(answer, judgements)
+
+
+def _timed(answer: GraderAnswer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
+    return {
+        completion_id: replace(judgement, grader_latency_ms=answer.elapsed_ms)
+        for completion_id, judgement in judgements.items()
     }
 
 

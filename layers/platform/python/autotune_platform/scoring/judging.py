@@ -11,13 +11,17 @@ from autotune_platform.scoring.models import Verdict
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of one completion: a score, an abstention, a cancellation, or a failure."""
+    """What became of one completion: a score, an abstention, a cancellation, or a failure.
+
+    ``grader_latency_ms`` is how long the grader's answer took that this is read from.
+    """
 
     score: GraderScore | None = None
     abstained: bool = False
     canceled: bool = False
     reason_code: ReasonCode | None = None
     reported_version: str | None = None
+    grader_latency_ms: int | None = None
 
     @property
     def is_answer(self) -> bool:
@@ -63,6 +67,7 @@ def verdict_of(
         reasoning=score.reasoning if score and share_reasoning else None,
         reason_code=judgement.reason_code,
         reported_version=judgement.reported_version,
+        grader_latency_ms=judgement.grader_latency_ms,
         attempts=attempts,
         submitted_at=completion.created_at,
         decided_at=datetime.now(UTC),

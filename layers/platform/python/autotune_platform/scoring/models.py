@@ -20,7 +20,8 @@ class Verdict(BaseModel):
     """What became of one completion at one grader: written once, never changed.
 
     ``grader_version`` is the version registered when the completion was submitted, and part of the
-    verdict's key; ``reported_version`` is what the grader itself said when it answered.
+    verdict's key; ``reported_version`` is what the grader itself said when it answered, and
+    ``grader_latency_ms`` how long that answer took: that of a whole batch, if it came in one.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -39,9 +40,59 @@ class Verdict(BaseModel):
     reasoning: str | None = None
     reason_code: ReasonCode | None = None
     reported_version: str | None = None
+    grader_latency_ms: int | None = None
     attempts: int = 0
     submitted_at: datetime
     decided_at: datetime
+
+    @property
+    def answered_version(self) -> str:
+        """The version that the grader said it was, else the one that was registered."""
+        return self.reported_version or self.grader_version
+
+
+class Tally(BaseModel):
+    """Which completions of a batch are told of and counted, by their place in the batch.
+
+    Attributes:
+        version: how often it changed, so that of two writers who read the same one fails.
+        decided: places of the completions in each state; a place is in at most one of them.
+        decided_at: the latest decision that is counted.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    batch_id: str
+    version: int = 0
+    decided: Mapping[VerdictState, frozenset[int]] = {}
+    decided_at: datetime | None = None
+
+    def holds(self, place: int) -> bool:
+        """Tell whether the completion at a place is counted."""
+        return any(place in places for places in self.decided.values())
+
+    def count(self, state: VerdictState) -> int:
+        """Return how many completions are counted in a state."""
+        return len(self.decided.get(state, ()))
+
+    @property
+    def size(self) -> int:
+        """How many completions are counted."""
+        return sum(len(places) for places in self.decided.values())
+
+    def after(self, verdicts: Mapping[int, Verdict]) -> Self:
+        """Return the tally with further verdicts, by place; none of them may be counted before."""
+        decided = {state: set(places) for state, places in self.decided.items()}
+        for place, verdict in verdicts.items():
+            decided.setdefault(verdict.state, set()).add(place)
+        moments = [verdict.decided_at for verdict in verdicts.values()]
+        return self.model_copy(
+            update={
+                "version": self.version + 1,
+                "decided": {state: frozenset(places) for state, places in decided.items()},
+                "decided_at": max([*moments, *([self.decided_at] if self.decided_at else [])]),
+            }
+        )
 
 
 class ChunkProgress(BaseModel):

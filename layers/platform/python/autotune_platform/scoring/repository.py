@@ -2,8 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from boto3.dynamodb.types import TypeDeserializer
 
 from autotune.protocol.ids import is_id
 from autotune_platform.cursors import decode_cursor, encode_cursor, invalid_cursor
@@ -13,6 +15,7 @@ from autotune_platform.table import Item, Key, Table
 _BY_TASK = "scoresByTask"
 _SHARDS = 4
 _PREFIX = "verdict#"
+_deserializer = TypeDeserializer()
 # Item attributes are camelCase, because the index names them in its projection.
 _ATTRIBUTES = {
     "organization_id": "organizationId",
@@ -30,7 +33,17 @@ _ATTRIBUTES = {
     "submitted_at": "submittedAt",
     "decided_at": "decidedAt",
     "reasoning": "reasoning",
+    "grader_latency_ms": "graderLatencyMs",
 }
+
+
+def verdict_in(record: Mapping[str, Any]) -> Verdict | None:
+    """Return the verdict whose writing a stream's record tells of; None if of something else."""
+    change = record["dynamodb"]
+    if record["eventName"] != "INSERT" or not change["Keys"]["sk"]["S"].startswith(_PREFIX):
+        return None
+    image = change["NewImage"].items()
+    return _verdict({name: _deserializer.deserialize(value) for name, value in image})
 
 
 class VerdictRepository:

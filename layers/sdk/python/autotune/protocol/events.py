@@ -2,6 +2,9 @@
 
 from typing import Literal
 
+from autotune.protocol.completions import VerdictCounts
+from autotune.protocol.types import ResponseModel, Timestamp
+
 EventType = Literal["score.completed", "batch.completed", "grader.status_changed"]
 """What organisations can be told of."""
 
@@ -22,3 +25,11 @@ DeliveryError = Literal[
     "webhook_deleted",
 ]
 """Why the last attempt failed, or why there was no further one."""
+
+
+class BatchCompleted(ResponseModel):
+    """What ``batch.completed`` tells: every completion of a batch has a verdict."""
+
+    batch_id: str
+    counts: VerdictCounts
+    created_at: Timestamp

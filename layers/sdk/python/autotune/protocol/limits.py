@@ -44,6 +44,9 @@ MAX_WEBHOOKS = 20
 MAX_PAGE_ITEMS = 200
 """Most items on one page of a list."""
 
+MAX_STATISTICS_VERSIONS = 50
+"""Most versions that a grader's statistics list; those with most verdicts."""
+
 MAX_WAIT_SECONDS = 20
 """Longest ``?wait=``: below the 30 s after which API Gateway answers 503 by itself."""
 

@@ -1,0 +1,53 @@
+"""Telling operators what is pending longer than it should be."""
+
+from datetime import UTC, datetime
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from autotune_platform.completions.open_batches import OpenBatchService
+from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.operations.sweeper import BATCHES_PER_SHARD
+
+
+class StuckBatch(BaseModel):
+    """An overdue batch: ids and counts, never text."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    batch_id: str
+    organization_id: str
+    pending: int
+    age_seconds: int
+    sweeps: int
+
+
+class StuckWork:
+    """Finds overdue batches without touching them."""
+
+    def __init__(self, *, batches: OpenBatchService) -> None:
+        self._batches = batches
+
+    @classmethod
+    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
+        """Return the service on the tables and queues that the environment names."""
+        return cls(batches=OpenBatchService.from_environment(environment))
+
+    def find(self) -> list[StuckBatch]:
+        """Return overdue batches that have pending completions."""
+        now = datetime.now(UTC)
+        found: list[StuckBatch] = []
+        for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):
+            pending = self._batches.pending(batch)
+            if pending:
+                found.append(
+                    StuckBatch(
+                        batch_id=batch.id,
+                        organization_id=batch.organization_id,
+                        pending=len(pending),
+                        age_seconds=round((now - batch.created_at).total_seconds()),
+                        sweeps=batch.sweeps,
+                    )
+                )
+        return found

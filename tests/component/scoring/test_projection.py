@@ -1,0 +1,324 @@
+"""Each verdict is told of and counted exactly once, whatever fails, repeats or overtakes."""
+
+import random
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from autotune.protocol.ids import derived_id
+from autotune_platform import clients
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.environment import ProjectionEnvironment
+from autotune_platform.errors import UnavailableError
+from autotune_platform.scoring.judging import Judgement, verdict_of
+from autotune_platform.scoring.models import Verdict
+from autotune_platform.scoring.projection import UnknownPlaceError, VerdictProjection
+from autotune_platform.scoring.tallies import TallyRepository
+from autotune_platform.webhooks.publisher import EventPublisher
+from tests.support.graders import LoopbackGrader
+from tests.support.platform import Platform, handler
+from tests.support.projected import counts, events, everything, forget, subscribe, tallies
+
+MIXED = ({"metadata": {"value": 0.25}}, {"metadata": {"abstain": True}}, {"metadata": {"value": 2}})
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autotune_platform.scoring.projection.time.sleep", lambda _: None)
+
+
+@pytest.fixture
+def task_id(platform: Platform, grader: LoopbackGrader) -> str:
+    return platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 50}))
+
+
+@pytest.fixture
+def webhook_id(platform: Platform) -> str:
+    return subscribe(platform.call("GET", "/api/v1/keys/me").json["key"]["organizationId"])
+
+
+def projection() -> VerdictProjection:
+    return VerdictProjection.from_environment(ProjectionEnvironment.parse())
+
+
+def test_the_verdicts_of_a_batch_are_told_and_counted(
+    platform: Platform, task_id: str, webhook_id: str
+) -> None:
+    accepted = platform.submit(task_id, *MIXED).json
+    platform.score_everything()
+    assert tallies() == {}
+    platform.project()
+
+    batch_id = accepted["batchId"]
+    assert tallies() == {batch_id: {"scored": {0}, "abstained": {1}, "failed": {2}}}
+    told = events(webhook_id)
+    verdicts = [
+        platform.call("GET", f"/api/v1/completions/{completion_id}/score").json["verdict"]
+        for completion_id in accepted["completionIds"]
+    ]
+    assert [verdict["state"] for verdict in verdicts] == ["scored", "abstained", "failed"]
+    by_type = [event["data"] for event in told.values() if event["event"] == "score.completed"]
+    assert sorted(by_type, key=lambda data: data["completionId"]) == sorted(
+        verdicts, key=lambda data: data["completionId"]
+    )
+    completed = told[derived_id("evt", "batch.completed", batch_id)]
+    batch = platform.batch(batch_id)
+    assert completed["data"] == {name: batch[name] for name in ("batchId", "counts", "createdAt")}
+    assert len(told) == 4
+
+
+def test_a_batch_is_complete_only_with_its_last_verdict(
+    platform: Platform, task_id: str, webhook_id: str
+) -> None:
+    accepted = platform.submit(task_id, *MIXED).json
+    platform.score_everything()
+    *most, last = platform.verdict_records()
+    completed = derived_id("evt", "batch.completed", accepted["batchId"])
+    platform.project(most)
+    assert completed not in events(webhook_id)
+    platform.project([last])
+    assert completed in events(webhook_id)
+
+
+def test_cancellations_and_our_own_failures_are_told_and_counted_too(
+    platform: Platform, task_id: str, webhook_id: str
+) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    first, second = accepted["completionIds"]
+    platform.call("POST", f"/api/v1/completions/{first}/cancel")
+    header = CompletionService.from_environment(ProjectionEnvironment.parse()).headers([second])
+    failure = verdict_of(header[second], Judgement(reason_code="platform_error"))
+    projection()._verdicts.decide(failure)
+    platform.project()
+    assert tallies() == {accepted["batchId"]: {"canceled": {0}, "failed": {1}}}
+    (statistics,) = counts("statistics#").values()
+    assert statistics == {"canceled": 1, "failed": 1, "failure#platform_error": 1}
+    states = Counter(event["data"].get("state") for event in events(webhook_id).values())
+    assert states == {"canceled": 1, "failed": 1, None: 1}
+
+
+def test_other_items_in_the_stream_are_nothing_to_it(platform: Platform, task_id: str) -> None:
+    platform.submit(task_id, *MIXED)
+    platform.score_everything()
+    (record, *_) = platform.verdict_records()
+    other = {**record, "dynamodb": {**record["dynamodb"], "Keys": {"sk": {"S": "content"}}}}
+    platform.project([other, {**record, "eventName": "MODIFY"}])
+    assert tallies() == {}
+
+
+def scored(platform: Platform, task_id: str) -> list[dict[str, Any]]:
+    """Decide three batches; return the records of their verdicts."""
+    platform.submit(task_id, *MIXED)
+    platform.submit(task_id, {}, {})
+    platform.submit(task_id, {"metadata": {"value": 1.0}})
+    platform.score_everything()
+    records = platform.verdict_records()
+    assert len(records) == 6
+    return records
+
+
+def test_delivery_again_and_in_any_grouping_changes_nothing(
+    platform: Platform, task_id: str, webhook_id: str
+) -> None:
+    records = scored(platform, task_id)
+    platform.project(records)
+    once = everything(webhook_id)
+    platform.project(records)
+    assert everything(webhook_id) == once
+    dice = random.Random(1)
+    for _ in range(6):
+        forget()
+        deliveries = records * 2
+        dice.shuffle(deliveries)
+        while deliveries:
+            size = dice.randint(1, 5)
+            platform.project(deliveries[:size])
+            deliveries = deliveries[size:]
+        assert everything(webhook_id) == once
+
+
+class Killed(Exception):  # noqa: N818 - no error of the product
+    """The process ended here."""
+
+
+class Killer:
+    """Ends the process before or after its n-th call of AWS."""
+
+    def __init__(self) -> None:
+        self.calls_left: dict[str, float] = {}
+        self.called: list[str] = []
+        self._lock = threading.Lock()
+        for client in (clients.dynamodb(), clients.sqs()):
+            for moment in ("before-call", "after-call"):
+                client.meta.events.register(moment, self._listener(moment))
+
+    def _listener(self, moment: str) -> Any:
+        def listen(model: Any, **_: Any) -> None:
+            with self._lock:
+                self.calls_left[moment] = self.calls_left.get(moment, float("inf")) - 1
+                if moment == "before-call":
+                    self.called.append(model.name)
+                if self.calls_left[moment] < 0:
+                    raise Killed
+
+        return listen
+
+    def kill(self, moment: str, *, after: int) -> None:
+        self.calls_left = {moment: after}
+
+    def spare(self) -> None:
+        self.calls_left = {}
+
+
+def test_a_crash_at_any_step_and_delivery_again_come_to_the_same(
+    platform: Platform, task_id: str, webhook_id: str
+) -> None:
+    records = scored(platform, task_id)
+    killer = Killer()
+    platform.project(records)
+    steps = list(killer.called)
+    assert {"TransactWriteItems", "PutItem", "SendMessageBatch"} <= set(steps)
+    once = everything(webhook_id)
+    for moment in ("before-call", "after-call"):
+        for step in range(len(steps)):
+            killer.spare()
+            forget()
+            killer.kill(moment, after=step)
+            with pytest.raises(Killed):
+                platform.project(records)
+            killer.spare()
+            platform.project(records)
+            assert everything(webhook_id) == once, f"{moment} {steps[step]}, step {step}"
+
+
+def test_what_is_counted_was_told_before(
+    platform: Platform, task_id: str, webhook_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = scored(platform, task_id)
+
+    def refuse(*_: object) -> None:
+        raise UnavailableError("the queue is busy")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(EventPublisher, "publish", refuse)
+        with pytest.raises(UnavailableError):
+            platform.project(records)
+        assert tallies() == {}
+    platform.project(records)
+    assert len(events(webhook_id)) == 9
+
+
+def test_a_tally_that_changed_in_between_is_read_again(
+    platform: Platform, task_id: str, webhook_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = scored(platform, task_id)
+    platform.project(records)
+    once = everything(webhook_id)
+    forget()
+    read = TallyRepository.get_many
+    overtakers = [records[:2]]
+
+    def overtaken(self: TallyRepository, batch_ids: Any) -> Any:
+        found = read(self, batch_ids)
+        if overtakers:
+            platform.project(overtakers.pop())
+        return found
+
+    monkeypatch.setattr(TallyRepository, "get_many", overtaken)
+    platform.project(records)
+    assert everything(webhook_id) == once
+
+
+def test_one_that_is_overtaken_again_and_again_gives_up_and_says_so(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = scored(platform, task_id)
+    attempts = []
+
+    def lose(*_: object) -> bool:
+        attempts.append(1)
+        return False
+
+    monkeypatch.setattr(TallyRepository, "advance", lose)
+    with pytest.raises(UnavailableError):
+        platform.project(records)
+    assert len(attempts) == 10
+
+
+def test_many_at_once_count_each_verdict_once(
+    platform: Platform, task_id: str, webhook_id: str, atomic_writes: None
+) -> None:
+    records = scored(platform, task_id)
+    platform.project(records)
+    once = everything(webhook_id)
+    forget()
+    start = threading.Barrier(4)
+
+    def deliver(some: list[dict[str, Any]]) -> None:
+        start.wait()
+        handler("functions.scoring.project_verdicts")({"Records": some}, None)
+
+    shares = [records, records[::-1], records[:4], records[2:]]
+    with ThreadPoolExecutor(len(shares)) as threads:
+        list(threads.map(deliver, shares))
+    assert everything(webhook_id) == once
+
+
+def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[Verdict]:
+    """Decide a batch by so many versions of its grader that one transaction cannot count them."""
+    ids = platform.submit(task_id, *({} for _ in range(number))).json["completionIds"]
+    headers = CompletionService.from_environment(ProjectionEnvironment.parse()).headers(ids)
+    return [
+        verdict_of(headers[id_], Judgement(abstained=True, reported_version=f"v{place}"))
+        for place, id_ in enumerate(ids)
+    ]
+
+
+def test_more_counters_than_a_transaction_takes_are_counted_in_several(
+    platform: Platform, task_id: str, webhook_id: str
+) -> None:
+    verdicts = versions_of_a_batch(platform, task_id, 120)
+    projection().project(verdicts)
+    projection().project(verdicts)
+    assert tallies() == {verdicts[0].batch_id: {"abstained": set(range(120))}}
+    statistics = counts("statistics#")
+    assert {sum(count.values()) for count in statistics.values()} == {1}
+    assert len(statistics) == 120
+    assert len(events(webhook_id)) == 121
+
+
+def test_a_verdict_of_no_batch_is_an_error_and_counts_nothing(
+    platform: Platform, task_id: str
+) -> None:
+    verdict, other = versions_of_a_batch(platform, task_id, 2)
+    stray = verdict.model_copy(update={"completion_id": "cmp_stray"})
+    with pytest.raises(UnknownPlaceError, match="cmp_stray"):
+        projection().project([other, stray])
+    assert tallies() == {}
+
+
+def test_single_completions_share_their_reads_and_their_transaction(
+    platform: Platform, task_id: str
+) -> None:
+    for _ in range(12):
+        platform.submit(task_id, {})
+    platform.score_everything()
+    killer = Killer()
+    platform.project()
+    assert Counter(killer.called) == {"BatchGetItem": 2, "Query": 2, "TransactWriteItems": 1}
+    assert len(tallies()) == 12
+
+
+def test_how_long_the_answer_took_is_kept_with_the_verdict(
+    platform: Platform, task_id: str
+) -> None:
+    accepted = platform.submit(task_id, *MIXED, {}).json
+    *_, last = accepted["completionIds"]
+    platform.call("POST", f"/api/v1/completions/{last}/cancel")
+    platform.score_everything()
+    images = [record["dynamodb"]["NewImage"] for record in platform.verdict_records()]
+    timed = {image["state"]["S"]: "graderLatencyMs" in image for image in images}
+    assert timed == {"canceled": False, "scored": True, "abstained": True, "failed": True}

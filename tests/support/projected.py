@@ -1,0 +1,85 @@
+"""What projecting verdicts leaves behind, in a form that tells states apart that must not differ."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import boto3
+
+from autotune.protocol.ids import new_id
+from autotune_platform.table import Table, _from_wire
+from autotune_platform.webhooks.models import Webhook
+from autotune_platform.webhooks.repository import WebhookRepository
+
+KINDS = {
+    "completions": ("tally",),
+    "registry": ("statistics#", "metering#"),
+    "deliveries": ("evt_",),
+}
+
+
+def subscribe(organization_id: str) -> str:
+    """Have an organisation told of everything that happened since 2020; return the webhook's id."""
+    since = "2020-01-01T00:00:00Z"
+    webhook = Webhook(
+        id=new_id("whk"),
+        organization_id=organization_id,
+        url="http://127.0.0.1:1",
+        event_types="all",
+        description="",
+        created_at=since,
+        updated_at=since,
+    )
+    WebhookRepository(Table.named("registry")).add(webhook)
+    return webhook.id
+
+
+def items(table: str) -> list[dict[str, Any]]:
+    """Everything in a table that projecting wrote."""
+    found = boto3.client("dynamodb").scan(TableName=table)["Items"]
+    return [item for item in map(_from_wire, found) if item["sk"].startswith(KINDS[table])]
+
+
+def forget() -> None:
+    """Delete everything that projecting wrote."""
+    for table in KINDS:
+        for item in items(table):
+            Table.named(table).delete(item["pk"], item["sk"])
+
+
+def tallies() -> dict[str, dict[str, set[int]]]:
+    """The places in each state, by batch."""
+    return {
+        item["pk"]: {
+            state: {int(place) for place in item[state]}
+            for state in ("scored", "abstained", "failed", "canceled")
+            if state in item
+        }
+        for item in items("completions")
+    }
+
+
+def counts(prefix: str) -> dict[tuple[str, str], Counter[str]]:
+    """Counts by grader and sort key without the lane, all lanes together."""
+    merged: dict[tuple[str, str], Counter[str]] = {}
+    for item in items("registry"):
+        if item["sk"].startswith(prefix):
+            key = item["pk"], item["sk"].rpartition("#")[0]
+            numbers = {name: value for name, value in item.items() if name not in {"pk", "sk"}}
+            merged.setdefault(key, Counter()).update(numbers)
+    return merged
+
+
+def events(webhook_id: str) -> dict[str, dict[str, Any]]:
+    """The bodies of what a webhook is told, by event id."""
+    return {
+        item["sk"]: json.loads(item["body"])
+        for item in items("deliveries")
+        if item["pk"] == webhook_id
+    }
+
+
+def everything(webhook_id: str) -> Any:
+    """All that must be the same whatever was delivered twice, crashed or came in another order."""
+    moments = {item["pk"]: item["decidedAt"] for item in items("completions")}
+    return tallies(), moments, counts("statistics#"), counts("metering#"), events(webhook_id)
