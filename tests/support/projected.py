@@ -1,4 +1,4 @@
-"""What projecting verdicts leaves behind, in a form that tells states apart that must not differ."""
+"""What projecting verdicts leaves behind, in a form in which states can be compared."""
 
 import json
 from collections import Counter
@@ -7,7 +7,8 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import new_id
-from autotune_platform.table import Table, _from_wire
+from autotune_platform.item_format import item_from_wire
+from autotune_platform.table import Table
 from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
 
@@ -37,7 +38,7 @@ def subscribe(organization_id: str) -> str:
 def items(table: str) -> list[dict[str, Any]]:
     """Everything in a table that projecting wrote."""
     found = boto3.client("dynamodb").scan(TableName=table)["Items"]
-    return [item for item in map(_from_wire, found) if item["sk"].startswith(KINDS[table])]
+    return [item for item in map(item_from_wire, found) if item["sk"].startswith(KINDS[table])]
 
 
 def forget() -> None:
