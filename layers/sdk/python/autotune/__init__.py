@@ -52,6 +52,12 @@ if TYPE_CHECKING:
     from autotune.protocol.grading import GraderCapabilities, ScoreDimension
     from autotune.protocol.runs import Run, RunSummary
     from autotune.protocol.tasks import Task
+    from autotune.protocol.webhooks import (
+        Delivery,
+        DeliveryWithBody,
+        Webhook,
+        WebhookSecretResponse,
+    )
 
 _CLIENT = "autotune.client"
 _COMPLETIONS = "autotune.protocol.completions"
@@ -69,6 +75,8 @@ _HOMES = {
     "ConflictError": _CLIENT,
     "ConnectionFailedError": _CLIENT,
     "CreateKeyResponse": "autotune.protocol.access",
+    "Delivery": "autotune.protocol.webhooks",
+    "DeliveryWithBody": "autotune.protocol.webhooks",
     "Grader": "autotune.protocol.graders",
     "GraderCapabilities": "autotune.protocol.grading",
     "GraderHealth": "autotune.protocol.graders",
@@ -98,6 +106,8 @@ _HOMES = {
     "VerdictSummary": _CLIENT,
     "VerifyGraderResponse": "autotune.protocol.graders",
     "WaitTimeoutError": _CLIENT,
+    "Webhook": "autotune.protocol.webhooks",
+    "WebhookSecretResponse": "autotune.protocol.webhooks",
 }
 
 __all__ = [
@@ -113,6 +123,8 @@ __all__ = [
     "ConflictError",
     "ConnectionFailedError",
     "CreateKeyResponse",
+    "Delivery",
+    "DeliveryWithBody",
     "Grader",
     "GraderCapabilities",
     "GraderHealth",
@@ -142,6 +154,8 @@ __all__ = [
     "VerdictSummary",
     "VerifyGraderResponse",
     "WaitTimeoutError",
+    "Webhook",
+    "WebhookSecretResponse",
 ]
 
 

@@ -23,6 +23,7 @@ from autotune.client.keys import AsyncKeys
 from autotune.client.runs import AsyncRuns
 from autotune.client.scores import AsyncScores
 from autotune.client.tasks import AsyncTasks
+from autotune.client.webhooks import AsyncWebhooks
 
 T = TypeVar("T")
 
@@ -64,6 +65,7 @@ class AsyncAutotuneClient:
         self.runs = AsyncRuns(self)
         self.scores = AsyncScores(self)
         self.keys = AsyncKeys(self)
+        self.webhooks = AsyncWebhooks(self)
 
     @property
     def session(self) -> Session:

@@ -23,6 +23,7 @@ from autotune.client.keys import Keys
 from autotune.client.runs import Runs
 from autotune.client.scores import Scores
 from autotune.client.tasks import Tasks
+from autotune.client.webhooks import Webhooks
 
 T = TypeVar("T")
 
@@ -72,6 +73,7 @@ class AutotuneClient:
         self.runs = Runs(self)
         self.scores = Scores(self)
         self.keys = Keys(self)
+        self.webhooks = Webhooks(self)
 
     @property
     def session(self) -> Session:
