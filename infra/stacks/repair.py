@@ -9,13 +9,14 @@ from infra.constructs.service_function import ServiceFunction
 from infra.indexes import OPEN_BATCHES_INDEX
 from infra.stacks.data_stack import DataStack
 from infra.stacks.service_functions import ServiceFunctions
+from infra.stacks.webhooks import Webhooks
 
 OPERATOR_TIMEOUT = Duration.seconds(30)
 SWEEP_TIMEOUT = Duration.seconds(60)
 
 
 def add_repair(
-    stack: Construct, *, functions: ServiceFunctions, data: DataStack
+    stack: Construct, *, functions: ServiceFunctions, data: DataStack, webhooks: Webhooks
 ) -> dict[str, ServiceFunction]:
     """Sweep every minute what got stuck; tell and repair the rest when an operator asks."""
     queues = functions.queue_environment()
@@ -54,9 +55,11 @@ def add_repair(
         environment={
             **queues,
             **functions.dead_letter_environment(),
+            "WEBHOOK_QUEUE_URL": webhooks.queue.queue.queue_url,
+            "WEBHOOK_DEAD_LETTERS_URL": webhooks.queue.dead_letters.queue_url,
         },
     )
-    for queue in functions.queues.values():
+    for queue in (*functions.queues.values(), webhooks.queue):
         queue.queue.grant_send_messages(redrive.function)
         queue.dead_letters.grant_consume_messages(redrive.function)
     return {"SweepBatches": sweep, "ListStuck": stuck, "RedriveDeadLetters": redrive}

@@ -1,15 +1,19 @@
 """A grader that falls ill and recovers is seen by what the schedule does on the real way."""
 
-from collections.abc import Callable
+import json
+import threading
+from collections.abc import Callable, Iterator
 
 import boto3
 import pytest
 
 from autotune import AutotuneClient
+from autotune.client.calls import Call
 from local.endpoint import REGION
 from local.records import LocalProfile
 from tests.e2e.conftest import verified
 from tests.support.graders import loopback_grader
+from tests.support.subscribers import Reply, loopback_subscriber
 
 
 @pytest.fixture
@@ -29,8 +33,39 @@ def probe_all(profile: LocalProfile) -> Callable[[], None]:
     return probe
 
 
+@pytest.fixture
+def told(client: AutotuneClient) -> Iterator[Callable[[int], list[tuple[str, str]]]]:
+    """Waits for so many changes of status to arrive at a webhook; returns what they were."""
+    with loopback_subscriber() as subscriber:
+        wish = {"url": subscriber.url, "eventTypes": ["grader.status_changed"]}
+        webhook = client.graders.run(
+            Call(
+                method="POST",
+                path="/api/v1/webhooks",
+                body=json.dumps(wish).encode(),
+                read=lambda response: response.json(),
+            )
+        )
+        arrived = threading.Semaphore(0)
+
+        def reply(_: object) -> Reply:
+            arrived.release()
+            return Reply()
+
+        subscriber.reply = reply
+
+        def changes(count: int) -> list[tuple[str, str]]:
+            assert all(arrived.acquire(timeout=60) for _ in range(count))
+            data = [one.verified(webhook["secret"])["data"] for one in subscriber.received]
+            return sorted((one["previousStatus"], one["currentStatus"]) for one in data)
+
+        yield changes
+
+
 def test_a_grader_that_falls_ill_and_recovers_is_told_of(
-    client: AutotuneClient, probe_all: Callable[[], None]
+    client: AutotuneClient,
+    probe_all: Callable[[], None],
+    told: Callable[[int], list[tuple[str, str]]],
 ) -> None:
     with loopback_grader() as grader:
         grader_id = verified(client, grader)
@@ -46,3 +81,8 @@ def test_a_grader_that_falls_ill_and_recovers_is_told_of(
         for _ in range(2):
             probe_all()
     assert client.graders.get(grader_id).status == "active"
+    assert told(3) == [
+        ("active", "degraded"),
+        ("degraded", "active"),
+        ("inactive", "active"),
+    ]

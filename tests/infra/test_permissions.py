@@ -39,24 +39,26 @@ API = REGISTRY_READ_WRITE | DERIVE | DECRYPT | ENCRYPT
 LIST = {("dynamodb:Query", "Registry/index/byCollection")}
 
 
-def queues(actions):
-    return {(f"sqs:{action}", priority) for priority in PRIORITIES for action in actions}
+def queues(actions, names=PRIORITIES):
+    return {(f"sqs:{action}", name) for name in names for action in actions}
 
 
-SEND_ACTIONS = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
-SEND = queues(SEND_ACTIONS)
-CONSUME = queues(
-    {
-        *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
-        *("GetQueueAttributes", "GetQueueUrl"),
-    }
-)
+GIVE = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
+TAKE = {
+    *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
+    *("GetQueueAttributes", "GetQueueUrl"),
+}
+SEND = queues(GIVE)
+CONSUME = queues(TAKE)
+SEND_WEBHOOKS = queues(GIVE, ["Webhooks"])
+DELIVERIES = table("Deliveries", READ | WRITE)
+DUE_DELIVERIES = {("dynamodb:Query", "Deliveries/index/dueDeliveries")}
 
 
 def follow(stream, *, failures):
     """A table's stream is read; where the records lie that failed is sent to a queue."""
     actions = {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
-    return table(stream, actions) | {(f"sqs:{action}", failures) for action in SEND_ACTIONS}
+    return table(stream, actions) | queues(GIVE, [failures])
 
 
 OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
@@ -78,15 +80,28 @@ EXPECTED = {
     | DECRYPT
     | ENCRYPT,
     "FailChunk": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
+    "WebhooksApi": API
+    | DELIVERIES
+    | {("dynamodb:Query", "Deliveries/index/deliveriesByTime")}
+    | SEND_WEBHOOKS,
+    "DeliverEvents": table(REGISTRY, {"GetItem", "PutItem", "UpdateItem"})
+    | DELIVERIES
+    | DUE_DELIVERIES
+    | DERIVE
+    | DECRYPT
+    | ENCRYPT
+    | SEND_WEBHOOKS
+    | queues(TAKE, ["Webhooks"]),
+    "SweepDeliveries": DUE_DELIVERIES | DECRYPT | SEND_WEBHOOKS,
     "CreateOrganization": API,
     "SweepBatches": COMPLETIONS_READ_WRITE | OPEN_BATCHES | CONTENT_READ | SEND | DECRYPT | ENCRYPT,
     "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
-    "RedriveDeadLetters": SEND | CONSUME,
+    "RedriveDeadLetters": SEND | CONSUME | SEND_WEBHOOKS | queues(TAKE, ["Webhooks"]),
     "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"}) | DERIVE | DECRYPT | ENCRYPT,
     "PublishEvents": table(REGISTRY, READ)
     | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
     | follow(REGISTRY, failures="Outbox")
-    | {(f"sqs:{action}", "Webhooks") for action in SEND_ACTIONS}
+    | SEND_WEBHOOKS
     | DECRYPT
     | ENCRYPT,
 }
