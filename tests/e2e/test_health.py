@@ -1,6 +1,5 @@
 """A grader that falls ill and recovers is seen by what the schedule does on the real way."""
 
-import json
 import threading
 from collections.abc import Callable, Iterator
 
@@ -8,7 +7,6 @@ import boto3
 import pytest
 
 from autotune import AutotuneClient
-from autotune.client.calls import Call
 from local.endpoint import REGION
 from local.records import LocalProfile
 from tests.e2e.conftest import verified
@@ -37,15 +35,9 @@ def probe_all(profile: LocalProfile) -> Callable[[], None]:
 def told(client: AutotuneClient) -> Iterator[Callable[[int], list[tuple[str, str]]]]:
     """Waits for so many changes of status to arrive at a webhook; returns what they were."""
     with loopback_subscriber() as subscriber:
-        wish = {"url": subscriber.url, "eventTypes": ["grader.status_changed"]}
-        webhook = client.graders.run(
-            Call(
-                method="POST",
-                path="/api/v1/webhooks",
-                body=json.dumps(wish).encode(),
-                read=lambda response: response.json(),
-            )
-        )
+        secret = client.webhooks.create(
+            url=subscriber.url, event_types=["grader.status_changed"]
+        ).secret
         arrived = threading.Semaphore(0)
 
         def reply(_: object) -> Reply:
@@ -56,7 +48,7 @@ def told(client: AutotuneClient) -> Iterator[Callable[[int], list[tuple[str, str
 
         def changes(count: int) -> list[tuple[str, str]]:
             assert all(arrived.acquire(timeout=60) for _ in range(count))
-            data = [one.verified(webhook["secret"])["data"] for one in subscriber.received]
+            data = [one.verified(secret)["data"] for one in subscriber.received]
             return sorted((one["previousStatus"], one["currentStatus"]) for one in data)
 
         yield changes

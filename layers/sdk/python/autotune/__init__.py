@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     )
     from autotune.protocol.grading import GraderCapabilities, ScoreDimension
     from autotune.protocol.tasks import Task
+    from autotune.protocol.webhooks import (
+        Delivery,
+        DeliveryWithBody,
+        Webhook,
+        WebhookSecretResponse,
+    )
 
 _CLIENT = "autotune.client"
 _COMPLETIONS = "autotune.protocol.completions"
@@ -68,6 +74,8 @@ _HOMES = {
     "ConflictError": _CLIENT,
     "ConnectionFailedError": _CLIENT,
     "CreateKeyResponse": "autotune.protocol.access",
+    "Delivery": "autotune.protocol.webhooks",
+    "DeliveryWithBody": "autotune.protocol.webhooks",
     "Grader": "autotune.protocol.graders",
     "GraderCapabilities": "autotune.protocol.grading",
     "GraderHealth": "autotune.protocol.graders",
@@ -95,6 +103,8 @@ _HOMES = {
     "VerdictSummary": _CLIENT,
     "VerifyGraderResponse": "autotune.protocol.graders",
     "WaitTimeoutError": _CLIENT,
+    "Webhook": "autotune.protocol.webhooks",
+    "WebhookSecretResponse": "autotune.protocol.webhooks",
 }
 
 __all__ = [
@@ -110,6 +120,8 @@ __all__ = [
     "ConflictError",
     "ConnectionFailedError",
     "CreateKeyResponse",
+    "Delivery",
+    "DeliveryWithBody",
     "Grader",
     "GraderCapabilities",
     "GraderHealth",
@@ -137,6 +149,8 @@ __all__ = [
     "VerdictSummary",
     "VerifyGraderResponse",
     "WaitTimeoutError",
+    "Webhook",
+    "WebhookSecretResponse",
 ]
 
 

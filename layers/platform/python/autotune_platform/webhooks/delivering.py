@@ -1,10 +1,11 @@
 """Draining a webhook: sending what is due to one subscriber, and to no other."""
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
+from math import ceil
 from typing import Self
 
 from aws_lambda_powertools import Logger
@@ -113,12 +114,13 @@ class Deliverer:
         if not taken:
             return
         next_due = self._work(key, seconds_left)
-        now = _now().timestamp()
+        ended = _now().timestamp()
         wake_at = self._drains.change(
-            state, Drain, now, lambda drain: drain.released(holder, now, next_due=next_due)
+            state, Drain, ended, lambda drain: drain.released(holder, ended, next_due=next_due)
         )
         if wake_at is not None:
-            self._queue.wake([key], delay_seconds=round(max(wake_at - now, 0)))
+            # Rounded up: a wake-up that comes before its delivery is due does nothing.
+            self._queue.wake([key], delay_seconds=ceil(wake_at - ended))
 
     def _work(self, key: WebhookKey, seconds_left: Callable[[], float]) -> float | None:
         """Do what there is to do, and return when there is more, in Unix seconds."""
@@ -146,23 +148,21 @@ class Deliverer:
                     break
                 if seconds_left() < _LAST_START_SECONDS:
                     break
-                attempts = list(calls.map(partial(self._send, current), some))
+                # Once for all: what keeps derived secrets is not for several threads.
+                signed_with = self._secrets.valid(current, _now())
+                send = partial(self._send, current.url, signed_with)
+                attempts = list(calls.map(send, some))
                 sent += len(attempts)
                 self._note(current, attempts)
                 # Whoever disables or deletes a webhook is not sent the rest of a backlog.
                 current = self._webhooks.get(key_of(webhook))
         return sent
 
-    def _send(self, webhook: Webhook, delivery: Delivery) -> Attempt:
-        started = _now()
+    def _send(self, url: str, signed_with: Sequence[str], delivery: Delivery) -> Attempt:
         attempt = self._sender.send(
-            webhook.url,
-            event_id=delivery.event_id,
-            body=delivery.body,
-            secrets=self._secrets.valid(webhook, started),
-            now=started,
+            url, event_id=delivery.event_id, body=delivery.body, secrets=signed_with, now=_now()
         )
-        self._deliveries.replace(delivery, after_attempt(delivery, attempt, started))
+        self._deliveries.replace(delivery, after_attempt(delivery, attempt, _now()))
         return attempt
 
     def _note(self, webhook: Webhook, attempts: Iterable[Attempt]) -> None:
