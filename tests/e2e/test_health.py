@@ -1,6 +1,7 @@
 """A grader that falls ill and recovers is seen by what the schedule does on the real way."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 
 import boto3
 import pytest
@@ -10,6 +11,7 @@ from local.endpoint import REGION
 from local.records import LocalProfile
 from tests.e2e.conftest import verified
 from tests.support.graders import loopback_grader
+from tests.support.subscribers import Reply, loopback_subscriber
 
 
 @pytest.fixture
@@ -29,8 +31,33 @@ def probe_all(profile: LocalProfile) -> Callable[[], None]:
     return probe
 
 
+@pytest.fixture
+def told(client: AutotuneClient) -> Iterator[Callable[[int], list[tuple[str, str]]]]:
+    """Waits for so many changes of status to arrive at a webhook; returns what they were."""
+    with loopback_subscriber() as subscriber:
+        secret = client.webhooks.create(
+            url=subscriber.url, event_types=["grader.status_changed"]
+        ).secret
+        arrived = threading.Semaphore(0)
+
+        def reply(_: object) -> Reply:
+            arrived.release()
+            return Reply()
+
+        subscriber.reply = reply
+
+        def changes(count: int) -> list[tuple[str, str]]:
+            assert all(arrived.acquire(timeout=60) for _ in range(count))
+            data = [one.verified(secret)["data"] for one in subscriber.received]
+            return sorted((one["previousStatus"], one["currentStatus"]) for one in data)
+
+        yield changes
+
+
 def test_a_grader_that_falls_ill_and_recovers_is_told_of(
-    client: AutotuneClient, probe_all: Callable[[], None]
+    client: AutotuneClient,
+    probe_all: Callable[[], None],
+    told: Callable[[int], list[tuple[str, str]]],
 ) -> None:
     with loopback_grader() as grader:
         grader_id = verified(client, grader)
@@ -46,3 +73,8 @@ def test_a_grader_that_falls_ill_and_recovers_is_told_of(
         for _ in range(2):
             probe_all()
     assert client.graders.get(grader_id).status == "active"
+    assert told(3) == [
+        ("active", "degraded"),
+        ("degraded", "active"),
+        ("inactive", "active"),
+    ]

@@ -181,7 +181,7 @@ def test_one_function_drains_one_webhook_so_that_a_slow_one_holds_up_no_other(aw
     [mapping] = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
-        if each["Properties"]["EventSourceArn"]["Fn::GetAtt"][0] == logical_id
+        if each["Properties"]["EventSourceArn"].get("Fn::GetAtt") == [logical_id, "Arn"]
     ]
     assert aws.function_name({"Fn::GetAtt": [mapping["FunctionName"]["Ref"]]}) == "DeliverEvents"
     assert mapping["BatchSize"] == 1
@@ -274,7 +274,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     ]
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
-        *["ApproximateNumberOfMessagesVisible"] * 4,
+        *["ApproximateNumberOfMessagesVisible"] * 5,
         "ExecutionsAborted",
         "ExecutionsFailed",
         "ExecutionsTimedOut",

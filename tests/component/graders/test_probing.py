@@ -1,20 +1,17 @@
 """Graders are probed; their status follows, and every change is told of."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from autotune.protocol.ids import new_id
 from autotune_platform.graders.repository import HEALTH_SHARDS
 from autotune_platform.table import Table
-from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.outbox import event_in
-from autotune_platform.webhooks.repository import WebhookRepository
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.health import VERIFIED, falls_ill, health, recovers, shown, told
 from tests.support.platform import Platform
+from tests.support.subscribers import loopback_subscriber
 
 
 def test_a_grader_falls_ill_and_recovers(platform: Platform, grader: LoopbackGrader) -> None:
@@ -203,25 +200,23 @@ def test_no_word_of_a_grader_is_in_an_event(platform: Platform, grader: Loopback
 def test_every_status_change_reaches_a_webhook_once(
     platform: Platform, grader: LoopbackGrader
 ) -> None:
-
-    owner = platform.call("GET", "/api/v1/keys/me").json["key"]["organizationId"]
-    now = datetime.now(UTC)
-    webhook = Webhook(
-        id=new_id("whk"),
-        organization_id=owner,
-        url="http://127.0.0.1:1",
-        event_types=("grader.status_changed",),
-        description="",
-        created_at=now,
-        updated_at=now,
-    )
-    WebhookRepository(Table.named("registry")).add(webhook)
-    platform.new_grader(grader)
-    falls_ill(grader)
-    for _ in range(6):
-        platform.probe_graders()
-    platform.publish_events()
-    platform.publish_events()
-    deliveries = Table.named("deliveries").query(webhook.id).items
-    assert len(deliveries) == 3
-    assert sum('"currentStatus":"inactive"' in delivery["body"] for delivery in deliveries) == 1
+    with loopback_subscriber() as subscriber:
+        wish = {"url": subscriber.url, "eventTypes": ["grader.status_changed"]}
+        webhook = platform.call("POST", "/api/v1/webhooks", wish).json
+        grader_id = platform.new_grader(grader)
+        falls_ill(grader)
+        for _ in range(6):
+            platform.probe_graders()
+        for _ in range(2):
+            platform.publish_events()
+            platform.deliver()
+    bodies = [received.verified(webhook["secret"]) for received in subscriber.received]
+    assert [body["event"] for body in bodies] == ["grader.status_changed"] * 3
+    told_of = [body["data"] for body in bodies]
+    assert {
+        "graderId": grader_id,
+        "previousStatus": "degraded",
+        "currentStatus": "inactive",
+        "reason": "grader_unhealthy",
+    } in told_of
+    assert len({one["currentStatus"] for one in told_of}) == 3

@@ -84,3 +84,17 @@ def test_conditions_hold(client: Any) -> None:
     assert not table.replace("a", "s", {"v": 9}, only_if={"v": 1})
     assert table.replace("a", "s", {"v": 9}, only_if={"v": 2})
     assert table.get("a", "s") == {"pk": "a", "sk": "s", "v": 9}
+
+
+def test_an_item_that_a_transaction_is_writing_is_busy_and_not_changed(client: Any) -> None:
+    table = Table("t", client)
+    table.put_new({"pk": "a", "sk": "s", "v": 1})
+
+    class Conflicting(BusyClient):
+        def put_item(self, **_: Any) -> None:
+            answer: Any = {"Error": {"Code": "TransactionConflictException"}}
+            raise client.exceptions.TransactionConflictException(answer, "PutItem")
+
+    with pytest.raises(UnavailableError):
+        Table("t", Conflicting(client, most=0)).replace("a", "s", {"v": 2}, only_if={"v": 1})
+    assert table.get("a", "s") == {"pk": "a", "sk": "s", "v": 1}

@@ -8,15 +8,7 @@ from botocore.exceptions import ClientError
 from autotune_platform import transactions
 from autotune_platform.errors import UnavailableError
 from autotune_platform.table import Table
-from autotune_platform.transactions import (
-    MISSING,
-    PRESENT,
-    Check,
-    Condition,
-    Delete,
-    Put,
-    Update,
-)
+from autotune_platform.transactions import PRESENT, Condition, Delete, Put
 
 
 @pytest.fixture(autouse=True)
@@ -34,41 +26,36 @@ def item(pk: str, **attributes: Any) -> dict[str, Any]:
 
 
 def test_everything_is_written_together(table: Table) -> None:
-    table.put_many([item("old", status="a", gone=1, n=2), item("dead"), item("seen", v=1)])
+    table.put_many([item("old", status="a"), item("dead")])
     refused = table.transact(
         [
-            Put(item=item("new", value=0.25), condition=MISSING),
-            Update(
-                pk="old",
-                sk="s",
-                changes={"status": "b"},
-                add={"n": 3, "fresh": 0.5},
-                remove=["gone"],
-                condition=Condition(only_if={"status": "a"}),
+            Put(item=item("new", value=0.25), condition=Condition(exists=False)),
+            Put(
+                item=item("old", status="b"),
+                condition=Condition(exists=True, only_if={"status": "a"}),
             ),
-            Update(pk="made", sk="s", add={"n": 1}),
             Delete(pk="dead", sk="s", condition=PRESENT),
-            Check(pk="seen", sk="s", condition=Condition(exists=True, only_if={"v": 1})),
+            Delete(pk="never was", sk="s"),
         ]
     )
     assert refused == []
     assert table.get("new", "s") == item("new", value=0.25)
-    assert table.get("old", "s") == item("old", status="b", n=5, fresh=0.5)
-    assert table.get("made", "s") == item("made", n=1)
+    assert table.get("old", "s") == item("old", status="b")
     assert table.get("dead", "s") is None
 
 
 def test_nothing_is_written_where_a_condition_does_not_hold(table: Table) -> None:
-    table.put_many([item("there", v=1)])
+    table.put_many([item("there", v=1), item("beside", v=1)])
     writes = [
         Put(item=item("other")),
-        Put(item=item("there", v=2), condition=MISSING),
-        Update(pk="missing", sk="s", changes={"v": 1}, condition=PRESENT),
-        Check(pk="absent", sk="s", condition=MISSING),
+        Put(item=item("there", v=2), condition=Condition(only_if={"v": 2})),
+        Delete(pk="missing", sk="s", condition=PRESENT),
+        Delete(pk="beside", sk="s", condition=Condition(only_if={"v": 1})),
     ]
     assert table.transact(writes) == [1, 2]
     assert table.get("other", "s") is None
     assert table.get("there", "s") == item("there", v=1)
+    assert table.get("beside", "s") == item("beside", v=1)
 
 
 class ContendedClient:

@@ -31,7 +31,6 @@ class Condition:
 
 
 ANYTHING = Condition()
-MISSING = Condition(exists=False)
 PRESENT = Condition(exists=True)
 
 
@@ -44,22 +43,6 @@ class Put:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Update:
-    """Set attributes, add to numbers, remove attributes; at least one of them.
-
-    An item that is not there is made, unless the condition says otherwise; a number that is not
-    there counts as 0.
-    """
-
-    pk: str
-    sk: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
-    add: Mapping[str, float] = field(default_factory=dict)
-    remove: Sequence[str] = ()
-    condition: Condition = ANYTHING
-
-
-@dataclass(frozen=True, kw_only=True)
 class Delete:
     """Delete an item; without a condition, deleting what is not there is fine."""
 
@@ -68,16 +51,7 @@ class Delete:
     condition: Condition = ANYTHING
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    """See that a condition holds of an item that is not written."""
-
-    pk: str
-    sk: str
-    condition: Condition
-
-
-Write = Put | Update | Delete | Check
+Write = Put | Delete
 
 
 def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write]) -> list[int]:
@@ -108,59 +82,20 @@ def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write])
     raise UnavailableError("the table is busy", retry_after_seconds=1)
 
 
-class _Expressions:
-    """Collects the names and values that expressions refer to."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-        self._values: dict[str, Any] = {}
-
-    def name(self, name: str) -> str:
-        placeholder = f"#{len(self._names)}"
-        self._names[placeholder] = name
-        return placeholder
-
-    def pair(self, name: str, value: Any, *, joined_by: str) -> str:
-        placeholder = f":{len(self._values)}"
-        self._values[placeholder] = value
-        return f"{self.name(name)}{joined_by}{placeholder}"
-
-    def condition(self, condition: Condition) -> dict[str, str]:
-        parts = [
-            self.pair(name, value, joined_by=" = ") for name, value in condition.only_if.items()
-        ]
-        if condition.exists is not None:
-            function = "attribute_exists" if condition.exists else "attribute_not_exists"
-            parts.append(f"{function}(pk)")
-        return {"ConditionExpression": " AND ".join(parts)} if parts else {}
-
-    def attributes(self) -> dict[str, Any]:
-        return {
-            **({"ExpressionAttributeNames": self._names} if self._names else {}),
-            **({"ExpressionAttributeValues": item_to_wire(self._values)} if self._values else {}),
-        }
-
-
 def _on_wire(write: Write, table_name: str) -> Any:
-    expressions = _Expressions()
+    condition = write.condition
+    names = {f"#{place}": name for place, name in enumerate(condition.only_if)}
+    values = {f":{place}": value for place, value in enumerate(condition.only_if.values())}
+    parts = [f"{name} = :{place}" for place, name in enumerate(names)]
+    if condition.exists is not None:
+        function = "attribute_exists" if condition.exists else "attribute_not_exists"
+        parts.append(f"{function}(pk)")
     described: dict[str, Any] = {"TableName": table_name}
-    match write:
-        case Put():
-            described["Item"] = item_to_wire(write.item)
-        case Update():
-            described["UpdateExpression"] = _update_expression(write, expressions)
-    if not isinstance(write, Put):
-        described["Key"] = key_to_wire(write.pk, write.sk)
-    described |= expressions.condition(write.condition)
-    described |= expressions.attributes()
-    action = "ConditionCheck" if isinstance(write, Check) else type(write).__name__
-    return {action: described}
-
-
-def _update_expression(write: Update, expressions: _Expressions) -> str:
-    clauses = [
-        ("SET", [expressions.pair(*change, joined_by=" = ") for change in write.changes.items()]),
-        ("ADD", [expressions.pair(*addend, joined_by=" ") for addend in write.add.items()]),
-        ("REMOVE", [expressions.name(name) for name in write.remove]),
-    ]
-    return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts)
+    if parts:
+        described["ConditionExpression"] = " AND ".join(parts)
+    if values:
+        described["ExpressionAttributeNames"] = names
+        described["ExpressionAttributeValues"] = item_to_wire(values)
+    if isinstance(write, Put):
+        return {"Put": {**described, "Item": item_to_wire(write.item)}}
+    return {"Delete": {**described, "Key": key_to_wire(write.pk, write.sk)}}
