@@ -1,7 +1,6 @@
 """Where graders are stored."""
 
 from autotune_platform.graders.models import Grader
-from autotune_platform.graders.statistics import statistics_key
 from autotune_platform.registry import (
     RECORD,
     collection,
@@ -49,10 +48,9 @@ class GraderRepository:
             only_if={"updated_at": entity_attributes(before)["updated_at"]},
         )
 
-    def count_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
-        """Add to the answers of a grader's version that came too late."""
-        pk, sk = statistics_key(grader_id, version, batch_id)
-        self._table.count(pk, sk, "lateAnswers", count)
+    def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
+        """Add to the statistics of a grader's version, in a lane that no transaction writes to."""
+        self._table.count(grader_id, f"statistics#{version}#late", "lateAnswers", count)
 
     def delete(self, grader: Grader) -> None:
         """Delete a grader; its verdicts stay."""
