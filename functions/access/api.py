@@ -29,6 +29,7 @@ app = Api(authenticator=service)
 
 
 @app.post("/api/v1/keys", status_code=201, tags=["keys"])
+@app.needs("keys", "create")
 def create_key(body: CreateKeyRequest) -> CreateKeyResponse:
     """Create a key in the caller's organisation; its credential is shown this once."""
     app.require("keys", "create")

@@ -56,6 +56,7 @@ def runs() -> RunService:
 
 
 @app.post("/api/v1/completions", status_code=202, tags=["completions"])
+@app.needs("completions", "create")
 def submit_completion(
     body: SubmitCompletionRequest, idempotency_key: IdempotencyKey = None
 ) -> Response[SubmitCompletionResponse]:
@@ -77,6 +78,7 @@ def submit_completion(
 
 
 @app.post("/api/v1/completions/batch", status_code=202, tags=["completions"])
+@app.needs("completions", "create")
 def submit_batch(
     body: BatchSubmitRequest, idempotency_key: IdempotencyKey = None
 ) -> Response[BatchSubmitResponse]:

@@ -59,6 +59,7 @@ def statistics() -> GraderStatistics:
 
 
 @app.post("/api/v1/graders", status_code=201, tags=["graders"])
+@app.needs("graders", "create")
 def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
     """Register a grader; its shared secret is shown this once."""
     app.require("graders", "create")
@@ -112,6 +113,7 @@ def read_grader_usage(
 
 
 @app.patch("/api/v1/graders/<grader_id>", tags=["graders"])
+@app.needs("graders", "update")
 def update_grader(grader_id: str, body: UpdateGraderRequest) -> GraderResponse:
     """Change a grader; a new endpoint has to be verified again."""
     scope = app.require("graders", "update")

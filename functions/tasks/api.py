@@ -23,6 +23,7 @@ def service() -> TaskService:
 
 
 @app.post("/api/v1/tasks", status_code=201, tags=["tasks"])
+@app.needs("tasks", "create")
 def create_task(body: CreateTaskRequest) -> TaskResponse:
     """Create a task; its grader must be verified."""
     app.require("tasks", "create")
@@ -48,6 +49,7 @@ def read_task(task_id: str) -> TaskResponse:
 
 
 @app.patch("/api/v1/tasks/<task_id>", tags=["tasks"])
+@app.needs("tasks", "update")
 def update_task(task_id: str, body: UpdateTaskRequest) -> TaskResponse:
     """Change a task; completions that were submitted before keep their grader."""
     app.require("tasks", "update")

@@ -41,6 +41,12 @@ def test_a_file_is_scored_once_exported_and_not_submitted_twice(
     assert Counter(score["state"] for score in scores) == states
     assert len({score["completionId"] for score in scores}) == len(lines)
 
+    runs = command_line.run("runs", "list", "--state", "completed", "--json").stdout.splitlines()
+    assert sum(json.loads(run)["completions"] for run in runs) >= len(lines)
+    newest = command_line.read("runs", "get", json.loads(runs[0])["id"])
+    assert (newest["counts"]["pending"], newest["remaining"]) == (0, 0)
+    assert command_line.read("runs", "cancel", newest["id"]) == newest
+
     out = tmp_path / "scores.jsonl"
     command_line.run("export", "--task", task_id, "--out", str(out))
     records = [json.loads(line) for line in out.read_text().splitlines()]

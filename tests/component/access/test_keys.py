@@ -1,5 +1,9 @@
 """Keys are made, listed and revoked, within one organisation and by admins only."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.support.platform import Platform, handler
@@ -76,3 +80,20 @@ def test_missing_and_wrong_fields_are_named(platform: Platform) -> None:
 def test_an_organisation_needs_a_name(platform: Platform, event: dict) -> None:
     with pytest.raises(ValueError, match="expected"):
         handler("functions.operations.create_organization")(event, None)
+
+
+def test_who_may_not_send_a_body_learns_nothing_of_its_fields(platform: Platform) -> None:
+    described = json.loads(Path("docs/openapi.json").read_text())["paths"]
+    routes = [
+        (method.upper(), path)
+        for path, operations in described.items()
+        for method, operation in operations.items()
+        if "requestBody" in operation
+    ]
+    assert ("POST", "/api/v1/completions/batch") in routes
+    key = platform.new_key("reviewer")
+    for method, path in routes:
+        answer = platform.call(method, re.sub("{.*?}", "x", path), {"wrong": 1}, api_key=key)
+        assert (answer.status, answer.json["code"]) == (403, "forbidden"), (method, path)
+        answer = platform.call(method, re.sub("{.*?}", "x", path), {"wrong": 1})
+        assert answer.status == 422, (method, path)

@@ -6,7 +6,6 @@ from typing import Any
 import boto3
 import pytest
 
-from autotune_platform.graders.counters import LANES, lane_of, statistics_key
 from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader, answering
 from tests.support.platform import Platform
@@ -36,10 +35,10 @@ def late_of_run(platform: Platform, progress: Any) -> int:
     return late
 
 
-def late_of_grader(grader_id: str, batch_id: str) -> int:
-    pk, sk = statistics_key(grader_id, "1.0.0", lane=lane_of(batch_id))
+def late_of_grader(grader_id: str, version: str = "1.0.0") -> int:
     table = boto3.resource("dynamodb").Table("registry")
-    item = table.get_item(Key={"pk": pk, "sk": sk}).get("Item", {})
+    key = {"pk": grader_id, "sk": f"statistics#{version}#late"}
+    item = table.get_item(Key=key).get("Item", {})
     return int(str(item.get("lateAnswers", 0)))
 
 
@@ -56,7 +55,7 @@ def test_what_is_canceled_while_the_grader_thinks_stays_canceled(
     assert platform.grade(progress)["remaining"] == 0
 
     assert states(platform, batch_id) == [("canceled", None), ("scored", None), ("scored", None)]
-    assert late_of_run(platform, progress) == late_of_grader(grader_id, batch_id) == 1
+    assert late_of_run(platform, progress) == late_of_grader(grader_id) == 1
 
 
 def test_a_run_that_is_canceled_while_the_grader_thinks_stays_canceled(
@@ -68,7 +67,7 @@ def test_a_run_that_is_canceled_while_the_grader_thinks_stays_canceled(
     platform.grade(progress)
     assert states(platform, batch_id) == [("canceled", None)] * 2
     assert platform.call("GET", path).json["run"]["state"] == "canceled"
-    assert late_of_run(platform, progress) == late_of_grader(grader_id, batch_id) == 2
+    assert late_of_run(platform, progress) == late_of_grader(grader_id) == 2
 
 
 def test_the_slower_of_two_runs_is_late(
@@ -83,7 +82,7 @@ def test_the_slower_of_two_runs_is_late(
     grader.disease = overtaken
     platform.grade(progress)
     assert states(platform, batch_id) == [("scored", None)]
-    assert late_of_grader(grader_id, batch_id) == 1
+    assert late_of_grader(grader_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_an_answer_after_the_deadline_is_no_score(
     grader.disease = think
     assert platform.grade(progress)["remaining"] == 0
     assert states(platform, batch_id) == [verdict]
-    assert late_of_run(platform, progress) == late_of_grader(grader_id, batch_id) == late
+    assert late_of_run(platform, progress) == late_of_grader(grader_id) == late
 
 
 def test_what_a_grader_refuses_after_the_deadline_is_told_as_it_was(
@@ -159,5 +158,16 @@ def test_late_answers_that_cannot_be_counted_cost_no_verdict(
     assert states(platform, batch_id) == [("canceled", None), ("scored", None)]
 
 
-def test_batches_are_spread_over_all_lanes() -> None:
-    assert {lane_of(f"bat_{n}") for n in range(100)} == set(range(LANES))
+def test_a_late_answer_counts_for_the_version_that_gave_it(
+    platform: Platform, grader: LoopbackGrader, grader_id: str
+) -> None:
+    _, progress = start(platform, grader_id)
+    path = f"/api/v1/runs/{progress['run_id']}/cancel"
+
+    def overtaken(exchange: Exchange) -> None:
+        exchange.answer["graderVersion"] = "2.0.0"
+        platform.call("POST", path)
+
+    grader.disease = overtaken
+    platform.grade(progress)
+    assert (late_of_grader(grader_id, "2.0.0"), late_of_grader(grader_id)) == (1, 0)

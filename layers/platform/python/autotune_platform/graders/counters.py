@@ -21,7 +21,7 @@ def lane_of(batch_id: str) -> int:
     return hashlib.sha256(batch_id.encode()).digest()[0] % LANES
 
 
-def statistics_key(grader_id: str, version: str, *, lane: int) -> tuple[str, str]:
+def statistics_key(grader_id: str, version: str, *, lane: int | str) -> tuple[str, str]:
     """Return the key of the item that counts a lane of what a grader's version did."""
     return grader_id, f"{_STATISTICS}{version}#{lane}"
 

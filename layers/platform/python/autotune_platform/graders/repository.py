@@ -7,7 +7,7 @@ probe does not touch the grader that its owner may be changing, and no index is 
 import zlib
 from collections.abc import Iterator
 
-from autotune_platform.graders.counters import lane_of, statistics_key
+from autotune_platform.graders.counters import statistics_key
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.registry import (
@@ -99,9 +99,9 @@ class GraderRepository:
             ]
         )
 
-    def count_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
-        """Add to the answers of a grader's version that came too late."""
-        pk, sk = statistics_key(grader_id, version, lane=lane_of(batch_id))
+    def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
+        """Add to the statistics of a grader's version, in a lane that no transaction writes to."""
+        pk, sk = statistics_key(grader_id, version, lane="late")
         self._table.count(pk, sk, "lateAnswers", count)
 
     def health(self, grader_id: str) -> Health | None:

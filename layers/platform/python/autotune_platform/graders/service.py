@@ -176,10 +176,10 @@ class GraderService:
             )
         return grader.version
 
-    def note_late_answers(self, grader_id: str, version: str, batch_id: str, count: int) -> None:
+    def note_late_answers(self, grader_id: str, version: str, count: int) -> None:
         """Count answers that came too late; what cannot be counted is logged and left out."""
         try:
-            self._repository.count_late_answers(grader_id, version, batch_id, count)
+            self._repository.count_late_answers(grader_id, version, count)
         except REFUSALS:
             logger.exception("late answers not counted", grader_id=grader_id, count=count)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
@@ -20,12 +20,16 @@ from autotune_platform.http.requests import SignedRequest, parse_json
 
 logger = Logger()
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class Api(APIGatewayHttpResolver):
     """Routes of one domain; every one of them needs a signed request.
 
     Handlers ask ``caller`` who is calling and ``require`` what the caller may do; they let errors
-    escape.
+    escape. Bodies are read before handlers run, so that a route with a body also says what it
+    ``needs``: who may not send it at all learns nothing of its fields.
     """
 
     def __init__(self, *, authenticator: Callable[[], AccessService] | None = None) -> None:
@@ -34,6 +38,7 @@ class Api(APIGatewayHttpResolver):
         )
         self._authenticator = authenticator or _access_service
         self._access: AccessService | None = None
+        self._needs: dict[Callable[..., Any], tuple[Resource, Action]] = {}
         self.exception_handler(Exception)(self._tell)
         self.not_found(self._no_route)
 
@@ -56,6 +61,20 @@ class Api(APIGatewayHttpResolver):
         """
         return permitted_scope(self.caller, resource, action)
 
+    def needs(
+        self, resource: Resource, action: Action
+    ) -> Callable[[Callable[P, T]], Callable[P, T]]:
+        """Refuse callers whom the handler would refuse, before their body is read.
+
+        Stands between the route and its handler, which still has to ``require`` the same.
+        """
+
+        def note(handler: Callable[P, T]) -> Callable[P, T]:
+            self._needs[handler] = (resource, action)
+            return handler
+
+        return note
+
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Authenticate a request and answer it."""
         request_id = _request_id(event)
@@ -71,6 +90,7 @@ class Api(APIGatewayHttpResolver):
                 query=request.query,
                 body=request.body,
             )
+            self._require_needs(caller, request)
             request.require_text()
         except Exception as error:  # noqa: BLE001 - the boundary: any error must become a response
             return _serialized(problem_response(error, request_id=request_id), request_id)
@@ -81,6 +101,13 @@ class Api(APIGatewayHttpResolver):
             # RFC 9110, 15.3.5: no content, where the serializer would send "null".
             answer["body"] = ""
         return answer
+
+    def _require_needs(self, caller: Caller, request: SignedRequest) -> None:
+        for route in self.routes:
+            if route.method == request.method and route.rule.match(request.path):
+                if route.func in self._needs:
+                    permitted_scope(caller, *self._needs[route.func])
+                return
 
     def _tell(self, error: Exception) -> Response[str]:
         return problem_response(error, request_id=self.context["request_id"])

@@ -1,7 +1,7 @@
 """From what is said of completions to stored verdicts; what is said too late is dropped."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 
 from aws_lambda_powertools import Logger
@@ -60,39 +60,37 @@ class Decisions:
             headers: the completions, by id.
             attempts: passes that it took.
         """
-        late: list[CompletionHeader] = []
+        late: list[Judgement] = []
         now = self.now()
 
         def decide_one(completion_id: str) -> None:
-            completion, judgement = headers[completion_id], judgements[completion_id]
-            is_answer = judgement.is_answer
-            out_of_time = is_answer and completion.deadline <= now
-            if out_of_time:
-                judgement = Judgement(reason_code="deadline_exceeded")
+            completion, said = headers[completion_id], judgements[completion_id]
+            out_of_time = said.is_answer and completion.deadline <= now
+            judgement = Judgement(reason_code="deadline_exceeded") if out_of_time else said
             stored = self._verdicts.decide(
                 verdict_of(
                     completion, judgement, attempts=attempts, share_reasoning=share_reasoning
                 )
             )
-            if is_answer and (out_of_time or not stored):
-                late.append(completion)
+            if said.is_answer and (out_of_time or not stored):
+                late.append(said)
 
         in_parallel(decide_one, list(judgements), at_most=_CONCURRENT_WRITES)
         self.count_late(progress, late)
 
-    def count_late(self, progress: ChunkProgress, completions: Sequence[CompletionHeader]) -> None:
-        """Count answers about completions that came too late."""
-        if not completions:
-            return
-        logger.info(
-            "late answers dropped",
-            run_id=progress.run_id,
-            grader_id=progress.grader_id,
-            count=len(completions),
+    def count_late(self, progress: ChunkProgress, said: Iterable[Judgement]) -> None:
+        """Count answers that came too late, by the version that gave them."""
+        by_version = Counter(
+            judgement.reported_version or progress.grader_version
+            for judgement in said
+            if judgement.is_answer
         )
-        self._recorder.late_answers(progress.run_id, len(completions))
-        by_batch = Counter(completion.batch_id for completion in completions)
-        for batch_id, count in by_batch.items():
-            self._graders.note_late_answers(
-                progress.grader_id, progress.grader_version, batch_id, count
+        for version, count in by_version.items():
+            logger.info(
+                "late answers dropped",
+                run_id=progress.run_id,
+                grader_id=progress.grader_id,
+                count=count,
             )
+            self._recorder.late_answers(progress.run_id, count)
+            self._graders.note_late_answers(progress.grader_id, version, count)

@@ -155,9 +155,7 @@ class ChunkGrading:
                     judgements = hedging.call(
                         lambda seconds: self._ask(usable, pack, seconds),
                         timeout_seconds=CALL_TIMEOUT_SECONDS,
-                        late=lambda said: self._decisions.count_late(
-                            progress, [headers[id_] for id_ in said]
-                        ),
+                        late=lambda said: self._decisions.count_late(progress, said.values()),
                     )
             except TurnRefusedError:
                 untried.extend(completion.id for completion in pack)
