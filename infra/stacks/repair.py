@@ -25,9 +25,11 @@ def add_repair(
         handler="functions.operations.sweep_batches.lambda_handler",
         description="Drives again what is pending longer than it should be",
         timeout=SWEEP_TIMEOUT,
-        environment={**functions.content_environment, **queues},
+        environment={**functions.content_environment, **queues, **webhooks.environment},
     )
     data.completions.grant_read_write(sweep.function)
+    webhooks.grant_publish(sweep)
+    data.registry.grant_count(sweep.function)
     for queue in functions.queues.values():
         queue.queue.grant_send_messages(sweep.function)
     events.Rule(

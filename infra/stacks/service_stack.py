@@ -13,6 +13,7 @@ from infra.constructs.signed_api import SignedApi
 from infra.indexes import BY_COLLECTION_INDEX, RUNS_BY_STATE_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.data_stack import DataStack
 from infra.stacks.health import add_probing, add_publishing
+from infra.stacks.projection import add_projection
 from infra.stacks.repair import OPERATOR_TIMEOUT, add_repair
 from infra.stacks.service_functions import DISPATCH_TIMEOUT, ServiceFunctions
 from infra.stacks.webhooks import add_webhooks, create_webhooks
@@ -53,10 +54,14 @@ class ServiceStack(Stack):
             "CreateOrganization": self._create_operator_function(),
             **add_repair(self, functions=self._functions, data=data, webhooks=self._webhooks),
         }
+        verdicts = add_projection(
+            self, functions=self._functions, data=data, webhooks=self._webhooks
+        )
         alarms = OperationsAlarms(self, "Alarms", encryption_key=data.data_key.key)
         for priority, queue in self._functions.queues.items():
             alarms.watch_dead_letters(queue.dead_letters, of=priority)
         alarms.watch_dead_letters(self._webhooks.queue.dead_letters, of="Webhooks")
+        alarms.watch_stream(verdicts, name="ProjectVerdicts")
         alarms.watch_runs(workflow.state_machine, name="ScoreCompletions")
         alarms.watch_stream(outbox, name="Outbox")
 

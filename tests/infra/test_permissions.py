@@ -62,6 +62,11 @@ def follow(stream, *, failures):
 
 
 OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
+PUBLISH = (
+    table(REGISTRY, READ)
+    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
+    | SEND_WEBHOOKS
+)
 EXPECTED = {
     "AccessApi": API | LIST,
     "TasksApi": API | LIST,
@@ -103,22 +108,30 @@ EXPECTED = {
     | queues(TAKE, ["Webhooks"]),
     "SweepDeliveries": DUE_DELIVERIES | DECRYPT | SEND_WEBHOOKS,
     "CreateOrganization": API,
-    "SweepBatches": COMPLETIONS_READ_WRITE | OPEN_BATCHES | CONTENT_READ | SEND | DECRYPT | ENCRYPT,
-    "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
-    "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"}) | DERIVE | DECRYPT | ENCRYPT,
-    "PublishEvents": table(REGISTRY, READ)
-    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
-    | follow(REGISTRY, failures="Outbox")
-    | SEND_WEBHOOKS
+    "ProjectVerdicts": table(COMPLETIONS, READ | {"UpdateItem"})
+    | table(REGISTRY, {"UpdateItem"})
+    | PUBLISH
+    | follow(COMPLETIONS, failures="VerdictStream")
     | DECRYPT
     | ENCRYPT,
+    "SweepBatches": COMPLETIONS_READ_WRITE
+    | OPEN_BATCHES
+    | CONTENT_READ
+    | SEND
+    | PUBLISH
+    | table(REGISTRY, {"UpdateItem"})
+    | DECRYPT
+    | ENCRYPT,
+    "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
+    "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"}) | DERIVE | DECRYPT | ENCRYPT,
+    "PublishEvents": PUBLISH | follow(REGISTRY, failures="Outbox") | DECRYPT | ENCRYPT,
     "RedriveDeadLetters": SEND | CONSUME | SEND_WEBHOOKS | queues(TAKE, ["Webhooks"]),
 }
 
 NAMES = (
     *("Registry", "Completions", "Budgets", "Content", "SecretsKey", "DataKey"),
     *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
-    *("Deliveries", "Webhooks", "Outbox"),
+    *("Deliveries", "Webhooks", "Outbox", "VerdictStream"),
 )
 
 

@@ -28,11 +28,12 @@ FUNCTIONS = {
     ),
     "GradeChunk": ("functions.scoring.grade_chunk", 120, CONTENT | GRADERS | {"BUDGETS_TABLE"}),
     "FailChunk": ("functions.scoring.fail_chunk", 60, CONTENT),
+    "ProjectVerdicts": ("functions.scoring.project_verdicts", 60, CONTENT | WEBHOOKS),
     "WebhooksApi": ("functions.webhooks.api", 29, WEBHOOKS | GRADERS),
     "DeliverEvents": ("functions.webhooks.deliver_events", 60, WEBHOOKS | GRADERS),
     "SweepDeliveries": ("functions.webhooks.sweep_deliveries", 60, WEBHOOKS),
     "CreateOrganization": ("functions.operations.create_organization", 30, set()),
-    "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES),
+    "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES | WEBHOOKS),
     "ListStuck": ("functions.operations.list_stuck", 30, CONTENT | QUEUES),
     "RedriveDeadLetters": (
         "functions.operations.redrive_dead_letters",
@@ -216,6 +217,21 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
     assert mapping["MaximumBatchingWindowInSeconds"] == window
     assert mapping["BatchSize"] == 10
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_verdicts_are_followed_from_the_first_and_by_nothing_else_in_the_table(aws):
+    [mapping] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
+        if "BisectBatchOnFunctionError" in each["Properties"]
+    ]
+    assert mapping["StartingPosition"] == "TRIM_HORIZON"
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert (mapping["BisectBatchOnFunctionError"], mapping["MaximumRetryAttempts"]) == (True, 10)
+    assert "OnFailure" in mapping["DestinationConfig"]
+    assert [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]] == [
+        {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "verdict#"}]}}}}
+    ]
 
 
 def test_the_workflow_is_inline_traced_and_logs_no_texts(aws):

@@ -1,4 +1,4 @@
-"""What projecting verdicts leaves behind, in a form in which states can be compared."""
+"""What projecting verdicts leaves behind, in a form that can be compared."""
 
 import json
 from collections import Counter

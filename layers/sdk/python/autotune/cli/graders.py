@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from autotune.cli import exit_codes
-from autotune.cli.invocation import AsJson, Columns, Invocation, note
+from autotune.cli.figures import print_statistics
+from autotune.cli.invocation import AsJson, Columns, Invocation, note, stdout_console
 from autotune.cli.verification import describe_check
 from autotune.protocol.graders import Grader
 from autotune.protocol.limits import (
@@ -17,7 +18,8 @@ from autotune.protocol.limits import (
 )
 
 app = typer.Typer(
-    no_args_is_help=True, help="Graders: register, verify, health, list, get, update, delete."
+    no_args_is_help=True,
+    help="Graders: register, verify, health, list, get, stats, usage, update, delete.",
 )
 
 MaxConcurrency = Annotated[
@@ -199,6 +201,49 @@ def update(
             grader_id, name=name, endpoint=endpoint, description=description, limits=limits
         )
     invocation.show(grader)
+
+
+@app.command()
+def stats(
+    ctx: typer.Context,
+    grader_id: str,
+    version: Annotated[
+        str | None, typer.Option(help="Only what the grader answered as this version.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a grader does: scores, latency and failures, in all and by version."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        figures = client.graders.stats(grader_id, version=version)
+    if invocation.as_json:
+        invocation.show_json(figures)
+    elif figures.versions:
+        print_statistics(stdout_console(), figures)
+    else:
+        note(f"{grader_id} has no verdicts" + (f" as version {version}" if version else ""))
+
+
+@app.command()
+def usage(
+    ctx: typer.Context,
+    grader_id: str,
+    month: Annotated[
+        str | None, typer.Option(help="Such as 2026-11, in UTC; the present one without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many verdicts a grader gave in a month, to all organisations together."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        used = client.graders.usage(grader_id, month=month)
+    if invocation.as_json:
+        invocation.show_json(used)
+        return
+    typer.echo(f"{'month':<16} {used.month}")
+    for state, count in used.counts:
+        typer.echo(f"{state:<16} {count}")
+    typer.echo(f"{'total':<16} {used.total}")
 
 
 @app.command()
