@@ -10,7 +10,7 @@ from autotune_platform.graders import probing, repository
 from autotune_platform.graders.service import GraderService
 from autotune_platform.transactions import ANYTHING, PRESENT, Condition, Put
 from tests.support.graders import LoopbackGrader, loopback_grader
-from tests.support.health import VERIFIED, falls_ill, health, shown, told
+from tests.support.health import VERIFIED, falls_ill, health, recovers, shown, told
 from tests.support.platform import Platform
 
 
@@ -135,3 +135,25 @@ def test_a_probe_of_a_busy_item_is_not_counted_and_spoils_no_other(
         assert platform.probe_graders() == {"probed": 2, "changed": 0, "left": 0}
     assert health(platform, busy)["lastProbe"] is None
     assert health(platform, other)["lastProbe"]["outcome"] == "healthy"
+
+
+def test_of_two_probes_at_once_the_first_counts(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grader_id = platform.new_grader(grader)
+    falls_ill(grader)
+    platform.probe_graders()
+    ask = probing.ask_health
+
+    def ask_while_another_run_finds_it_well(*args: Any, **options: Any) -> Any:
+        found = ask(*args, **options)
+        monkeypatch.setattr(probing, "ask_health", ask)
+        recovers(grader)
+        assert platform.probe_graders()["probed"] == 1
+        return found
+
+    monkeypatch.setattr(probing, "ask_health", ask_while_another_run_finds_it_well)
+    assert platform.probe_graders()["changed"] == 0
+    answer = health(platform, grader_id)
+    assert (answer["status"], answer["consecutiveHealthy"]) == ("active", 1)
+    assert told(platform) == [VERIFIED]

@@ -93,6 +93,7 @@ TestHealth = HealthMachine.TestCase
 TestHealth.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 
+@settings(deadline=None)
 @given(
     status=st.sampled_from(STATUSES),
     bad=st.sampled_from(["failed", "degraded"]),
