@@ -163,7 +163,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 9)
+    aws.service.resource_count_is("AWS::SQS::Queue", 10)
 
 
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
@@ -219,18 +219,21 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_verdicts_are_followed_from_the_first_and_by_nothing_else_in_the_table(aws):
+@pytest.mark.parametrize(
+    ("name", "prefix"), [("ProjectVerdicts", "verdict#"), ("PublishEvents", "event#")]
+)
+def test_a_stream_is_followed_from_its_start_for_what_the_function_is_about(aws, name, prefix):
     [mapping] = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
-        if "BisectBatchOnFunctionError" in each["Properties"]
+        if aws.function_name({"Fn::GetAtt": [each["Properties"]["FunctionName"]["Ref"]]}) == name
     ]
     assert mapping["StartingPosition"] == "TRIM_HORIZON"
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert (mapping["BisectBatchOnFunctionError"], mapping["MaximumRetryAttempts"]) == (True, 10)
     assert "OnFailure" in mapping["DestinationConfig"]
     assert [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]] == [
-        {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "verdict#"}]}}}}
+        {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": prefix}]}}}}
     ]
 
 
@@ -290,11 +293,11 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     ]
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
-        *["ApproximateNumberOfMessagesVisible"] * 5,
+        *["ApproximateNumberOfMessagesVisible"] * 6,
         "ExecutionsAborted",
         "ExecutionsFailed",
         "ExecutionsTimedOut",
-        "IteratorAge",
+        *["IteratorAge"] * 2,
     ]
     [topic] = aws.service.find_resources("AWS::SNS::Topic")
     assert all(alarm["AlarmActions"] == [{"Ref": topic}] for alarm in alarms)

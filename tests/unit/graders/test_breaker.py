@@ -95,7 +95,7 @@ class BreakerMachine(RuleBasedStateMachine):
 
 
 TestBreaker = BreakerMachine.TestCase
-TestBreaker.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestBreaker.settings = settings(max_examples=150, stateful_step_count=40)
 
 
 def test_a_circuit_stays_small_and_forgets_the_last_minute_but_one() -> None:

@@ -66,7 +66,7 @@ class LeasesMachine(RuleBasedStateMachine):
 
 
 TestLeases = LeasesMachine.TestCase
-TestLeases.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestLeases.settings = settings(max_examples=100, stateful_step_count=40)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ _ids = iter(range(1_000_000))
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     rate=st.sampled_from([0.01, 0.5, 3, 7.7, 10_000]),

@@ -90,10 +90,9 @@ class HealthMachine(RuleBasedStateMachine):
 
 
 TestHealth = HealthMachine.TestCase
-TestHealth.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestHealth.settings = settings(max_examples=60, stateful_step_count=30)
 
 
-@settings(deadline=None)
 @given(
     status=st.sampled_from(STATUSES),
     bad=st.sampled_from(["failed", "degraded"]),

@@ -72,7 +72,7 @@ class DrainMachine(RuleBasedStateMachine):
 
 
 TestDrains = DrainMachine.TestCase
-TestDrains.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestDrains.settings = settings(max_examples=100, stateful_step_count=40)
 
 
 def test_wake_ups_of_many_publishers_do_not_breed() -> None:
