@@ -10,7 +10,7 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_WEBHOOKS
 from autotune_platform.webhooks import history
 from autotune_platform.webhooks.repository import WebhookRepository
-from tests.component.webhooks.conftest import publish, subscribe
+from tests.component.webhooks.conftest import drain, publish, subscribe
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 from tests.support.subscribers import Subscriber
@@ -305,8 +305,6 @@ def test_a_replay_sends_the_same_event_again(platform: Platform, subscriber: Sub
 def test_a_failed_delivery_is_replayed_with_all_its_attempts(
     platform: Platform, subscriber: Subscriber, wakes: list[int], clock: Any
 ) -> None:
-    from tests.component.webhooks.test_delivering import drain
-
     subscriber.answers(500)
     subscription = subscribe(platform, subscriber)
     (event,) = publish(platform)

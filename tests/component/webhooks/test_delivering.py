@@ -4,24 +4,17 @@ import json
 import threading
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
+from autotune_platform.table import Table
 from autotune_platform.webhooks import sending
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.schedule import RETRY_DELAYS
 from functions.webhooks import deliver_events, sweep_deliveries
-from tests.component.webhooks.conftest import Clock, publish, subscribe
+from tests.component.webhooks.conftest import Clock, drain, publish, subscribe
 from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Received, Reply, Subscriber, loopback_subscriber
-
-
-def drain(subscription: Any, *, seconds: float = 60) -> None:
-    """Deliver one wake-up of a webhook."""
-    record = {"messageId": "1", "body": subscription.key.model_dump_json()}
-    answer = deliver_events.lambda_handler({"Records": [record]}, LambdaContext(seconds))
-    assert answer == {"batchItemFailures": []}
 
 
 def test_an_event_arrives_signed_as_standard_webhooks_says(
@@ -216,7 +209,9 @@ def test_whoever_disables_or_deletes_a_webhook_is_not_sent_the_rest_of_a_backlog
     publish(platform, 30)
     platform.deliver()
     assert len(subscriber.received) <= 8
-    items = DeliveryRepository(_table()).newest(subscription.id, after=None, page_size=100)
+    items = DeliveryRepository(Table.named("deliveries")).newest(
+        subscription.id, after=None, page_size=100
+    )
     reasons = [one.last_error for one in items if one.status == "failed"]
     assert len(reasons) >= 22
     assert set(reasons) == {f"webhook_{end}"}
@@ -398,12 +393,6 @@ def test_the_old_secret_signs_no_more_after_a_day(
     drain(subscription)
     (received,) = subscriber.received
     assert len(received.headers["webhook-signature"].split()) == 1
-
-
-def _table() -> Any:
-    from autotune_platform.table import Table
-
-    return Table.named("deliveries")
 
 
 def test_a_replay_while_an_event_is_sent_is_not_lost(
