@@ -11,7 +11,8 @@ from autotune_platform import clients
 from autotune_platform.environment import WebhookEnvironment
 from autotune_platform.webhooks.models import Event, WebhookKey
 from autotune_platform.webhooks.publisher import EventPublisher
-from tests.support.platform import Platform
+from functions.webhooks import deliver_events
+from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Subscriber, loopback_subscriber
 
 _numbers = itertools.count()
@@ -71,6 +72,13 @@ def publish(platform: Platform, count: int = 1) -> list[Event]:
     ]
     EventPublisher.from_environment(WebhookEnvironment.parse()).publish(events)
     return events
+
+
+def drain(subscription: Subscription, *, seconds: float = 60) -> None:
+    """Deliver one wake-up of a webhook."""
+    record = {"messageId": "1", "body": subscription.key.model_dump_json()}
+    answer = deliver_events.lambda_handler({"Records": [record]}, LambdaContext(seconds))
+    assert answer == {"batchItemFailures": []}
 
 
 @pytest.fixture

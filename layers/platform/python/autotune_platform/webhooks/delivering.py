@@ -18,7 +18,7 @@ from autotune_platform.grouping import groups
 from autotune_platform.table import Table
 from autotune_platform.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.drains import Drain
+from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
@@ -120,7 +120,8 @@ class Deliverer:
         )
         if wake_at is not None:
             # Rounded up: a wake-up that comes before its delivery is due does nothing.
-            self._queue.wake([key], delay_seconds=ceil(wake_at - ended))
+            delay = min(ceil(wake_at - ended), LONGEST_DELAY_SECONDS)
+            self._queue.wake([key], delay_seconds=delay)
 
     def _work(self, key: WebhookKey, seconds_left: Callable[[], float]) -> float | None:
         """Do what there is to do, and return when there is more, in Unix seconds."""
