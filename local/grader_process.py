@@ -10,7 +10,7 @@ import httpx
 
 from local.endpoint import LOOPBACK
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 POLL_SECONDS = 0.05
 
@@ -49,7 +49,7 @@ class GraderProcess:
         """Starts it and waits until it answers.
 
         Raises:
-            GraderProcessError: If it ends or does not answer within 20 seconds.
+            GraderProcessError: If it ends or does not answer within a minute.
         """
         with self._log_file.open("wb") as log:
             self._process = subprocess.Popen(

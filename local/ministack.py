@@ -16,8 +16,8 @@ import psutil
 
 from local.endpoint import LOOPBACK, endpoint_url, isolated_environment
 
-START_SECONDS = 30.0
-STOP_SECONDS = 30.0
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
 # Requests get 3 seconds to end before MiniStack saves its state.
 SAVE_SECONDS = 6.0
 POLL_SECONDS = 0.05
@@ -63,7 +63,7 @@ class MiniStack:
             The process id, which leads a process group of its own.
 
         Raises:
-            MiniStackError: If it ends or does not answer within 30 seconds.
+            MiniStackError: If it ends or does not answer within two minutes.
         """
         self._temporary_directory.mkdir(parents=True, exist_ok=True)
         state = self._directory / "state"
@@ -121,7 +121,7 @@ class MiniStack:
             pid: What :meth:`start` returned, here or in an earlier process.
 
         Raises:
-            MiniStackError: If it had to be killed after 30 seconds, so that its state is lost.
+            MiniStackError: If it had to be killed after a minute, so that its state is lost.
         """
         process = _process(pid)
         if process is None or not self.runs_as(pid):

@@ -33,7 +33,7 @@ def test_a_grader_keeps_every_field_and_shows_its_secret_once(
         "description": "final answers",
         "endpoint": grader.url,
         "capabilities": CAPABILITIES,
-        "limits": {"maxConcurrency": 4, "requestsPerSecond": 0.5},
+        "limits": {"maxConcurrency": 4, "requestsPerSecond": 0.5, "hedgeAfterMs": 800},
         "visibility": "public",
         "shareReasoning": True,
     }

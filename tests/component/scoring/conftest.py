@@ -2,22 +2,25 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.responses import DynamoHandler
 
 
 @pytest.fixture
 def atomic_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make moto's conditional writes as atomic as DynamoDB's, for tests that write in threads."""
+    """Make moto's conditional writes as atomic as DynamoDB's, for tests that write in threads.
+
+    The whole request is locked: what moto answers is read from the item that the next write changes.
+    """
     lock = threading.RLock()
 
     def one_at_a_time(name: str) -> None:
-        write: Callable[..., object] = getattr(DynamoDBBackend, name)
+        answer: Callable[[DynamoHandler], object] = getattr(DynamoHandler, name)
 
-        def locked(self: DynamoDBBackend, *args: object, **kwargs: object) -> object:
+        def locked(self: DynamoHandler) -> object:
             with lock:
-                return write(self, *args, **kwargs)
+                return answer(self)
 
-        monkeypatch.setattr(DynamoDBBackend, name, locked)
+        monkeypatch.setattr(DynamoHandler, name, locked)
 
-    for name in ("put_item", "update_item", "delete_item", "transact_write_items"):
+    for name in ("get_item", "put_item", "update_item", "delete_item", "transact_write_items"):
         one_at_a_time(name)
