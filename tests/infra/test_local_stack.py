@@ -16,7 +16,7 @@ import pytest
 
 from local.__main__ import EXIT_NOT_RUNNING, main
 from local.endpoint import LOOPBACK, endpoint_url, free_port, isolated_environment
-from local.ministack import STREAM_POSITIONS, MiniStack, MiniStackError, answers
+from local.ministack import STREAM_POSITIONS, MiniStack, MiniStackError
 from local.records import (
     LocalProfile,
     StackRecord,

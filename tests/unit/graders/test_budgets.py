@@ -93,9 +93,7 @@ def budgets(monkeypatch: pytest.MonkeyPatch) -> Iterator[BudgetRepository]:
 _ids = iter(range(1_000_000))
 
 
-@settings(
-    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rate=st.sampled_from([0.01, 0.5, 3, 7.7, 10_000]),
     pauses=st.lists(
