@@ -82,6 +82,11 @@ class EncryptedTable(Construct):
         self._grant(grantee, actions=CHANGE_ACTIONS, resource_arn=self.table.table_arn)
         self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
+    def grant_count(self, grantee: iam.IGrantable) -> None:
+        """Lets a function change attributes of single items, in transactions too, and no more."""
+        self._grant(grantee, actions=("dynamodb:UpdateItem",), resource_arn=self.table.table_arn)
+        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
+
     def grant_query_index(self, grantee: iam.IGrantable, *, index_name: str) -> None:
         """Lets a function query one index."""
         arn = f"{self.table.table_arn}/index/{index_name}"

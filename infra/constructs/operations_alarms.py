@@ -1,4 +1,4 @@
-"""Alarms that call a person: dead letters and runs that failed."""
+"""Alarms that call a person: dead letters, runs that failed, streams that nobody follows."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,7 +9,10 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as stepfunctions
 from constructs import Construct
 
+from infra.constructs.stream_consumer import StreamConsumer
+
 PERIOD = Duration.minutes(5)
+LATE_STREAM_MS = 600_000
 
 
 class OperationsAlarms(Construct):
@@ -35,6 +38,22 @@ class OperationsAlarms(Construct):
             description=f"Chunks of {priority.lower()} priority were given up and wait for redrive",
         )
 
+    def watch_stream(self, consumer: StreamConsumer, *, name: str) -> None:
+        """Alarms while changes wait to be followed up by hand, or are followed up late."""
+        self._alarm(
+            f"{name}Failures",
+            metric=consumer.failures.metric_approximate_number_of_messages_visible(
+                period=PERIOD, statistic="Maximum"
+            ),
+            description=f"{name} gave up on changes of its table, and the sweeper may mend them",
+        )
+        self._alarm(
+            f"{name}Late",
+            metric=consumer.function.metric("IteratorAge", period=PERIOD, statistic="Maximum"),
+            description=f"{name} is more than ten minutes behind its table",
+            threshold=LATE_STREAM_MS,
+        )
+
     def watch_runs(self, state_machine: stepfunctions.IStateMachine, *, name: str) -> None:
         """Alarms when an execution fails, times out or is aborted."""
         for outcome, metric in (
@@ -48,13 +67,20 @@ class OperationsAlarms(Construct):
                 description=f"Executions of {name} ended as: {outcome}",
             )
 
-    def _alarm(self, alarm_id: str, *, metric: cloudwatch.IMetric, description: str) -> None:
+    def _alarm(
+        self,
+        alarm_id: str,
+        *,
+        metric: cloudwatch.IMetric,
+        description: str,
+        threshold: float = 1,
+    ) -> None:
         alarm = cloudwatch.Alarm(
             self,
             alarm_id,
             alarm_description=description,
             metric=metric,
-            threshold=1,
+            threshold=threshold,
             evaluation_periods=1,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,

@@ -34,6 +34,7 @@ class StreamConsumer(Construct):
         sort_key_prefixes: Sequence[str],
     ) -> None:
         super().__init__(scope, construct_id)
+        self.function = consumer.function
         self.failures = sqs.Queue(
             self,
             "Failures",

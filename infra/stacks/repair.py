@@ -9,13 +9,14 @@ from infra.constructs.service_function import ServiceFunction
 from infra.indexes import OPEN_BATCHES_INDEX
 from infra.stacks.data_stack import DataStack
 from infra.stacks.service_functions import ServiceFunctions
+from infra.stacks.webhooks import Webhooks
 
 OPERATOR_TIMEOUT = Duration.seconds(30)
 SWEEP_TIMEOUT = Duration.seconds(60)
 
 
 def add_repair(
-    stack: Construct, *, functions: ServiceFunctions, data: DataStack
+    stack: Construct, *, functions: ServiceFunctions, data: DataStack, webhooks: Webhooks
 ) -> dict[str, ServiceFunction]:
     """Sweep every minute what got stuck; tell and repair the rest when an operator asks."""
     queues = functions.queue_environment()
@@ -24,9 +25,11 @@ def add_repair(
         handler="functions.operations.sweep_batches.lambda_handler",
         description="Drives again what is pending longer than it should be",
         timeout=SWEEP_TIMEOUT,
-        environment={**functions.content_environment, **queues},
+        environment={**functions.content_environment, **queues, **webhooks.environment},
     )
     data.completions.grant_read_write(sweep.function)
+    webhooks.grant_publish(sweep)
+    data.registry.grant_count(sweep.function)
     for queue in functions.queues.values():
         queue.queue.grant_send_messages(sweep.function)
     events.Rule(

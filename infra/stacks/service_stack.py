@@ -12,6 +12,7 @@ from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import SignedApi
 from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.data_stack import DataStack
+from infra.stacks.projection import add_projection
 from infra.stacks.repair import OPERATOR_TIMEOUT, add_repair
 from infra.stacks.service_functions import DISPATCH_TIMEOUT, ServiceFunctions
 from infra.stacks.webhooks import create_webhooks
@@ -48,11 +49,15 @@ class ServiceStack(Stack):
         api = self._create_api(config)
         operator_functions = {
             "CreateOrganization": self._create_operator_function(),
-            **add_repair(self, functions=self._functions, data=data),
+            **add_repair(self, functions=self._functions, data=data, webhooks=self._webhooks),
         }
+        verdicts = add_projection(
+            self, functions=self._functions, data=data, webhooks=self._webhooks
+        )
         alarms = OperationsAlarms(self, "Alarms", encryption_key=data.data_key.key)
         for priority, queue in self._functions.queues.items():
             alarms.watch_dead_letters(queue.dead_letters, priority=priority)
+        alarms.watch_stream(verdicts, name="ProjectVerdicts")
         alarms.watch_runs(workflow.state_machine, name="ScoreCompletions")
 
         CfnOutput(self, "ApiUrl", value=api.api.api_endpoint, description="Base URL of the API")

@@ -43,7 +43,8 @@ def queues(actions):
     return {(f"sqs:{action}", priority) for priority in PRIORITIES for action in actions}
 
 
-SEND = queues({"SendMessage", "GetQueueAttributes", "GetQueueUrl"})
+SEND_ACTIONS = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
+SEND = queues(SEND_ACTIONS)
 CONSUME = queues(
     {
         *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
@@ -52,6 +53,11 @@ CONSUME = queues(
 )
 
 OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
+PUBLISH = (
+    table(REGISTRY, READ)
+    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
+    | {(f"sqs:{action}", "Webhooks") for action in SEND_ACTIONS}
+)
 EXPECTED = {
     "AccessApi": API | LIST,
     "TasksApi": API | LIST,
@@ -71,13 +77,29 @@ EXPECTED = {
     | ENCRYPT,
     "FailChunk": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
     "CreateOrganization": API,
-    "SweepBatches": COMPLETIONS_READ_WRITE | OPEN_BATCHES | CONTENT_READ | SEND | DECRYPT | ENCRYPT,
+    "ProjectVerdicts": table(COMPLETIONS, READ | {"UpdateItem"})
+    | table(REGISTRY, {"UpdateItem"})
+    | PUBLISH
+    | table(COMPLETIONS, {"DescribeStream", "GetRecords", "GetShardIterator"})
+    | {("dynamodb:ListStreams", "*")}
+    | {(f"sqs:{action}", "VerdictStream") for action in SEND_ACTIONS}
+    | DECRYPT
+    | ENCRYPT,
+    "SweepBatches": COMPLETIONS_READ_WRITE
+    | OPEN_BATCHES
+    | CONTENT_READ
+    | SEND
+    | PUBLISH
+    | table(REGISTRY, {"UpdateItem"})
+    | DECRYPT
+    | ENCRYPT,
     "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
     "RedriveDeadLetters": SEND | CONSUME,
 }
 
 NAMES = (
     *("Registry", "Completions", "Budgets", "Content", "SecretsKey", "DataKey"),
+    *("Deliveries", "Webhooks", "VerdictStream"),
     *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
 )
 

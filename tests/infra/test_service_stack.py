@@ -11,6 +11,7 @@ DEAD_LETTERS = {
     *("HIGH_DEAD_LETTERS_URL", "NORMAL_DEAD_LETTERS_URL", "LOW_DEAD_LETTERS_URL"),
 }
 GRADERS = {"ADMIT_PRIVATE_ADDRESSES"}
+WEBHOOKS = {"DELIVERIES_TABLE", "WEBHOOK_QUEUE_URL"}
 
 # Function: module of its handler, timeout in seconds, what its environment has besides the base.
 FUNCTIONS = {
@@ -22,8 +23,9 @@ FUNCTIONS = {
     "DispatchChunks": ("functions.completions.dispatch_chunks", 30, {"SCORE_COMPLETIONS_ARN"}),
     "GradeChunk": ("functions.scoring.grade_chunk", 120, CONTENT | GRADERS | {"BUDGETS_TABLE"}),
     "FailChunk": ("functions.scoring.fail_chunk", 60, CONTENT),
+    "ProjectVerdicts": ("functions.scoring.project_verdicts", 60, CONTENT | WEBHOOKS),
     "CreateOrganization": ("functions.operations.create_organization", 30, set()),
-    "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES),
+    "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES | WEBHOOKS),
     "ListStuck": ("functions.operations.list_stuck", 30, CONTENT | QUEUES),
     "RedriveDeadLetters": (
         "functions.operations.redrive_dead_letters",
@@ -147,7 +149,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 8)
+    aws.service.resource_count_is("AWS::SQS::Queue", 9)
 
 
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
@@ -185,6 +187,21 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
+def test_verdicts_are_followed_from_the_first_and_by_nothing_else_in_the_table(aws):
+    [mapping] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
+        if "BisectBatchOnFunctionError" in each["Properties"]
+    ]
+    assert mapping["StartingPosition"] == "TRIM_HORIZON"
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert (mapping["BisectBatchOnFunctionError"], mapping["MaximumRetryAttempts"]) == (True, 10)
+    assert "OnFailure" in mapping["DestinationConfig"]
+    assert [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]] == [
+        {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "verdict#"}]}}}}
+    ]
+
+
 def test_the_workflow_is_inline_traced_and_logs_no_texts(aws):
     [machine] = aws.service.find_resources("AWS::StepFunctions::StateMachine").values()
     properties = machine["Properties"]
@@ -211,14 +228,17 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     ]
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
-        *["ApproximateNumberOfMessagesVisible"] * 3,
+        *["ApproximateNumberOfMessagesVisible"] * 4,
         "ExecutionsAborted",
         "ExecutionsFailed",
         "ExecutionsTimedOut",
+        "IteratorAge",
     ]
     [topic] = aws.service.find_resources("AWS::SNS::Topic")
     assert all(alarm["AlarmActions"] == [{"Ref": topic}] for alarm in alarms)
-    assert all(alarm["Threshold"] == 1 for alarm in alarms)
+    thresholds = {alarm["MetricName"]: alarm["Threshold"] for alarm in alarms}
+    assert thresholds.pop("IteratorAge") == 600_000
+    assert set(thresholds.values()) == {1}
     aws.service.has_resource_properties("AWS::SNS::Topic", {"DisplayName": "Autotune alarms"})
 
 

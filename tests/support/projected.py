@@ -1,4 +1,4 @@
-"""What projecting verdicts leaves behind, in a form that tells states apart that must not differ."""
+"""What projecting verdicts leaves behind, in a form that can be compared."""
 
 import json
 from collections import Counter

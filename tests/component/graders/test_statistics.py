@@ -142,13 +142,13 @@ def test_only_the_owner_learns_how_much_a_grader_is_used(
     assert answers == {other: 404, trainer: 403, stranger: 404}
 
 
-@pytest.mark.parametrize("month", ["2026-13", "2026-1", "november", "2026-11-01", ""])
+@pytest.mark.parametrize("month", ["2026-13", "2026-1", "november", "2026-11-01"])
 def test_a_month_that_is_none_is_refused(platform: Platform, grader_id: str, month: str) -> None:
     refused = usage(platform, grader_id, query={"month": month})
     assert (refused.status, set(refused.fields)) == (422, {"month"})
 
 
-@pytest.mark.parametrize("version", ["grün", "v" * 101, ""])
+@pytest.mark.parametrize("version", ["grün", "v" * 101])
 def test_a_version_that_is_none_is_refused(
     platform: Platform, grader_id: str, version: str
 ) -> None:
