@@ -1,6 +1,7 @@
 """Starts, watches and stops one MiniStack process."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -20,6 +21,7 @@ STOP_SECONDS = 30.0
 # Requests get 3 seconds to end before MiniStack saves its state.
 SAVE_SECONDS = 6.0
 POLL_SECONDS = 0.05
+STREAM_POSITIONS = "dynamodb_stream_positions"
 HEALTH_PATH = "/_ministack/health"
 
 
@@ -65,6 +67,7 @@ class MiniStack:
         """
         self._temporary_directory.mkdir(parents=True, exist_ok=True)
         state = self._directory / "state"
+        _forget_stream_positions(state)
         environment = isolated_environment(
             {
                 "BIND_HOST": LOOPBACK,
@@ -179,6 +182,23 @@ def answers(port: int) -> bool:
     except httpx.TransportError:
         return False
     return answer.status_code == httpx.codes.OK
+
+
+def _forget_stream_positions(state: Path) -> None:
+    """Lets consumers of tables' streams begin with the first record after a restart.
+
+    MiniStack saves how far they came, but not the records, and counts new ones from zero: it would
+    take as many new records for consumed as there were old ones.
+    """
+    file = state / "lambda.json"
+    if not file.exists():
+        return
+    saved = json.loads(file.read_text())
+    if saved.get("payload", saved).pop(STREAM_POSITIONS, None) is None:
+        return
+    changed = file.with_suffix(".changed")
+    changed.write_text(json.dumps(saved))
+    changed.replace(file)
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

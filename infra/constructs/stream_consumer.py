@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Duration
+from aws_cdk import Acknowledgment, Duration, Validations
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
@@ -41,6 +41,12 @@ class StreamConsumer(Construct):
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
             retention_period=FAILURE_RETENTION,
+        )
+        Validations.of(self.failures).acknowledge(
+            Acknowledgment(
+                id="AwsSolutions-SQS3",
+                reason="It is itself where failures end, and an alarm watches it.",
+            )
         )
         consumer.function.add_event_source(
             event_sources.DynamoEventSource(

@@ -1,19 +1,22 @@
 """The local stack's own parts, without a deployment: that is what the end-to-end tests do."""
 
 import fcntl
+import io
 import os
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
+import zipfile
 
 import boto3
 import pytest
 
 from local.__main__ import EXIT_NOT_RUNNING, main
 from local.endpoint import LOOPBACK, endpoint_url, free_port, isolated_environment
-from local.ministack import MiniStack, MiniStackError, answers
+from local.ministack import STREAM_POSITIONS, MiniStack, MiniStackError, answers
 from local.records import (
     LocalProfile,
     StackRecord,
@@ -107,9 +110,9 @@ def test_the_ministack_of_another_folder_is_left_alone(tmp_path):
         running.stop(pid)
 
 
-def sqs_client(port):
+def client_of(service, port):
     return boto3.client(
-        "sqs",
+        service,
         endpoint_url=endpoint_url(port),
         region_name="us-east-1",
         aws_access_key_id="test",
@@ -121,7 +124,7 @@ def test_state_is_there_again_after_a_restart_on_another_port(tmp_path):
     first = MiniStack(directory=tmp_path, environment={})
     first_port = free_port()
     pid = first.start(port=first_port)
-    created = sqs_client(first_port).create_queue(QueueName="kept")["QueueUrl"]
+    created = client_of("sqs", first_port).create_queue(QueueName="kept")["QueueUrl"]
     # Another command stops it, as `make down` does.
     MiniStack(directory=tmp_path, environment={}).stop(pid)
     assert not first.runs_as(pid)
@@ -132,7 +135,7 @@ def test_state_is_there_again_after_a_restart_on_another_port(tmp_path):
     second_port = free_port()
     pid = second.start(port=second_port)
     try:
-        sqs = sqs_client(second_port)
+        sqs = client_of("sqs", second_port)
         # The URL of the first start still holds, as functions have it in their environment, and
         # event sources find the queue by its name.
         sqs.send_message(QueueUrl=created, MessageBody="{}")
@@ -140,6 +143,72 @@ def test_state_is_there_again_after_a_restart_on_another_port(tmp_path):
         assert len(sqs.receive_message(QueueUrl=by_name)["Messages"]) == 1
         [saved] = (tmp_path / "state").glob("sqs.json")
         assert str(first_port) not in saved.read_text()
+    finally:
+        second.stop(pid)
+
+
+CONSUMER = """
+import boto3
+
+def lambda_handler(event, context):
+    table = boto3.resource("dynamodb").Table("seen")
+    for record in event["Records"]:
+        table.put_item(Item={"pk": record["dynamodb"]["Keys"]["pk"]["S"]})
+"""
+
+
+def table_with_stream_and_consumer(port):
+    dynamodb, functions = client_of("dynamodb", port), client_of("lambda", port)
+    keys = {
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    dynamodb.create_table(TableName="seen", **keys)
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    created = dynamodb.create_table(TableName="followed", StreamSpecification=stream, **keys)
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as archive:
+        archive.writestr("consumer.py", CONSUMER)
+    functions.create_function(
+        FunctionName="consumer",
+        Runtime="python3.13",
+        Role="arn:aws:iam::000000000000:role/any",
+        Handler="consumer.lambda_handler",
+        Code={"ZipFile": code.getvalue()},
+    )
+    functions.create_event_source_mapping(
+        FunctionName="consumer",
+        EventSourceArn=created["TableDescription"]["LatestStreamArn"],
+        StartingPosition="TRIM_HORIZON",
+    )
+
+
+def write_and_await_consumer(port, name):
+    dynamodb = client_of("dynamodb", port)
+    dynamodb.put_item(TableName="followed", Item={"pk": {"S": name}})
+    deadline = time.monotonic() + 30
+    while "Item" not in dynamodb.get_item(TableName="seen", Key={"pk": {"S": name}}):
+        assert time.monotonic() < deadline, f"{name} never came to the stream's consumer"
+        time.sleep(0.1)
+
+
+def test_what_is_written_after_a_restart_comes_to_the_streams_consumers(tmp_path):
+    first = MiniStack(directory=tmp_path, environment={})
+    port = free_port()
+    pid = first.start(port=port)
+    try:
+        table_with_stream_and_consumer(port)
+        for name in ("one", "two", "three"):
+            write_and_await_consumer(port, name)
+    finally:
+        first.stop(pid)
+    assert STREAM_POSITIONS in (tmp_path / "state" / "lambda.json").read_text()
+
+    second = MiniStack(directory=tmp_path, environment={})
+    pid = second.start(port=port)
+    try:
+        write_and_await_consumer(port, "four")
     finally:
         second.stop(pid)
 

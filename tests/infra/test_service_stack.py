@@ -179,7 +179,7 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
     [mapping] = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
-        if each["Properties"]["EventSourceArn"]["Fn::GetAtt"][0] == logical_id
+        if each["Properties"]["EventSourceArn"].get("Fn::GetAtt", [None])[0] == logical_id
     ]
     assert mapping["ScalingConfig"] == {"MaximumConcurrency": concurrency}
     assert mapping["MaximumBatchingWindowInSeconds"] == window

@@ -15,6 +15,19 @@ Json = dict[str, Any]
 Routed = tuple[int, Json | None, dict[str, str]]
 
 
+NO_FIGURES: Json = {
+    "totalScored": 0,
+    "counts": {"scored": 0, "abstained": 0, "failed": 0, "canceled": 0},
+    "failures": {},
+    "errorRate": None,
+    "avgScore": None,
+    "scoreDistribution": [0] * 20,
+    "avgLatencyMs": None,
+    "p50LatencyMs": None,
+    "p99LatencyMs": None,
+}
+
+
 class ProblemError(Exception):
     """Becomes problem+json."""
 
@@ -44,6 +57,8 @@ class Registry:
         self.tasks: dict[str, Json] = {}
         self.graders: dict[str, Json] = {}
         self.grader_passes = True
+        self.grader_figures: dict[str, Json] = {}
+        self.grader_usage: Json = {"total": 0, "counts": {}}
         self.admin_api_key = self._add_key({"name": "admin", "role": "admin"})["apiKey"]
         self.caller: Json = next(iter(self.keys.values()))
 
@@ -88,6 +103,12 @@ class Registry:
                 return 200, page(kind, list(things.values()), parameters), {}
             case ("POST", [id_, "verify"]):
                 return 200, self._verify(found(things, id_)), {}
+            case ("GET", [id_, "stats"]) if kind == "graders":
+                return 200, self._stats(found(things, id_), parameters), {}
+            case ("GET", [id_, "usage"]) if kind == "graders":
+                found(things, id_)
+                month = parameters.get("month", "2026-11")
+                return 200, {**self.grader_usage, "graderId": id_, "month": month}, {}
             case ("GET", [id_]):
                 return 200, {name: found(things, id_)}, {}
             case ("PATCH", [id_]):
@@ -154,6 +175,16 @@ class Registry:
             grader.update(status="active", version="1", verifiedAt=now())
         checks = [{"name": "health", "passed": self.grader_passes, "reasonCode": reason}]
         return {"grader": grader, "verified": self.grader_passes, "checks": checks}
+
+    def _stats(self, grader: Json, parameters: Mapping[str, str]) -> Json:
+        wanted = parameters.get("version")
+        versions = [
+            {"version": version, **figures}
+            for version, figures in self.grader_figures.items()
+            if wanted in (None, version)
+        ]
+        total = versions[0] if versions else NO_FIGURES
+        return {**total, "graderId": grader["id"], "version": wanted, "versions": versions}
 
 
 def page(name: str, items: list[Json], parameters: Mapping[str, str]) -> Json:

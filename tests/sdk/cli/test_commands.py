@@ -7,6 +7,7 @@ import pytest
 
 from autotune.cli import exit_codes
 from tests.sdk.fake_api import Fault
+from tests.sdk.fake_registry import NO_FIGURES
 
 
 def test_keys_are_created_listed_shown_and_revoked(api, run):
@@ -47,6 +48,49 @@ def test_graders_are_registered_verified_listed_shown_and_deleted(api, run):
     assert "https://g.example" in run("graders", "list").stdout
     assert run("graders", "delete", grader["id"], "--json").json_lines[0]["deleted"]
     assert run("graders", "list", "--json").stdout == ""
+
+
+def test_a_graders_figures_are_a_table_with_a_column_for_each_version(api, run, task_id):
+    grader_id = api.store.tasks[task_id]["graderId"]
+    empty = run("graders", "stats", grader_id)
+    assert (empty.stdout, empty.stderr) == ("", f"{grader_id} has no verdicts\n")
+    for version, score in (("1.0.0", 0.5), ("2.0.0", 0.25)):
+        api.store.grader_figures[version] = {
+            **NO_FIGURES,
+            "totalScored": 3,
+            "counts": {"scored": 3, "abstained": 0, "failed": 1, "canceled": 0},
+            "failures": {"grader_timeout": 1},
+            "errorRate": 0.25,
+            "avgScore": score,
+            "p99LatencyMs": 1234.5,
+            "scoreDistribution": [0] * 10 + [3] + [0] * 9,
+        }
+    shown = [line.split() for line in run("graders", "stats", grader_id).stdout.splitlines()]
+    assert ["all", "versions", "1.0.0", "2.0.0"] in shown
+    assert ["mean", "score", "0.5000", "0.5000", "0.2500"] in shown
+    assert ["latency", "p99", *["1,234", "ms"] * 3] in shown
+    assert ["error", "rate", *["25.00%"] * 3] in shown
+    assert ["grader_timeout", "1", "1", "1"] in shown
+    assert any(line[:2] == ["[0.50,", "0.55)"] and line[-1] == "3" for line in shown)
+    one = run("graders", "stats", grader_id, "--version", "2.0.0")
+    assert "all versions" not in one.stdout
+    assert "0.2500" in one.stdout
+    assert run("graders", "stats", grader_id, "--json").json_lines[0]["graderId"] == grader_id
+
+
+def test_how_much_a_grader_was_used_is_shown_for_a_month(api, run, task_id):
+    grader_id = api.store.tasks[task_id]["graderId"]
+    api.store.grader_usage = {"total": 7, "counts": {"scored": 5, "canceled": 2}}
+    shown = run("graders", "usage", grader_id, "--month", "2026-10").stdout.splitlines()
+    assert [line.split() for line in shown] == [
+        ["month", "2026-10"],
+        ["scored", "5"],
+        ["abstained", "0"],
+        ["failed", "0"],
+        ["canceled", "2"],
+        ["total", "7"],
+    ]
+    assert run("graders", "usage", grader_id, "--json").json_lines[0]["total"] == 7
 
 
 def test_a_grader_secret_is_shown_once_on_stdout(run):

@@ -14,6 +14,7 @@ from autotune import (
     SubmittedCompletion,
 )
 from tests.sdk.fake_api import Fault
+from tests.sdk.fake_registry import NO_FIGURES
 
 
 def test_tasks_are_created_read_changed_listed_and_deleted(api, client):
@@ -55,6 +56,23 @@ def test_graders_are_registered_verified_changed_and_deleted(api, client):
     assert [one.id for one in client.graders.list()] == [grader.id]
     client.graders.delete(grader.id)
     assert list(client.graders.list()) == []
+
+
+def test_a_graders_figures_and_usage_are_read(api, client):
+    grader_id = client.tasks.get(api.store.add_task()).grader_id
+    assert client.graders.stats(grader_id).p99_latency_ms is None
+    for version, score in (("1.0.0", 0.5), ("2 beta+", 0.25)):
+        counts = {"scored": 3, "abstained": 0, "failed": 1, "canceled": 0}
+        api.store.grader_figures[version] = {**NO_FIGURES, "avgScore": score, "counts": counts}
+    stats = client.graders.stats(grader_id)
+    assert {one.version: one.avg_score for one in stats.versions} == {"1.0.0": 0.5, "2 beta+": 0.25}
+    one = client.graders.stats(grader_id, version="2 beta+")
+    assert (one.version, one.avg_score, one.counts.failed) == ("2 beta+", 0.25, 1)
+    api.store.grader_usage = {"total": 7, "counts": {"scored": 5, "canceled": 2}}
+    used = client.graders.usage(grader_id, month="2026-10")
+    assert (used.month, used.total, used.counts.failed) == ("2026-10", 7, 0)
+    with pytest.raises(NotFoundError):
+        client.graders.usage("grd_none")
 
 
 def test_keys_are_created_used_and_revoked(api, client):

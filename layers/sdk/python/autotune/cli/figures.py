@@ -1,9 +1,12 @@
-"""Prints what came out of a submission."""
+"""Prints what came out of a submission, and how a grader does."""
+
+from collections.abc import Callable
 
 from rich.console import Console
 from rich.table import Table
 
 from autotune.client import SummaryReport
+from autotune.protocol.statistics import GraderFigures, GraderStats
 
 _BAR_CELLS = 40
 
@@ -25,6 +28,39 @@ def print_figures(console: Console, report: SummaryReport) -> None:
     console.print(_histogram(report.histogram))
 
 
+def print_statistics(console: Console, stats: GraderStats) -> None:
+    """Print a grader's figures: a column for all versions together and one for each."""
+    columns: list[tuple[str, GraderFigures]] = [("all versions", stats)]
+    if stats.version is not None or len(stats.versions) == 1:
+        columns = []
+    columns += [(one.version, one) for one in stats.versions]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(style="bold")
+    for name, _ in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for label, figure in _STATISTICS.items():
+        table.add_row(label, *(figure(one) for _, one in columns))
+    for reason in stats.failures:
+        table.add_row(f"  {reason}", *(str(one.failures.get(reason, 0)) for _, one in columns))
+    console.print(table)
+    if stats.total_scored:
+        console.print(_histogram(stats.score_distribution))
+
+
+_STATISTICS: dict[str, Callable[[GraderFigures], str]] = {
+    "scored": lambda one: str(one.counts.scored),
+    "abstained": lambda one: str(one.counts.abstained),
+    "canceled": lambda one: str(one.counts.canceled),
+    "mean score": lambda one: _figure(one.avg_score, ".4f"),
+    "mean latency": lambda one: _figure(one.avg_latency_ms, ",.0f", " ms"),
+    "latency p50": lambda one: _figure(one.p50_latency_ms, ",.0f", " ms"),
+    "latency p99": lambda one: _figure(one.p99_latency_ms, ",.0f", " ms"),
+    "late answers": lambda one: str(one.late_answers),
+    "error rate": lambda one: _figure(one.error_rate, ".2%"),
+    "failed": lambda one: str(one.counts.failed),
+}
+
+
 def _histogram(buckets: list[int]) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
@@ -33,7 +69,9 @@ def _histogram(buckets: list[int]) -> Table:
     tallest = max(1, *buckets)
     for index, count in enumerate(buckets):
         closing = "]" if index == len(buckets) - 1 else ")"
-        name = f"[{index / len(buckets):.1f}, {(index + 1) / len(buckets):.1f}{closing}"
+        digits = 1 if len(buckets) <= 10 else 2
+        low, high = index / len(buckets), (index + 1) / len(buckets)
+        name = f"[{low:.{digits}f}, {high:.{digits}f}{closing}"
         # What is there shows, however small beside the others.
         cells = max(1, round(_BAR_CELLS * count / tallest)) if count else 0
         table.add_row(name, "█" * cells, str(count))

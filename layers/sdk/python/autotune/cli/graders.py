@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from autotune.cli import exit_codes
-from autotune.cli.invocation import AsJson, Columns, Invocation, note
+from autotune.cli.figures import print_statistics
+from autotune.cli.invocation import AsJson, Columns, Invocation, note, stdout_console
 from autotune.cli.verification import describe_check
 from autotune.protocol.graders import Grader
 from autotune.protocol.limits import (
@@ -14,7 +15,9 @@ from autotune.protocol.limits import (
     MIN_GRADER_REQUESTS_PER_SECOND,
 )
 
-app = typer.Typer(no_args_is_help=True, help="Graders: register, verify, list, get, delete.")
+app = typer.Typer(
+    no_args_is_help=True, help="Graders: register, verify, list, get, stats, usage, delete."
+)
 
 _COLUMNS: Columns[Grader] = {
     "ID": lambda grader: grader.id,
@@ -129,6 +132,49 @@ def get(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
     invocation = Invocation.of(ctx, as_json)
     with invocation.client() as client:
         invocation.show(client.graders.get(grader_id))
+
+
+@app.command()
+def stats(
+    ctx: typer.Context,
+    grader_id: str,
+    version: Annotated[
+        str | None, typer.Option(help="Only what the grader answered as this version.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a grader does: scores, latency and failures, in all and by version."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        figures = client.graders.stats(grader_id, version=version)
+    if invocation.as_json:
+        invocation.show_json(figures)
+    elif figures.versions:
+        print_statistics(stdout_console(), figures)
+    else:
+        note(f"{grader_id} has no verdicts" + (f" as version {version}" if version else ""))
+
+
+@app.command()
+def usage(
+    ctx: typer.Context,
+    grader_id: str,
+    month: Annotated[
+        str | None, typer.Option(help="Such as 2026-11, in UTC; the present one without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many verdicts a grader gave in a month, to all organisations together."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        used = client.graders.usage(grader_id, month=month)
+    if invocation.as_json:
+        invocation.show_json(used)
+        return
+    typer.echo(f"{'month':<16} {used.month}")
+    for state, count in used.counts:
+        typer.echo(f"{state:<16} {count}")
+    typer.echo(f"{'total':<16} {used.total}")
 
 
 @app.command()

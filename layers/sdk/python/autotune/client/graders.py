@@ -18,6 +18,7 @@ from autotune.client.calls import (
     nothing,
     page_parameters,
     path_to,
+    query_of,
     request_of,
     returning,
 )
@@ -33,6 +34,7 @@ from autotune.protocol.graders import (
     Visibility,
 )
 from autotune.protocol.grading import GraderCapabilities
+from autotune.protocol.statistics import GraderStats, GraderUsage
 
 _grader = returning(GraderResponse, lambda answer: answer.grader)
 
@@ -100,6 +102,43 @@ def list_graders(*, page_size: int | None = None) -> Listing[Grader]:
     )
 
 
+def grader_stats(grader_id: str, *, version: str | None = None) -> Call[GraderStats]:
+    """Read how a grader does: scores, latency and failures, in all and by version.
+
+    Figures follow verdicts by seconds. What nothing was counted of is None, and never 0.
+
+    Args:
+        version: only what the grader answered as this version.
+
+    Raises:
+        NotFoundError: there is no such grader that this organisation may see.
+    """
+    return Call(
+        method="GET",
+        path=path_to("graders", grader_id, "stats"),
+        query=query_of(page_parameters(None, version=version)),
+        read=returning(GraderStats, lambda answer: answer),
+    )
+
+
+def grader_usage(grader_id: str, *, month: str | None = None) -> Call[GraderUsage]:
+    """Read how many verdicts a grader gave in a month, to all organisations together.
+
+    Args:
+        month: such as ``2026-11``, in UTC; the present one without it.
+
+    Raises:
+        NotFoundError: there is no such grader that this key manages.
+        InvalidRequestError: ``month`` is none.
+    """
+    return Call(
+        method="GET",
+        path=path_to("graders", grader_id, "usage"),
+        query=query_of(page_parameters(None, month=month)),
+        read=returning(GraderUsage, lambda answer: answer),
+    )
+
+
 def update_grader(
     grader_id: str,
     *,
@@ -164,6 +203,8 @@ class Graders(Resource):
     register = Method(register_grader)
     get = Method(get_grader)
     list = ListMethod(list_graders)
+    stats = Method(grader_stats)
+    usage = Method(grader_usage)
     update = Method(update_grader)
     delete = Method(delete_grader)
     verify = Method(verify_grader)
@@ -175,6 +216,8 @@ class AsyncGraders(AsyncResource):
     register = AsyncMethod(register_grader)
     get = AsyncMethod(get_grader)
     list = AsyncListMethod(list_graders)
+    stats = AsyncMethod(grader_stats)
+    usage = AsyncMethod(grader_usage)
     update = AsyncMethod(update_grader)
     delete = AsyncMethod(delete_grader)
     verify = AsyncMethod(verify_grader)
