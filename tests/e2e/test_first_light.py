@@ -1,10 +1,13 @@
 """What a newcomer does: a grader, a task, a file of completions, their scores."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import boto3
 
 from local.records import LocalProfile
 from tests.e2e.conftest import CommandLine
@@ -20,8 +23,44 @@ def expected(line: dict[str, Any]) -> tuple[str, float | None]:
     return "scored", float(metadata["isCorrect"])
 
 
+def figures_of(command_line: CommandLine, grader_id: str, *, verdicts: int) -> dict[str, Any]:
+    """Return a grader's statistics once they are of so many verdicts: they follow by a moment."""
+    deadline = time.monotonic() + 60
+    while True:
+        stats: dict[str, Any] = command_line.read("graders", "stats", grader_id)
+        if sum(stats["counts"].values()) >= verdicts:
+            return stats
+        assert time.monotonic() < deadline, stats
+        time.sleep(0.5)
+
+
+def tallied(profile: LocalProfile, task_id: str) -> Counter[str]:
+    """Return how many completions of a task's batches are tallied in each state."""
+    dynamodb = boto3.resource(
+        "dynamodb",
+        endpoint_url=profile.aws_endpoint_url,
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+    (table,) = (one for one in dynamodb.tables.all() if "Completions" in one.name)
+    found: list[dict[str, Any]] = []
+    page: dict[str, Any] = {}
+    while not page or "LastEvaluatedKey" in page:
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]} if page else {}
+        page = dict(table.scan(**start))
+        found += page["Items"]
+    batches = {item["batchId"] for item in found if item.get("taskId") == task_id}
+    counts: Counter[str] = Counter()
+    for item in found:
+        if item["sk"] == "tally" and item["pk"] in batches:
+            for state in ("scored", "abstained", "failed", "canceled"):
+                counts[state] += len(item.get(state, ()))
+    return +counts
+
+
 def test_a_file_is_scored_once_exported_and_not_submitted_twice(
-    command_line: CommandLine, serve: Callable[..., Any], tmp_path: Path
+    command_line: CommandLine, profile: LocalProfile, serve: Callable[..., Any], tmp_path: Path
 ) -> None:
     lines = [json.loads(line) for line in EXAMPLES.read_text().splitlines()]
     states = Counter(expected(line)[0] for line in lines)
@@ -33,6 +72,11 @@ def test_a_file_is_scored_once_exported_and_not_submitted_twice(
         again = command_line.run("submit", str(EXAMPLES), "--task", task_id)
         assert again.stdout.splitlines()[-1] == first.stdout.splitlines()[-1]
         assert f"{len(lines)} already submitted" in again.stdout + again.stderr
+        stats = figures_of(command_line, grader_id, verdicts=len(lines))
+        assert stats["counts"] == {**dict.fromkeys(stats["counts"], 0), **states}
+        assert sum(stats["scoreDistribution"]) == stats["totalScored"] == states["scored"]
+        assert stats["p99LatencyMs"] is not None
+        assert tallied(profile, task_id) == states
 
     scores = [
         json.loads(line)
