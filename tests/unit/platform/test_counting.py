@@ -1,0 +1,105 @@
+"""Additions are written together or not at all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from autotune_platform.counting import Addition, add_together
+from autotune_platform.table import Table
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    with mock_aws():
+        made = boto3.client(
+            "dynamodb", "us-east-1", aws_access_key_id="x", aws_secret_access_key="x"
+        )
+        for name in ("one", "two"):
+            made.create_table(
+                TableName=name,
+                BillingMode="PAY_PER_REQUEST",
+                KeySchema=[
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "sk", "KeyType": "RANGE"},
+                ],
+                AttributeDefinitions=[
+                    {"AttributeName": key, "AttributeType": "S"} for key in ("pk", "sk")
+                ],
+            )
+        yield made
+
+
+def tally(*places: int, expected: int | None, version: int) -> Addition:
+    return Addition(
+        table="one",
+        pk="a",
+        sk="s",
+        members={"scored": set(places), "failed": set()},
+        changes={"version": version},
+        only_if={"version": expected},
+    )
+
+
+def count(**numbers: int) -> Addition:
+    return Addition(table="two", pk="b", sk="s", numbers=numbers)
+
+
+def test_numbers_and_sets_grow_in_several_tables_at_once(client: Any) -> None:
+    assert add_together(client, [tally(0, 1, expected=None, version=1), count(x=2, y=0)])
+    assert add_together(client, [tally(1, 2, expected=1, version=2), count(x=3)])
+    assert Table("one", client).get("a", "s") == {
+        "pk": "a",
+        "sk": "s",
+        "version": 2,
+        "scored": {0, 1, 2},
+    }
+    assert Table("two", client).get("b", "s") == {"pk": "b", "sk": "s", "x": 5}
+
+
+@pytest.mark.parametrize("expected", [None, 7])
+def test_nothing_is_written_where_a_condition_does_not_hold(
+    client: Any, expected: int | None
+) -> None:
+    assert add_together(client, [tally(0, expected=None, version=1), count(x=1)])
+    assert not add_together(client, [count(x=1), tally(1, expected=expected, version=2)])
+    first, second = Table("one", client).get("a", "s"), Table("two", client).get("b", "s")
+    assert first is not None
+    assert second is not None
+    assert (first["version"], first["scored"], second["x"]) == (1, {0}, 1)
+
+
+def canceled(client: Any, *codes: str) -> ClientError:
+    error: ClientError = client.exceptions.TransactionCanceledException(
+        {
+            "Error": {"Code": "TransactionCanceledException", "Message": ""},
+            "CancellationReasons": [{"Code": code} for code in codes],
+        },
+        "TransactWriteItems",
+    )
+    return error
+
+
+def refusing(client: Any, monkeypatch: pytest.MonkeyPatch, *codes: str) -> None:
+    def refuse(**_: Any) -> None:
+        raise canceled(client, *codes)
+
+    monkeypatch.setattr(client, "transact_write_items", refuse)
+
+
+def test_a_conflict_with_another_writer_is_no_error(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(client, monkeypatch, "None", "TransactionConflict")
+    assert not add_together(client, [count(x=1), count(y=1)])
+
+
+def test_what_trying_again_cannot_mend_is_an_error(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(client, monkeypatch, "None", "ValidationError")
+    with pytest.raises(ClientError):
+        add_together(client, [count(x=1), count(y=1)])
