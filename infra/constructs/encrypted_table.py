@@ -29,6 +29,13 @@ WRITE_ACTIONS = (
 # Single items, one at a time.
 CHANGE_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
 
+FOLLOW_ACTIONS = (
+    "dynamodb:DescribeStream",
+    "dynamodb:GetRecords",
+    "dynamodb:GetShardIterator",
+    "dynamodb:ListStreams",
+)
+
 
 class EncryptedTable(Construct):
     """Table with string keys ``pk`` and ``sk``, on demand, with point-in-time recovery.
@@ -95,7 +102,9 @@ class EncryptedTable(Construct):
 
     def grant_follow(self, grantee: iam.IGrantable) -> None:
         """Lets a function read the table's stream."""
-        self.table.grant_stream_read(grantee)
+        arn = self.table.table_stream_arn
+        assert arn is not None, "the table has a stream"
+        self._grant(grantee, actions=FOLLOW_ACTIONS, resource_arn=arn)
         self._key.grant_use_via(grantee, service="dynamodb")
 
     def _grant(

@@ -45,29 +45,29 @@ class StreamConsumer(Construct):
         Validations.of(self.failures).acknowledge(
             Acknowledgment(
                 id="AwsSolutions-SQS3",
-                reason="It is itself where failures end, and an alarm watches it.",
-            )
-        )
-        consumer.function.add_event_source(
-            event_sources.DynamoEventSource(
-                table.table,
-                starting_position=lambda_.StartingPosition.TRIM_HORIZON,
-                batch_size=BATCH_SIZE,
-                bisect_batch_on_error=True,
-                report_batch_item_failures=True,
-                retry_attempts=RETRY_ATTEMPTS,
-                on_failure=event_sources.SqsDlq(self.failures),
-                filters=[
-                    lambda_.FilterCriteria.filter(
-                        {
-                            "eventName": lambda_.FilterRule.is_equal("INSERT"),
-                            "dynamodb": {
-                                "Keys": {SORT_KEY: {"S": lambda_.FilterRule.begins_with(prefix)}}
-                            },
-                        }
-                    )
-                    for prefix in sort_key_prefixes
-                ],
+                reason="It is itself where failures end; an alarm tells a person of what it holds.",
             )
         )
         table.grant_follow(consumer.function)
+        # DynamoEventSource would let the function use the table's key beyond DynamoDB.
+        consumer.function.add_event_source_mapping(
+            construct_id,
+            event_source_arn=table.table.table_stream_arn,
+            starting_position=lambda_.StartingPosition.TRIM_HORIZON,
+            batch_size=BATCH_SIZE,
+            bisect_batch_on_error=True,
+            report_batch_item_failures=True,
+            retry_attempts=RETRY_ATTEMPTS,
+            on_failure=event_sources.SqsDlq(self.failures),
+            filters=[
+                lambda_.FilterCriteria.filter(
+                    {
+                        "eventName": lambda_.FilterRule.is_equal("INSERT"),
+                        "dynamodb": {
+                            "Keys": {SORT_KEY: {"S": lambda_.FilterRule.begins_with(prefix)}}
+                        },
+                    }
+                )
+                for prefix in sort_key_prefixes
+            ],
+        )

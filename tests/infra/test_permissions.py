@@ -7,6 +7,7 @@ import pytest
 REGISTRY, COMPLETIONS = "Registry", "Completions"
 READ = {"BatchGetItem", "ConditionCheckItem", "GetItem", "Query"}
 WRITE = {"BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"}
+FOLLOW = {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
 LOGS_AND_TRACES = {
     ("logs:CreateLogStream", "own log group"),
     ("logs:PutLogEvents", "own log group"),
@@ -80,8 +81,7 @@ EXPECTED = {
     "ProjectVerdicts": table(COMPLETIONS, READ | {"UpdateItem"})
     | table(REGISTRY, {"UpdateItem"})
     | PUBLISH
-    | table(COMPLETIONS, {"DescribeStream", "GetRecords", "GetShardIterator"})
-    | {("dynamodb:ListStreams", "*")}
+    | table(COMPLETIONS, FOLLOW)
     | {(f"sqs:{action}", "VerdictStream") for action in SEND_ACTIONS}
     | DECRYPT
     | ENCRYPT,
