@@ -94,7 +94,7 @@ def _describe(operation: dict[str, Any], function: Callable[..., Any]) -> None:
         "description": "What was wrong",
         "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    if "202" in responses:
+    if any(one["name"].lower() == "idempotency-key" for one in operation.get("parameters", [])):
         responses["202"]["headers"] = _REPLAYED_HEADER
     if "204" in responses:
         responses["204"] = {"description": "Done"}

@@ -20,12 +20,12 @@ from autotune.protocol.grading import GraderVersion
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.statistics import GraderStats, GraderUsage, Month
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.addresses import check_endpoint
 from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.statistics import GraderStatistics
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
+from autotune_platform.outbound.addresses import check_url
 
 app = Api()
 
@@ -58,7 +58,7 @@ def statistics() -> GraderStatistics:
 def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
     """Register a grader; its shared secret is shown this once."""
     app.require("graders", "create")
-    check_endpoint(body.endpoint, admit_private=environment().admit_private_addresses)
+    _check(body.endpoint)
     grader, secret = service().register(app.caller, body)
     return RegisterGraderResponse(
         grader=_on_wire(grader),
@@ -112,7 +112,7 @@ def update_grader(grader_id: str, body: UpdateGraderRequest) -> GraderResponse:
     """Change a grader; a new endpoint has to be verified again."""
     scope = app.require("graders", "update")
     if body.endpoint is not None:
-        check_endpoint(body.endpoint, admit_private=environment().admit_private_addresses)
+        _check(body.endpoint)
     return GraderResponse(grader=_on_wire(service().update(app.caller, scope, grader_id, body)))
 
 
@@ -131,6 +131,11 @@ def verify_grader(grader_id: str) -> VerifyGraderResponse:
     return VerifyGraderResponse(
         grader=_on_wire(grader), verified=grader.verified_at is not None, checks=checks
     )
+
+
+def _check(endpoint: str) -> None:
+    admit_private = environment().admit_private_addresses
+    check_url(endpoint, field="endpoint", admit_private=admit_private)
 
 
 def _on_wire(grader: Grader) -> WireGrader:

@@ -14,5 +14,5 @@ def service() -> DeadLetters:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Move them all; return how many of each priority moved."""
+    """Move them all; return how many of each queue moved."""
     return {"moved": service().redrive()}

@@ -28,14 +28,14 @@ class OperationsAlarms(Construct):
             enforce_ssl=True,
         )
 
-    def watch_dead_letters(self, queue: sqs.IQueue, *, priority: str) -> None:
+    def watch_dead_letters(self, queue: sqs.IQueue, *, of: str) -> None:
         """Alarms while a dead letter queue holds anything."""
         self._alarm(
-            f"{priority}DeadLetters",
+            f"{of}DeadLetters",
             metric=queue.metric_approximate_number_of_messages_visible(
                 period=PERIOD, statistic="Maximum"
             ),
-            description=f"Chunks of {priority.lower()} priority were given up and wait for redrive",
+            description=f"Messages were given up and wait for redrive: {of}",
         )
 
     def watch_stream(self, consumer: StreamConsumer, *, name: str) -> None:

@@ -57,9 +57,11 @@ def add_repair(
         environment={
             **queues,
             **functions.dead_letter_environment(),
+            "WEBHOOK_QUEUE_URL": webhooks.queue.queue.queue_url,
+            "WEBHOOK_DEAD_LETTERS_URL": webhooks.queue.dead_letters.queue_url,
         },
     )
-    for queue in functions.queues.values():
+    for queue in (*functions.queues.values(), webhooks.queue):
         queue.queue.grant_send_messages(redrive.function)
         queue.dead_letters.grant_consume_messages(redrive.function)
     return {"SweepBatches": sweep, "ListStuck": stuck, "RedriveDeadLetters": redrive}

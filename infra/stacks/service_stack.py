@@ -15,7 +15,7 @@ from infra.stacks.data_stack import DataStack
 from infra.stacks.projection import add_projection
 from infra.stacks.repair import OPERATOR_TIMEOUT, add_repair
 from infra.stacks.service_functions import DISPATCH_TIMEOUT, ServiceFunctions
-from infra.stacks.webhooks import create_webhooks
+from infra.stacks.webhooks import add_webhooks, create_webhooks
 
 GRADE_TIMEOUT = Duration.seconds(120)
 FAIL_TIMEOUT = Duration.seconds(60)
@@ -56,7 +56,8 @@ class ServiceStack(Stack):
         )
         alarms = OperationsAlarms(self, "Alarms", encryption_key=data.data_key.key)
         for priority, queue in self._functions.queues.items():
-            alarms.watch_dead_letters(queue.dead_letters, priority=priority)
+            alarms.watch_dead_letters(queue.dead_letters, of=priority)
+        alarms.watch_dead_letters(self._webhooks.queue.dead_letters, of="Webhooks")
         alarms.watch_stream(verdicts, name="ProjectVerdicts")
         alarms.watch_runs(workflow.state_machine, name="ScoreCompletions")
 
@@ -157,6 +158,8 @@ class ServiceStack(Stack):
         self._data.completions.grant_query_index(scoring.function, index_name=SCORES_BY_TASK_INDEX)
         self._data.content.grant_read(scoring.function)
 
+        webhooks = add_webhooks(self, functions=self._functions, webhooks=self._webhooks)
+
         api = SignedApi(
             self,
             "Api",
@@ -168,6 +171,7 @@ class ServiceStack(Stack):
         api.route(graders, paths=resource_paths("graders"))
         api.route(completions, paths=[*resource_paths("completions"), *resource_paths("batches")])
         api.route(scoring, paths=resource_paths("scores"))
+        api.route(webhooks, paths=resource_paths("webhooks"))
         api.route_unknown_paths(access)
         return api
 

@@ -1,16 +1,21 @@
-"""Telling organisations what happened: the queue that wakes for deliveries, and who may publish."""
+"""Telling organisations what happened: who may publish, what delivers, and what looks after it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aws_cdk import Duration
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.work_queue import DrainRate, WorkQueue
+from infra.indexes import DELIVERIES_BY_TIME_INDEX, DUE_DELIVERIES_INDEX
 from infra.stacks.data_stack import DataStack
+from infra.stacks.service_functions import ServiceFunctions
 
 DELIVER_TIMEOUT = Duration.seconds(60)
+SWEEP_TIMEOUT = Duration.seconds(60)
 # One message a function: a slow subscriber holds up no other message of its batch.
 DRAIN_RATE = DrainRate(max_concurrency=50, batching_window_seconds=0, batch_size=1)
 
@@ -46,3 +51,46 @@ def create_webhooks(stack: Construct, *, data: DataStack) -> Webhooks:
             "WEBHOOK_QUEUE_URL": queue.queue.queue_url,
         },
     )
+
+
+def add_webhooks(
+    stack: Construct, *, functions: ServiceFunctions, webhooks: Webhooks
+) -> ServiceFunction:
+    """Deliver what is published, and sweep for what was lost; return the API's function."""
+    data = webhooks.data
+    outbound = {**webhooks.environment, **functions.grader_environment}
+    deliver = functions.create(
+        "DeliverEvents",
+        handler="functions.webhooks.deliver_events.lambda_handler",
+        description="Sends what is due to a webhook",
+        timeout=DELIVER_TIMEOUT,
+        environment=outbound,
+    )
+    data.registry.grant_read_change(deliver.function)
+    data.deliveries.grant_read_write(deliver.function)
+    data.deliveries.grant_query_index(deliver.function, index_name=DUE_DELIVERIES_INDEX)
+    data.secrets_key.grant_derive(deliver.function)
+    webhooks.queue.queue.grant_send_messages(deliver.function)
+    webhooks.queue.drain_into(deliver)
+
+    sweep = functions.create(
+        "SweepDeliveries",
+        handler="functions.webhooks.sweep_deliveries.lambda_handler",
+        description="Wakes webhooks whose wake-up was lost",
+        timeout=SWEEP_TIMEOUT,
+        environment=webhooks.environment,
+    )
+    data.deliveries.grant_query_index(sweep.function, index_name=DUE_DELIVERIES_INDEX)
+    webhooks.queue.queue.grant_send_messages(sweep.function)
+    events.Rule(
+        stack,
+        "SweepDeliveriesEveryMinute",
+        schedule=events.Schedule.rate(Duration.minutes(1)),
+        targets=[targets.LambdaFunction(sweep.function, retry_attempts=0)],
+    )
+
+    api = functions.create_api("WebhooksApi", domain="webhooks", environment=outbound)
+    data.deliveries.grant_read_write(api.function)
+    data.deliveries.grant_query_index(api.function, index_name=DELIVERIES_BY_TIME_INDEX)
+    webhooks.queue.queue.grant_send_messages(api.function)
+    return api

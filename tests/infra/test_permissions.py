@@ -40,24 +40,26 @@ API = REGISTRY_READ_WRITE | DERIVE | DECRYPT | ENCRYPT
 LIST = {("dynamodb:Query", "Registry/index/byCollection")}
 
 
-def queues(actions):
-    return {(f"sqs:{action}", priority) for priority in PRIORITIES for action in actions}
+def queues(actions, names=PRIORITIES):
+    return {(f"sqs:{action}", name) for name in names for action in actions}
 
 
-SEND_ACTIONS = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
-SEND = queues(SEND_ACTIONS)
-CONSUME = queues(
-    {
-        *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
-        *("GetQueueAttributes", "GetQueueUrl"),
-    }
-)
+GIVE = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
+TAKE = {
+    *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
+    *("GetQueueAttributes", "GetQueueUrl"),
+}
+SEND = queues(GIVE)
+CONSUME = queues(TAKE)
+SEND_WEBHOOKS = queues(GIVE, ["Webhooks"])
+DELIVERIES = table("Deliveries", READ | WRITE)
+DUE_DELIVERIES = {("dynamodb:Query", "Deliveries/index/dueDeliveries")}
 
 OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
 PUBLISH = (
     table(REGISTRY, READ)
     | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
-    | {(f"sqs:{action}", "Webhooks") for action in SEND_ACTIONS}
+    | SEND_WEBHOOKS
 )
 EXPECTED = {
     "AccessApi": API | LIST,
@@ -77,12 +79,25 @@ EXPECTED = {
     | DECRYPT
     | ENCRYPT,
     "FailChunk": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
+    "WebhooksApi": API
+    | DELIVERIES
+    | {("dynamodb:Query", "Deliveries/index/deliveriesByTime")}
+    | SEND_WEBHOOKS,
+    "DeliverEvents": table(REGISTRY, {"GetItem", "PutItem", "UpdateItem"})
+    | DELIVERIES
+    | DUE_DELIVERIES
+    | DERIVE
+    | DECRYPT
+    | ENCRYPT
+    | SEND_WEBHOOKS
+    | queues(TAKE, ["Webhooks"]),
+    "SweepDeliveries": DUE_DELIVERIES | DECRYPT | SEND_WEBHOOKS,
     "CreateOrganization": API,
     "ProjectVerdicts": table(COMPLETIONS, READ | {"UpdateItem"})
     | table(REGISTRY, {"UpdateItem"})
     | PUBLISH
     | table(COMPLETIONS, FOLLOW)
-    | {(f"sqs:{action}", "VerdictStream") for action in SEND_ACTIONS}
+    | queues(GIVE, ["VerdictStream"])
     | DECRYPT
     | ENCRYPT,
     "SweepBatches": COMPLETIONS_READ_WRITE
@@ -94,13 +109,13 @@ EXPECTED = {
     | DECRYPT
     | ENCRYPT,
     "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
-    "RedriveDeadLetters": SEND | CONSUME,
+    "RedriveDeadLetters": SEND | CONSUME | SEND_WEBHOOKS | queues(TAKE, ["Webhooks"]),
 }
 
 NAMES = (
     *("Registry", "Completions", "Budgets", "Content", "SecretsKey", "DataKey"),
-    *("Deliveries", "Webhooks", "VerdictStream"),
     *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
+    *("Deliveries", "Webhooks", "VerdictStream"),
 )
 
 

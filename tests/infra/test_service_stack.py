@@ -9,9 +9,10 @@ CONTENT = {"COMPLETIONS_TABLE", "CONTENT_BUCKET"}
 QUEUES = {"HIGH_QUEUE_URL", "NORMAL_QUEUE_URL", "LOW_QUEUE_URL"}
 DEAD_LETTERS = {
     *("HIGH_DEAD_LETTERS_URL", "NORMAL_DEAD_LETTERS_URL", "LOW_DEAD_LETTERS_URL"),
+    *("WEBHOOK_QUEUE_URL", "WEBHOOK_DEAD_LETTERS_URL"),
 }
-GRADERS = {"ADMIT_PRIVATE_ADDRESSES"}
 WEBHOOKS = {"DELIVERIES_TABLE", "WEBHOOK_QUEUE_URL"}
+GRADERS = {"ADMIT_PRIVATE_ADDRESSES"}
 
 # Function: module of its handler, timeout in seconds, what its environment has besides the base.
 FUNCTIONS = {
@@ -24,6 +25,9 @@ FUNCTIONS = {
     "GradeChunk": ("functions.scoring.grade_chunk", 120, CONTENT | GRADERS | {"BUDGETS_TABLE"}),
     "FailChunk": ("functions.scoring.fail_chunk", 60, CONTENT),
     "ProjectVerdicts": ("functions.scoring.project_verdicts", 60, CONTENT | WEBHOOKS),
+    "WebhooksApi": ("functions.webhooks.api", 29, WEBHOOKS | GRADERS),
+    "DeliverEvents": ("functions.webhooks.deliver_events", 60, WEBHOOKS | GRADERS),
+    "SweepDeliveries": ("functions.webhooks.sweep_deliveries", 60, WEBHOOKS),
     "CreateOrganization": ("functions.operations.create_organization", 30, set()),
     "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES | WEBHOOKS),
     "ListStuck": ("functions.operations.list_stuck", 30, CONTENT | QUEUES),
@@ -46,6 +50,8 @@ ROUTES = {
     "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
     "ANY /api/v1/batches": "CompletionsApi",
     "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
+    "ANY /api/v1/webhooks": "WebhooksApi",
+    "ANY /api/v1/webhooks/{proxy+}": "WebhooksApi",
     "ANY /api/v1/scores": "ScoringApi",
     "ANY /api/v1/scores/{proxy+}": "ScoringApi",
 }
@@ -98,7 +104,7 @@ def test_every_log_group_forgets(aws):
 @pytest.mark.parametrize(("target", "admitted"), [("aws", "false"), ("local", "true")])
 def test_private_addresses_are_admitted_only_locally(request, target, admitted):
     functions = request.getfixturevalue(target).functions()
-    for name in ("GradersApi", "GradeChunk"):
+    for name in ("GradersApi", "GradeChunk", "WebhooksApi", "DeliverEvents"):
         variables = functions[name]["Environment"]["Variables"]
         assert variables["ADMIT_PRIVATE_ADDRESSES"] == admitted
 
@@ -156,6 +162,24 @@ def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
     timeout = aws.functions()["DispatchChunks"]["Timeout"]
     for _, queue in queues_by_priority(aws).values():
         assert queue["VisibilityTimeout"] >= 6 * timeout
+
+
+def test_one_function_drains_one_webhook_so_that_a_slow_one_holds_up_no_other(aws):
+    queues = aws.service.find_resources("AWS::SQS::Queue")
+    [(logical_id, queue)] = [
+        (key, each["Properties"]) for key, each in queues.items() if key.startswith("WebhooksQueue")
+    ]
+    assert queue["VisibilityTimeout"] >= 6 * aws.functions()["DeliverEvents"]["Timeout"]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
+    [mapping] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
+        if each["Properties"]["EventSourceArn"].get("Fn::GetAtt", [None])[0] == logical_id
+    ]
+    assert aws.function_name({"Fn::GetAtt": [mapping["FunctionName"]["Ref"]]}) == "DeliverEvents"
+    assert mapping["BatchSize"] == 1
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 50}
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 def test_queues_are_encrypted_and_refuse_plain_http(aws):
@@ -228,7 +252,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     ]
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
-        *["ApproximateNumberOfMessagesVisible"] * 4,
+        *["ApproximateNumberOfMessagesVisible"] * 5,
         "ExecutionsAborted",
         "ExecutionsFailed",
         "ExecutionsTimedOut",

@@ -12,6 +12,7 @@ from autotune.protocol.completions import BatchSubmitRequest, SubmitCompletionRe
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.problems import FieldProblem
 from tests.sdk.fake_registry import Json, ProblemError, Registry, Routed, found, now, page
+from tests.sdk.fake_webhooks import Webhooks
 
 
 class Store(Registry):
@@ -25,6 +26,7 @@ class Store(Registry):
         self.completions: dict[str, Json] = {}
         self.batches: dict[str, Json] = {}
         self.grading_seconds = 0.0
+        self.webhooks = Webhooks()
 
     def route(  # noqa: PLR0911 - a routing table
         self, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes
@@ -50,6 +52,8 @@ class Store(Registry):
                 return 200, self._batch(found(self.batches, id_), parameters), {}
             case ("GET", "scores", []):
                 return 200, self._scores(parameters), {}
+            case (_, "webhooks", _):
+                return self.webhooks.route(method, rest, parameters, body)
             case (_, "tasks" | "graders", _):
                 return self.route_registry(method, kind, rest, parameters, body)
         raise ProblemError(404, "not_found", f"no route {method} {path}")

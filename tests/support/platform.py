@@ -5,7 +5,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -19,6 +19,7 @@ from autotune.protocol.signing import sign_api_request
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.grouping import groups
+from autotune_platform.webhooks.sending import WebhookSender
 from infra.indexes import (
     BY_COLLECTION_INDEX,
     DELIVERIES_BY_TIME_INDEX,
@@ -62,6 +63,7 @@ _FUNCTIONS = {
     "/api/v1/completions": "functions.completions.api",
     "/api/v1/batches": "functions.completions.api",
     "/api/v1/scores": "functions.scoring.api",
+    "/api/v1/webhooks": "functions.webhooks.api",
 }
 
 
@@ -214,6 +216,18 @@ class Platform:
         """Invoke one of the operators' functions."""
         return handler(f"functions.operations.{function}")({}, LambdaContext())
 
+    def deliver(self, *, seconds: float = 60) -> int:
+        """Drain webhooks as long as they are woken for now; return how often they were."""
+        woken = 0
+        while records := self.queued("webhooks"):
+            for record in records:
+                answer = handler("functions.webhooks.deliver_events")(
+                    {"Records": [record]}, LambdaContext(seconds)
+                )
+                assert answer == {"batchItemFailures": []}
+                woken += 1
+        return woken
+
     def new_grader(self, grader: Any, **fields: Any) -> str:
         """Register and verify a loopback grader; return its id."""
         body = {"name": "loopback", "endpoint": grader.url, **fields}
@@ -264,17 +278,15 @@ def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> 
 @contextmanager
 def _gateways_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Close the gateways that functions open, which Lambda leaves to the end of the process."""
-    opened = []
-    from_environment = GraderGateway.from_environment
+    with ExitStack() as opened:
+        for kind in (GraderGateway, WebhookSender):
+            from_environment = kind.from_environment
 
-    def remember(environment: GatewayEnvironment) -> GraderGateway:
-        opened.append(from_environment(environment))
-        return opened[-1]
+            def remember(environment: GatewayEnvironment, make: Any = from_environment) -> Any:
+                return opened.enter_context(closing(make(environment)))
 
-    monkeypatch.setattr(GraderGateway, "from_environment", remember)
-    yield
-    for gateway in opened:
-        gateway.close()
+            monkeypatch.setattr(kind, "from_environment", remember)
+        yield
 
 
 def _resources(*, admit_private: bool) -> dict[str, str]:
@@ -305,6 +317,7 @@ def _resources(*, admit_private: bool) -> dict[str, str]:
         "BUDGETS_TABLE": "budgets",
         "DELIVERIES_TABLE": "deliveries",
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
+        "WEBHOOK_DEAD_LETTERS_URL": sqs.create_queue(QueueName="webhooks-dead-letters")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         "SECRETS_KEY_ID": key["KeyMetadata"]["KeyId"],
         "SCORE_COMPLETIONS_ARN": machine["stateMachineArn"],

@@ -169,7 +169,7 @@ def test_an_endpoint_that_leads_inside_or_nowhere_is_refused(
 def test_a_name_that_turns_private_later_is_refused_when_called(
     aws_platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.graders import addresses, connections
+    from autotune_platform.outbound import addresses, connections
 
     monkeypatch.setattr(addresses, "resolve", lambda *_: ["93.184.215.14"])
     body = {"name": "g", "endpoint": "https://rebinding.example"}

@@ -177,8 +177,14 @@ def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) 
     dead = sqs.get_queue_url(QueueName="normal-dead-letters")["QueueUrl"]
     sqs.send_message(QueueUrl=dead, MessageBody=message["body"])
 
-    assert platform.operate("redrive_dead_letters") == {"moved": {"high": 0, "normal": 1, "low": 0}}
+    woken = sqs.get_queue_url(QueueName="webhooks-dead-letters")["QueueUrl"]
+    sqs.send_message(QueueUrl=woken, MessageBody="wake")
+
+    assert platform.operate("redrive_dead_letters") == {
+        "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1}
+    }
     assert [one["body"] for one in platform.queued()] == [message["body"]]
+    assert [one["body"] for one in platform.queued("webhooks")] == ["wake"]
     assert platform.queued("normal-dead-letters") == []
 
 

@@ -1,5 +1,6 @@
 """Each webhook that wants an event gets one delivery of it, however often it is published."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -117,12 +118,9 @@ def test_a_write_that_fails_is_told(platform: Platform, monkeypatch: pytest.Monk
 
 
 def test_an_organisation_without_webhooks_costs_one_read(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, count_calls: Callable[[], list[str]]
 ) -> None:
-    calls: list[str] = []
-    clients.dynamodb().meta.events.register(
-        "before-call.dynamodb", lambda model, **_: calls.append(model.name)
-    )
+    calls = count_calls()
     publisher().publish([event(str(number)) for number in range(100)])
     assert calls == ["Query"]
     assert platform.queued("webhooks") == []

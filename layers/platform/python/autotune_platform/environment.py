@@ -39,6 +39,10 @@ class WebhookEnvironment(Environment):
     webhook_queue_url: str
 
 
+class DeliveryEnvironment(WebhookEnvironment, GatewayEnvironment):
+    """For functions that call webhooks, or that check their addresses."""
+
+
 class ContentEnvironment(Environment):
     """For functions that read or write completions."""
 
@@ -78,17 +82,20 @@ class SweepEnvironment(SubmissionEnvironment, ProjectionEnvironment):
 class DeadLetterEnvironment(QueueEnvironment):
     """For the function that moves dead letters back to their queues."""
 
+    webhook_queue_url: str
     high_dead_letters_url: str
     normal_dead_letters_url: str
     low_dead_letters_url: str
+    webhook_dead_letters_url: str
 
     @property
-    def dead_letter_urls(self) -> dict[Priority, str]:
-        """The dead letters of each priority."""
+    def dead_letters(self) -> dict[str, tuple[str, str]]:
+        """The dead letters of each queue, and the queue that they came from."""
         return {
-            "high": self.high_dead_letters_url,
-            "normal": self.normal_dead_letters_url,
-            "low": self.low_dead_letters_url,
+            "high": (self.high_dead_letters_url, self.high_queue_url),
+            "normal": (self.normal_dead_letters_url, self.normal_queue_url),
+            "low": (self.low_dead_letters_url, self.low_queue_url),
+            "webhooks": (self.webhook_dead_letters_url, self.webhook_queue_url),
         }
 
 

@@ -180,12 +180,16 @@ class Table:
         after: Item | None = None,
         below: tuple[str, str] | None = None,
         starting: str | None = None,
+        between: tuple[str, str, str] | None = None,
+        newest_first: bool = False,
     ) -> Page:
         """Read a partition of the table, or of an index, in sort order.
 
         Args:
             starting: only items whose ``sk`` starts with this; not for an index.
             below: name of the sort key, and the value that it must be lower than.
+            between: name of the sort key, and its lowest and highest value.
+            newest_first: read from the end.
             limit: most items to return; all that fit 1 MB without it.
             after: the ``last_key`` of the page before.
         """
@@ -207,11 +211,15 @@ class Table:
         if starting is not None:
             condition += " AND begins_with(sk, :starting)"
             values[":starting"] = starting
+        if between is not None:
+            condition += " AND #sort BETWEEN :lowest AND :highest"
+            names["#sort"], values[":lowest"], values[":highest"] = between
         answer = self._client.query(
             TableName=self._name,
             KeyConditionExpression=condition,
             ExpressionAttributeNames=names,
             ExpressionAttributeValues=_to_wire(values),
+            ScanIndexForward=not newest_first,
             **options,
         )
         last = answer.get("LastEvaluatedKey")

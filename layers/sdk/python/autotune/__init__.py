@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     )
     from autotune.protocol.grading import GraderCapabilities, ScoreDimension
     from autotune.protocol.tasks import Task
+    from autotune.protocol.webhooks import (
+        Delivery,
+        DeliveryWithBody,
+        Webhook,
+        WebhookSecretResponse,
+    )
 
 _CLIENT = "autotune.client"
 _COMPLETIONS = "autotune.protocol.completions"
@@ -66,6 +72,8 @@ _HOMES = {
     "ConflictError": _CLIENT,
     "ConnectionFailedError": _CLIENT,
     "CreateKeyResponse": "autotune.protocol.access",
+    "Delivery": "autotune.protocol.webhooks",
+    "DeliveryWithBody": "autotune.protocol.webhooks",
     "Grader": "autotune.protocol.graders",
     "GraderCapabilities": "autotune.protocol.grading",
     "GraderLimits": "autotune.protocol.graders",
@@ -91,6 +99,8 @@ _HOMES = {
     "VerdictSummary": _CLIENT,
     "VerifyGraderResponse": "autotune.protocol.graders",
     "WaitTimeoutError": _CLIENT,
+    "Webhook": "autotune.protocol.webhooks",
+    "WebhookSecretResponse": "autotune.protocol.webhooks",
 }
 
 __all__ = [
@@ -106,6 +116,8 @@ __all__ = [
     "ConflictError",
     "ConnectionFailedError",
     "CreateKeyResponse",
+    "Delivery",
+    "DeliveryWithBody",
     "Grader",
     "GraderCapabilities",
     "GraderLimits",
@@ -131,6 +143,8 @@ __all__ = [
     "VerdictSummary",
     "VerifyGraderResponse",
     "WaitTimeoutError",
+    "Webhook",
+    "WebhookSecretResponse",
 ]
 
 

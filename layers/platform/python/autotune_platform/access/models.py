@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from autotune.protocol.access import Role
 
-Resource = Literal["keys", "tasks", "completions", "scores", "graders"]
+Resource = Literal["keys", "tasks", "completions", "scores", "graders", "webhooks"]
 Action = Literal["create", "read", "update", "delete"]
 Scope = Literal["own", "organization"]
 
@@ -67,9 +67,11 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "completions", "create", "read"),
         **_grants("organization", "scores", "read"),
         **_grants("organization", "graders", "read"),
+        **_grants("organization", "webhooks", "create", "read", "update", "delete"),
     },
     "grader_owner": {
         **_grants("own", "graders", "create", "read", "update", "delete"),
+        **_grants("organization", "webhooks", "create", "read", "update", "delete"),
     },
     "reviewer": {},
     "admin": {
@@ -78,5 +80,6 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "completions", "create", "read", "delete"),
         **_grants("organization", "scores", "read"),
         **_grants("organization", "graders", "create", "read", "update", "delete"),
+        **_grants("organization", "webhooks", "create", "read", "update", "delete"),
     },
 }

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from cachetools import TTLCache
 
-SecretKind = Literal["api-key", "grader"]
+SecretKind = Literal["api-key", "grader", "webhook"]
 
 _CACHED_SECRETS = 4_096
 _CACHED_SECONDS = 300

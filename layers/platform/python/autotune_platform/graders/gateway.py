@@ -20,12 +20,12 @@ from autotune.protocol.signing import (
     verify_grader_response,
 )
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.connections import (
+from autotune_platform.graders.models import UsableGrader
+from autotune_platform.outbound.connections import (
     AddressRefusedError,
     CheckedBackend,
     time_limit,
 )
-from autotune_platform.graders.models import UsableGrader
 
 _CONNECT_TIMEOUT_SECONDS = 5
 _MAX_CONNECTIONS = 32

@@ -16,7 +16,7 @@ class MessageMover:
         """Move up to ``most`` messages; return how many moved.
 
         A message is deleted only after it was sent, so that a crash in between doubles it and never
-        loses it; runs are named after their completions, so that a double starts nothing.
+        loses it; whatever we queue may come twice.
         """
         moved = 0
         while moved < most:

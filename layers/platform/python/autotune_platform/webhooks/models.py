@@ -93,3 +93,8 @@ class WebhookKey(BaseModel):
 
     organization_id: str
     webhook_id: str
+
+
+def key_of(webhook: Webhook) -> WebhookKey:
+    """Return what a webhook is found by."""
+    return WebhookKey(organization_id=webhook.organization_id, webhook_id=webhook.id)

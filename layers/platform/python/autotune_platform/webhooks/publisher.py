@@ -9,12 +9,9 @@ from typing import Self
 from autotune_platform import clients
 from autotune_platform.environment import WebhookEnvironment
 from autotune_platform.table import Table
-from autotune_platform.webhooks.models import Delivery, Event, Webhook, WebhookKey
-from autotune_platform.webhooks.repository import (
-    DeliveryRepository,
-    WakeQueue,
-    WebhookRepository,
-)
+from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
+from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 
 _WRITERS = 8
 
@@ -65,12 +62,7 @@ class EventPublisher:
             # Drained, so that an error of any write is raised here.
             list(writers.map(self._deliveries.add, new))
         # Deliveries that were there before are woken for, too: their publisher may have died here.
-        self._queue.wake(
-            dict.fromkeys(
-                WebhookKey(organization_id=webhook.organization_id, webhook_id=webhook.id)
-                for webhook, _ in wanted
-            )
-        )
+        self._queue.wake(dict.fromkeys(key_of(webhook) for webhook, _ in wanted))
 
 
 def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli import grader, graders, keys, ops, tasks
+from autotune.cli import grader, graders, keys, ops, tasks, webhooks
 from autotune.cli.export import export
 from autotune.cli.invocation import AsJson, Invocation
 from autotune.cli.reporting import ReportingGroup
@@ -26,6 +26,7 @@ app.add_typer(tasks.app, name="tasks")
 app.command()(submit)
 app.command()(scores)
 app.command()(export)
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(ops.app, name="ops")
 app.add_typer(grader.app, name="grader")
 

@@ -85,7 +85,7 @@ def sweep(
 def redrive(
     ctx: typer.Context, stack: Stack = "autotune", region: Region = None, as_json: AsJson = False
 ) -> None:
-    """Move dead letters back to their queues; print how many of each priority moved."""
+    """Move dead letters back to their queues; print how many of each queue moved."""
     moved = _call("RedriveDeadLetters", {}, stack=stack, region=region)["moved"]
     _show_counts(ctx, moved, as_json=as_json)
 

@@ -22,6 +22,7 @@ from autotune.client.graders import AsyncGraders
 from autotune.client.keys import AsyncKeys
 from autotune.client.scores import AsyncScores
 from autotune.client.tasks import AsyncTasks
+from autotune.client.webhooks import AsyncWebhooks
 
 T = TypeVar("T")
 
@@ -62,6 +63,7 @@ class AsyncAutotuneClient:
         self.batches = AsyncBatches(self)
         self.scores = AsyncScores(self)
         self.keys = AsyncKeys(self)
+        self.webhooks = AsyncWebhooks(self)
 
     @property
     def session(self) -> Session:

@@ -22,6 +22,7 @@ from autotune.client.graders import Graders
 from autotune.client.keys import Keys
 from autotune.client.scores import Scores
 from autotune.client.tasks import Tasks
+from autotune.client.webhooks import Webhooks
 
 T = TypeVar("T")
 
@@ -70,6 +71,7 @@ class AutotuneClient:
         self.batches = Batches(self)
         self.scores = Scores(self)
         self.keys = Keys(self)
+        self.webhooks = Webhooks(self)
 
     @property
     def session(self) -> Session:

@@ -32,6 +32,9 @@ MAX_PROMPT_TEMPLATE_CHARACTERS = 50_000
 MAX_REASONING_CHARACTERS = 20_000
 MAX_DIMENSIONS = 50
 
+MAX_WEBHOOKS = 20
+"""Most webhooks of one organisation."""
+
 MAX_PAGE_ITEMS = 200
 """Most items on one page of a list."""
 

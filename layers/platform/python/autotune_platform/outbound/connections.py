@@ -1,4 +1,4 @@
-"""Connections to graders: to addresses that were checked, and for a bounded time in all.
+"""Connections to addresses from outside: checked ones, and for a bounded time in all.
 
 Names are resolved here and the connection goes to the very address that was checked, so that a
 second answer from DNS changes nothing. TLS still checks the certificate against the name.
@@ -13,14 +13,14 @@ from typing import Any
 
 import httpcore
 
-from autotune_platform.graders.addresses import is_callable_port, is_public, resolve
+from autotune_platform.outbound.addresses import is_callable_port, is_public, resolve
 
 _WRITE_BYTES = 16_384
 _deadline: ContextVar[float] = ContextVar("_deadline")
 
 
 class AddressRefusedError(Exception):
-    """The gateway does not connect there: to an address that is not public, or to that port."""
+    """We do not connect there: to an address that is not public, or to that port."""
 
 
 @contextmanager
@@ -57,8 +57,8 @@ class CheckedBackend(httpcore.NetworkBackend):
         """Resolve, check and connect.
 
         Raises:
-            AddressRefusedError: an address of ``host`` is not public, or no grader listens on
-                ``port``.
+            AddressRefusedError: an address of ``host`` is not public, or ``port`` is a system
+                service's.
             httpcore.ConnectError: the name does not resolve, or nothing answers.
             httpcore.ConnectTimeout: nothing answers in time.
         """

@@ -1,9 +1,9 @@
 import httpcore
 import pytest
 
-from autotune_platform.graders import connections
-from autotune_platform.graders.addresses import is_callable_port, is_public
-from autotune_platform.graders.connections import AddressRefusedError, CheckedBackend
+from autotune_platform.outbound import connections
+from autotune_platform.outbound.addresses import is_callable_port, is_public
+from autotune_platform.outbound.connections import AddressRefusedError, CheckedBackend
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_everything_else_is_not(address: str) -> None:
     assert not is_public(address)
 
 
-def test_graders_listen_where_no_system_service_does() -> None:
+def test_calls_go_where_no_system_service_listens() -> None:
     assert all(map(is_callable_port, [443, 1_024, 8_080, 65_535]))
     assert not any(map(is_callable_port, [0, 22, 25, 80, 442, 444, 1_023]))
 

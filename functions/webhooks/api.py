@@ -1,0 +1,141 @@
+"""Webhooks and their deliveries."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from autotune.protocol.events import DeliveryStatus
+from autotune.protocol.limits import MAX_PAGE_ITEMS
+from autotune.protocol.webhooks import (
+    CreateWebhookRequest,
+    DeliveryList,
+    DeliveryResponse,
+    DeliveryWithBody,
+    UpdateWebhookRequest,
+    WebhookList,
+    WebhookResponse,
+    WebhookSecretResponse,
+)
+from autotune.protocol.webhooks import Delivery as WireDelivery
+from autotune.protocol.webhooks import Webhook as WireWebhook
+from autotune_platform.environment import DeliveryEnvironment
+from autotune_platform.http.api import Api
+from autotune_platform.webhooks.history import DeliveryHistory
+from autotune_platform.webhooks.models import Delivery, Webhook
+from autotune_platform.webhooks.service import WebhookService
+
+app = Api()
+
+
+@cache
+def service() -> WebhookService:
+    """Return the process's service."""
+    return WebhookService.from_environment(DeliveryEnvironment.parse())
+
+
+@cache
+def history() -> DeliveryHistory:
+    """Return the process's history of deliveries."""
+    return DeliveryHistory.from_environment(DeliveryEnvironment.parse())
+
+
+@app.post("/api/v1/webhooks", status_code=201, tags=["webhooks"])
+def create_webhook(body: CreateWebhookRequest) -> WebhookSecretResponse:
+    """Have events posted to a URL from now on; the secret that signs them is shown this once."""
+    app.require("webhooks", "create")
+    webhook, secret = service().create(app.caller, body)
+    return WebhookSecretResponse(webhook=_on_wire(webhook), secret=secret)
+
+
+@app.get("/api/v1/webhooks", tags=["webhooks"])
+def list_webhooks() -> WebhookList:
+    """List the organisation's webhooks, oldest first."""
+    app.require("webhooks", "read")
+    return WebhookList(webhooks=[_on_wire(webhook) for webhook in service().list(app.caller)])
+
+
+@app.get("/api/v1/webhooks/<webhook_id>", tags=["webhooks"])
+def read_webhook(webhook_id: str) -> WebhookResponse:
+    """Return one webhook."""
+    app.require("webhooks", "read")
+    return WebhookResponse(webhook=_on_wire(service().get(app.caller, webhook_id)))
+
+
+@app.patch("/api/v1/webhooks/<webhook_id>", tags=["webhooks"])
+def update_webhook(webhook_id: str, body: UpdateWebhookRequest) -> WebhookResponse:
+    """Change a webhook, disable it or take it up again."""
+    app.require("webhooks", "update")
+    return WebhookResponse(webhook=_on_wire(service().update(app.caller, webhook_id, body)))
+
+
+@app.delete("/api/v1/webhooks/<webhook_id>", status_code=204, tags=["webhooks"])
+def delete_webhook(webhook_id: str) -> None:
+    """Delete a webhook; nothing is sent to it any more."""
+    app.require("webhooks", "delete")
+    service().delete(app.caller, webhook_id)
+
+
+@app.post("/api/v1/webhooks/<webhook_id>/rotate-secret", tags=["webhooks"])
+def rotate_webhook_secret(webhook_id: str) -> WebhookSecretResponse:
+    """Give a webhook a new secret, shown this once; for 24 hours the one before signs, too."""
+    app.require("webhooks", "update")
+    webhook, secret = service().rotate_secret(app.caller, webhook_id)
+    return WebhookSecretResponse(webhook=_on_wire(webhook), secret=secret)
+
+
+@app.get("/api/v1/webhooks/<webhook_id>/deliveries", tags=["webhooks"])
+def list_deliveries(
+    webhook_id: str,
+    status: Annotated[DeliveryStatus | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
+    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+) -> DeliveryList:
+    """List a webhook's deliveries of the last 30 days, the newest event first."""
+    app.require("webhooks", "read")
+    deliveries, token = history().list(
+        app.caller, webhook_id, status=status, limit=limit, next_token=next_token
+    )
+    return DeliveryList(
+        deliveries=[WireDelivery(**_delivery_fields(one)) for one in deliveries], next_token=token
+    )
+
+
+@app.get("/api/v1/webhooks/<webhook_id>/deliveries/<event_id>", tags=["webhooks"])
+def read_delivery(webhook_id: str, event_id: str) -> DeliveryResponse:
+    """Return the delivery of one event, with its body."""
+    app.require("webhooks", "read")
+    return _with_body(history().get(app.caller, webhook_id, event_id))
+
+
+@app.post(
+    "/api/v1/webhooks/<webhook_id>/deliveries/<event_id>/replay",
+    status_code=202,
+    tags=["webhooks"],
+)
+def replay_delivery(webhook_id: str, event_id: str) -> DeliveryResponse:
+    """Have an event sent again at once, under the same id and with all its attempts."""
+    app.require("webhooks", "update")
+    return _with_body(history().replay(app.caller, webhook_id, event_id))
+
+
+def _on_wire(webhook: Webhook) -> WireWebhook:
+    return WireWebhook.model_validate(
+        webhook.model_dump(exclude={"organization_id", "secret_version"})
+    )
+
+
+def _with_body(delivery: Delivery) -> DeliveryResponse:
+    return DeliveryResponse(
+        delivery=DeliveryWithBody(**_delivery_fields(delivery), body=delivery.body)
+    )
+
+
+def _delivery_fields(delivery: Delivery) -> dict[str, Any]:
+    fields = delivery.model_dump(exclude={"organization_id", "body", "due_at"})
+    return {**fields, "next_attempt_at": delivery.due_at}
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

@@ -1,0 +1,190 @@
+"""Where deliveries are stored."""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from autotune.protocol.ids import is_id
+from autotune_platform.table import Item, Page, Table
+from autotune_platform.webhooks.models import Delivery, WebhookKey
+
+DUE_SHARDS = 8
+
+_KEPT = timedelta(days=30)
+_BY_TIME = "deliveriesByTime"
+_DUE = "dueDeliveries"
+_DUE_PAGE = 64
+# They sort behind and before every id and moment: a range up to "whk_1#~" ends with webhook 1.
+_END = "~"
+_FIRST = "!"
+
+
+class DeliveryRepository:
+    """Deliveries in the table of that name.
+
+    A delivery is found by its webhook and event. While it is pending it is also in the sparse index
+    ``dueDeliveries``: eight partitions, in each the webhooks apart and each webhook's by due time.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, delivery: Delivery) -> bool:
+        """Store a new delivery; return False where the event was published before."""
+        return self._table.put_new(
+            {
+                **delivery.model_dump(mode="json", exclude_none=True),
+                "pk": delivery.webhook_id,
+                "sk": delivery.event_id,
+                "occurredAt": _moment(delivery.occurred_at),
+                "expiresAt": int((delivery.occurred_at + _KEPT).timestamp()),
+                **_due(delivery),
+            }
+        )
+
+    def get(self, webhook_id: str, event_id: str) -> Delivery | None:
+        """Return the delivery of an event to a webhook."""
+        if not (is_id("whk", webhook_id) and is_id("evt", event_id)):
+            return None
+        item = self._table.get(webhook_id, event_id)
+        return Delivery.model_validate(item) if item else None
+
+    def newest(
+        self, webhook_id: str, *, after: tuple[datetime, str] | None, page_size: int
+    ) -> Iterator[Delivery]:
+        """Yield a webhook's deliveries, the newest event first.
+
+        Args:
+            after: where to go on: an event's time and its id.
+            page_size: how many are read at a time.
+        """
+        start: Item | None = None
+        if after is not None:
+            start = {"pk": webhook_id, "occurredAt": _moment(after[0]), "sk": after[1]}
+        while True:
+            page = self._table.query(
+                webhook_id, index=_BY_TIME, limit=page_size, after=start, newest_first=True
+            )
+            yield from self._load(page)
+            start = page.last_key
+            if start is None:
+                return
+
+    def pending(self, webhook_id: str, *, until: datetime | None = None) -> Iterator[Delivery]:
+        """Yield what is pending for a webhook, the longest due first.
+
+        Args:
+            until: only what is due by then.
+        """
+        after = None
+        last = _position(webhook_id, until) if until else _position(webhook_id) + _END
+        while True:
+            page = self._table.query(
+                _due_shard(webhook_id),
+                partition_name="dueShard",
+                index=_DUE,
+                between=("duePosition", _position(webhook_id), last),
+                limit=_DUE_PAGE,
+                after=after,
+            )
+            # The index may be a moment behind; the items themselves are not.
+            for delivery in self._load(page):
+                if delivery.due_at and _position(webhook_id, delivery.due_at) <= last:
+                    yield delivery
+            if page.last_key is None:
+                return
+            after = page.last_key
+
+    def next_due(self, webhook_id: str, *, after: datetime) -> datetime | None:
+        """Return when the first pending delivery after a moment is due."""
+        page = self._table.query(
+            _due_shard(webhook_id),
+            partition_name="dueShard",
+            index=_DUE,
+            between=(
+                "duePosition",
+                _position(webhook_id, after) + _END,
+                _position(webhook_id) + _END,
+            ),
+            limit=1,
+        )
+        if not page.items:
+            return None
+        return datetime.fromisoformat(page.items[0]["duePosition"].partition("#")[2])
+
+    def webhooks_due(self, now: datetime) -> Iterator[WebhookKey]:
+        """Yield each webhook that has something due: one read for each with anything pending.
+
+        Skips from webhook to webhook, however much is pending for each; where nothing is, it reads
+        each of the eight partitions once.
+        """
+        for shard in range(DUE_SHARDS):
+            start = _FIRST
+            while True:
+                page = self._table.query(
+                    f"due#{shard}",
+                    partition_name="dueShard",
+                    index=_DUE,
+                    between=("duePosition", start, _END),
+                    limit=1,
+                )
+                if not page.items:
+                    break
+                (item,) = page.items
+                if item["duePosition"] <= _position(item["pk"], now):
+                    yield WebhookKey(organization_id=item["organization_id"], webhook_id=item["pk"])
+                start = _position(item["pk"]) + _END
+
+    def replace(self, before: Delivery, after: Delivery) -> bool:
+        """Store how a delivery goes on; return False where it went on otherwise meanwhile."""
+        old, new = _progress(before), _progress(after)
+        changes = {name: value for name, value in new.items() if value != old.get(name)}
+        expected: Item = {name: old[name] for name in ("status", "due_at") if name in old}
+        return (
+            self._table.update(
+                before.webhook_id,
+                before.event_id,
+                changes,
+                remove=sorted(set(old) - set(new)),
+                only_if=expected,
+            )
+            is not None
+        )
+
+    def _load(self, page: Page) -> list[Delivery]:
+        keys = [(item["pk"], item["sk"]) for item in page.items]
+        items = self._table.get_many(keys)
+        return [Delivery.model_validate(items[key]) for key in keys if key in items]
+
+
+def _progress(delivery: Delivery) -> Item:
+    """Return the attributes that change while a delivery goes on."""
+    fixed = {"webhook_id", "event_id", "organization_id", "event_type", "body", "occurred_at"}
+    return {
+        **delivery.model_dump(mode="json", exclude_none=True, exclude=fixed),
+        **_due(delivery),
+    }
+
+
+def _due(delivery: Delivery) -> Item:
+    """Return the key of the index of what is due, empty where nothing is."""
+    if delivery.due_at is None:
+        return {}
+    return {
+        "dueShard": _due_shard(delivery.webhook_id),
+        "duePosition": _position(delivery.webhook_id, delivery.due_at),
+    }
+
+
+def _due_shard(webhook_id: str) -> str:
+    return f"due#{hashlib.sha256(webhook_id.encode()).digest()[0] % DUE_SHARDS}"
+
+
+def _position(webhook_id: str, at: datetime | None = None) -> str:
+    """Return a place among a webhook's pending deliveries: before them all, or at a moment."""
+    return f"{webhook_id}#{_moment(at) if at else ''}"
+
+
+def _moment(at: datetime) -> str:
+    # One format for all, because the indexes sort by text.
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")

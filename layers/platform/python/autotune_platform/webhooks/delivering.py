@@ -1,0 +1,233 @@
+"""Draining a webhook: sending what is due to one subscriber, and to no other."""
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
+from math import ceil
+from typing import Self
+
+from aws_lambda_powertools import Logger
+from pydantic import ValidationError
+
+from autotune_platform import clients
+from autotune_platform.access.service import derived_secrets
+from autotune_platform.environment import DeliveryEnvironment
+from autotune_platform.grouping import groups
+from autotune_platform.table import Table
+from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.drains import Drain
+from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
+from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
+from autotune_platform.webhooks.secrets import WebhookSecrets
+from autotune_platform.webhooks.sending import Attempt, WebhookSender
+
+logger = Logger()
+
+CALLS_AT_ONCE = 8
+"""Most calls to one subscriber at the same time."""
+
+# A call takes up to 15 s, and its outcome has to be written after it.
+_LAST_START_SECONDS = 20
+_DRAIN = "drain"
+_DRAIN_KEPT_SECONDS = 86_400
+
+
+class Deliverer:
+    """Sends what is due, one webhook at a time.
+
+    Whatever dies half-way leaves a delivery pending, which is then sent again under the same event
+    id: twice at worst, never not at all.
+    """
+
+    def __init__(
+        self,
+        *,
+        webhooks: WebhookRepository,
+        deliveries: DeliveryRepository,
+        drains: VersionedStates,
+        queue: WakeQueue,
+        sender: WebhookSender,
+        secrets: WebhookSecrets,
+    ) -> None:
+        self._webhooks = webhooks
+        self._deliveries = deliveries
+        self._drains = drains
+        self._queue = queue
+        self._sender = sender
+        self._secrets = secrets
+
+    @classmethod
+    def from_environment(cls, environment: DeliveryEnvironment) -> Self:
+        """Return the deliverer on what the environment names."""
+        table = Table.named(environment.deliveries_table)
+        return cls(
+            webhooks=WebhookRepository(Table.named(environment.registry_table)),
+            deliveries=DeliveryRepository(table),
+            drains=VersionedStates(table, kept_seconds=_DRAIN_KEPT_SECONDS),
+            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
+            sender=WebhookSender.from_environment(environment),
+            secrets=WebhookSecrets(derived_secrets(environment.secrets_key_id)),
+        )
+
+    def drain_all(
+        self, messages: Mapping[str, str], *, seconds_left: Callable[[], float]
+    ) -> set[str]:
+        """Drain the webhooks that messages name; return the messages that could not be read.
+
+        Args:
+            messages: the body of each message, by its id.
+            seconds_left: how long this function may still run.
+        """
+        failed = set()
+        for message_id, body in messages.items():
+            try:
+                key = WebhookKey.model_validate_json(body)
+            except ValidationError:
+                # Not one of ours: it ends among the dead letters, and holds up no other message.
+                logger.exception("unreadable message", message_id=message_id)
+                failed.add(message_id)
+            else:
+                self.drain(key, seconds_left=seconds_left)
+        return failed
+
+    def drain(self, key: WebhookKey, *, seconds_left: Callable[[], float]) -> None:
+        """Send what is due to one webhook, and see that it is woken for the rest.
+
+        Returns at once where another function is at it; that one looks again at its end.
+
+        Args:
+            seconds_left: how long this function may still run.
+
+        Raises:
+            UnavailableError: a store is busy; draining again is safe.
+        """
+        holder = secrets.token_hex(8)
+        now = _now().timestamp()
+        state = (key.webhook_id, _DRAIN)
+        taken = self._drains.change(
+            state, Drain, now, lambda drain: drain.taken(holder, now, seconds=seconds_left())
+        )
+        if not taken:
+            return
+        next_due = self._work(key, seconds_left)
+        ended = _now().timestamp()
+        wake_at = self._drains.change(
+            state, Drain, ended, lambda drain: drain.released(holder, ended, next_due=next_due)
+        )
+        if wake_at is not None:
+            # Rounded up: a wake-up that comes before its delivery is due does nothing.
+            self._queue.wake([key], delay_seconds=ceil(wake_at - ended))
+
+    def _work(self, key: WebhookKey, seconds_left: Callable[[], float]) -> float | None:
+        """Do what there is to do, and return when there is more, in Unix seconds."""
+        while True:
+            now = _now()
+            webhook = self._webhooks.get(key)
+            if webhook is None or webhook.status != "active":
+                done = self._end_all(key, webhook, seconds_left)
+                return None if done else now.timestamp()
+            sent = self._send_all(webhook, now, seconds_left)
+            if seconds_left() < _LAST_START_SECONDS:
+                return now.timestamp()
+            if not sent:
+                due = self._deliveries.next_due(key.webhook_id, after=now)
+                return due.timestamp() if due else None
+
+    def _send_all(self, webhook: Webhook, now: datetime, seconds_left: Callable[[], float]) -> int:
+        """Send what is due by now as far as there is time; return how much was sent."""
+        sent = 0
+        current: Webhook | None = webhook
+        due = self._deliveries.pending(webhook.id, until=now)
+        with ThreadPoolExecutor(CALLS_AT_ONCE) as calls:
+            for some in groups(due, CALLS_AT_ONCE):
+                if current is None or current.status != "active":
+                    break
+                if seconds_left() < _LAST_START_SECONDS:
+                    break
+                # Once for all: what keeps derived secrets is not for several threads.
+                signed_with = self._secrets.valid(current, _now())
+                send = partial(self._send, current.url, signed_with)
+                attempts = list(calls.map(send, some))
+                sent += len(attempts)
+                self._note(current, attempts)
+                # Whoever disables or deletes a webhook is not sent the rest of a backlog.
+                current = self._webhooks.get(key_of(webhook))
+        return sent
+
+    def _send(self, url: str, signed_with: Sequence[str], delivery: Delivery) -> Attempt:
+        attempt = self._sender.send(
+            url, event_id=delivery.event_id, body=delivery.body, secrets=signed_with, now=_now()
+        )
+        self._deliveries.replace(delivery, after_attempt(delivery, attempt, _now()))
+        return attempt
+
+    def _note(self, webhook: Webhook, attempts: Iterable[Attempt]) -> None:
+        """Store how some attempts left a webhook: failing or not, disabled or not."""
+        after = after_attempts(webhook, attempts, _now())
+        # An address or status that its owner has set meanwhile was not the one that was tried.
+        stored = self._webhooks.change(webhook, after, unless_changed=("url", "status"))
+        if stored and after.status == "disabled":
+            logger.warning("webhook disabled", webhook_id=webhook.id, reason=after.disabled_reason)
+
+    def _end_all(
+        self, key: WebhookKey, webhook: Webhook | None, seconds_left: Callable[[], float]
+    ) -> bool:
+        """End what is pending for a webhook that is sent nothing; return whether that is all."""
+        ended = {
+            "status": "failed",
+            "due_at": None,
+            "last_error": "webhook_disabled" if webhook else "webhook_deleted",
+        }
+        with ThreadPoolExecutor(CALLS_AT_ONCE) as writes:
+            for some in groups(self._deliveries.pending(key.webhook_id), CALLS_AT_ONCE):
+                if seconds_left() < _LAST_START_SECONDS:
+                    return False
+                list(
+                    writes.map(
+                        lambda one: self._deliveries.replace(one, one.model_copy(update=ended)),
+                        some,
+                    )
+                )
+        return True
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def after_attempt(delivery: Delivery, attempt: Attempt, now: datetime) -> Delivery:
+    """Return a delivery as an attempt left it: delivered, due again, or failed for good."""
+    attempts = delivery.attempts + 1
+    due_at = next_attempt(attempts, now) if attempt.error else None
+    return delivery.model_copy(
+        update={
+            "status": "delivered" if attempt.error is None else "pending" if due_at else "failed",
+            "attempts": attempts,
+            "due_at": due_at,
+            "last_attempt_at": now,
+            "last_status": attempt.status,
+            "last_error": attempt.error,
+        }
+    )
+
+
+def after_attempts(webhook: Webhook, attempts: Iterable[Attempt], now: datetime) -> Webhook:
+    """Return a webhook as some attempts that ended about together left it."""
+    listed = list(attempts)
+    failed = sum(attempt.error is not None for attempt in listed)
+    since = failing_since(webhook.failing_since, now, succeeded=len(listed) - failed, failed=failed)
+    after = webhook.model_copy(update={"failing_since": since})
+    gone = any(attempt.gone for attempt in listed)
+    if not gone and not (failed and is_given_up(since, now)):
+        return after
+    return after.model_copy(
+        update={
+            "status": "disabled",
+            "disabled_reason": "gone" if gone else "failing",
+            "updated_at": now,
+        }
+    )

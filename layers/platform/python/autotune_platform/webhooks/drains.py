@@ -1,0 +1,53 @@
+"""Who is draining a webhook, as pure state: nothing here reads a clock or a table.
+
+Wake-ups come from publishers, retries and the sweep, and any of them may come twice. One function
+at a time drains a webhook; what comes meanwhile leaves word, and the one that drains looks again.
+A function that dies holds its webhook until its time is over, and no longer.
+"""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+LONGEST_DELAY_SECONDS = 900
+"""The longest that SQS holds a message back."""
+
+
+class Drain(BaseModel):
+    """Who drains a webhook until when, and the wake-up that is on its way; Unix seconds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    holder: str = ""
+    until: float = 0
+    woken: bool = False
+    wake_at: float = 0
+
+    def taken(self, holder: str, now: float, *, seconds: float) -> tuple[Self, bool]:
+        """Return the state with a new holder and True, or with word left for the present one."""
+        if self.holder and self.until > now:
+            return self.model_copy(update={"woken": True}), False
+        taken = {"holder": holder, "until": now + seconds, "woken": False}
+        return self.model_copy(update=taken), True
+
+    def released(
+        self, holder: str, now: float, *, next_due: float | None
+    ) -> tuple[Self, float | None]:
+        """Return the state without its holder, and when to wake the webhook again.
+
+        None means that nobody need be woken: nothing is due, or a wake-up is on its way that is
+        early enough. Else each publisher's wake-up would go on for as long as anything is pending.
+
+        Args:
+            next_due: when the next delivery is due, None if there is none.
+        """
+        if self.holder != holder:  # it took too long, and somebody else has taken over
+            return self, None
+        free = self.model_copy(update={"holder": "", "until": 0, "woken": False})
+        due = now if self.woken else next_due
+        if due is None:
+            return free, None
+        wake_at = min(max(due, now), now + LONGEST_DELAY_SECONDS)
+        if now < self.wake_at <= wake_at:
+            return free, None
+        return free.model_copy(update={"wake_at": wake_at}), wake_at

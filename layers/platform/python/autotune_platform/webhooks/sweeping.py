@@ -1,0 +1,50 @@
+"""Waking webhooks whose wake-up was lost.
+
+A publisher may die between a delivery and its wake-up, a message may end as a dead letter, and SQS
+holds none back for longer than 15 minutes: whatever is due is found here within a minute.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Self
+
+from autotune_platform import clients
+from autotune_platform.environment import WebhookEnvironment
+from autotune_platform.grouping import groups
+from autotune_platform.table import Table
+from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.models import WebhookKey
+from autotune_platform.webhooks.repository import WakeQueue
+
+_RESERVE_SECONDS = 10
+_WOKEN_AT_ONCE = 10
+
+
+class DeliverySweeper:
+    """Finds webhooks that have something due."""
+
+    def __init__(self, *, deliveries: DeliveryRepository, queue: WakeQueue) -> None:
+        self._deliveries = deliveries
+        self._queue = queue
+
+    @classmethod
+    def from_environment(cls, environment: WebhookEnvironment) -> Self:
+        """Return the sweeper on the table and queue that the environment names."""
+        return cls(
+            deliveries=DeliveryRepository(Table.named(environment.deliveries_table)),
+            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
+        )
+
+    def sweep(self, *, seconds_left: Callable[[], float]) -> int:
+        """Wake every webhook with something due that there is time for; return how many."""
+        woken = 0
+        for some in groups(self._due(seconds_left), _WOKEN_AT_ONCE):
+            self._queue.wake(some)
+            woken += len(some)
+        return woken
+
+    def _due(self, seconds_left: Callable[[], float]) -> Iterator[WebhookKey]:
+        for key in self._deliveries.webhooks_due(datetime.now(UTC)):
+            if seconds_left() < _RESERVE_SECONDS:
+                return
+            yield key

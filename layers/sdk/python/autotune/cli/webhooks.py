@@ -1,0 +1,186 @@
+"""``autotune webhooks``: who is told what happened."""
+
+from itertools import islice
+from typing import Annotated, cast
+
+import typer
+
+from autotune.cli.invocation import AsJson, Columns, Invocation, note, stop
+from autotune.protocol.events import DeliveryStatus, EventType, WebhookStatus
+from autotune.protocol.webhooks import Delivery, Webhook, WebhookSecretResponse
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Webhooks: create, list, get, update, delete, rotate-secret, deliveries, replay.",
+)
+
+_COLUMNS: Columns[Webhook] = {
+    "ID": lambda webhook: webhook.id,
+    "URL": lambda webhook: webhook.url,
+    "EVENTS": lambda webhook: (
+        "all" if webhook.event_types == "all" else ",".join(webhook.event_types)
+    ),
+    "STATUS": lambda webhook: webhook.status,
+    "REASON": lambda webhook: webhook.disabled_reason,
+    "FAILING SINCE": lambda webhook: webhook.failing_since,
+}
+_DELIVERY_COLUMNS: Columns[Delivery] = {
+    "EVENT": lambda delivery: delivery.event_id,
+    "TYPE": lambda delivery: delivery.event_type,
+    "OCCURRED": lambda delivery: delivery.occurred_at,
+    "STATUS": lambda delivery: delivery.status,
+    "ATTEMPTS": lambda delivery: delivery.attempts,
+    "HTTP": lambda delivery: delivery.last_status,
+    "ERROR": lambda delivery: delivery.last_error,
+    "NEXT ATTEMPT": lambda delivery: delivery.next_attempt_at,
+}
+
+Events = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--event",
+        help="score.completed, batch.completed or grader.status_changed; may be repeated.",
+    ),
+]
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    *,
+    url: Annotated[str, typer.Option(help="HTTPS URL that events are posted to.")],
+    event: Events = None,
+    description: Annotated[str | None, typer.Option()] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have events posted to a URL, all types without --event; print the secret, this once."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        created = client.webhooks.create(
+            url=url, event_types=cast("list[EventType] | None", event), description=description
+        )
+    _show_secret(invocation, created)
+
+
+@app.command("list")
+def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List the organisation's webhooks, oldest first."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        invocation.show_all(client.webhooks.list(), _COLUMNS)
+
+
+@app.command()
+def get(ctx: typer.Context, webhook_id: str, as_json: AsJson = False) -> None:
+    """Show a webhook."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        invocation.show(client.webhooks.get(webhook_id))
+
+
+@app.command()
+def update(
+    ctx: typer.Context,
+    webhook_id: str,
+    *,
+    url: Annotated[str | None, typer.Option(help="HTTPS URL that events are posted to.")] = None,
+    event: Events = None,
+    all_events: Annotated[
+        bool, typer.Option("--all-events", help="Events of all types from now on.")
+    ] = False,
+    description: Annotated[str | None, typer.Option()] = None,
+    status: Annotated[str | None, typer.Option(help="active or disabled.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change what is given; --status active takes a disabled webhook up again."""
+    if all_events and event:
+        stop("give either --event or --all-events")
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        invocation.show(
+            client.webhooks.update(
+                webhook_id,
+                url=url,
+                event_types="all" if all_events else cast("list[EventType] | None", event),
+                description=description,
+                status=cast("WebhookStatus | None", status),
+            )
+        )
+
+
+@app.command()
+def delete(ctx: typer.Context, webhook_id: str, as_json: AsJson = False) -> None:
+    """Delete a webhook; nothing is sent to it any more."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        client.webhooks.delete(webhook_id)
+    if invocation.as_json:
+        invocation.show_json({"id": webhook_id, "deleted": True})
+    else:
+        note(f"deleted {webhook_id}")
+
+
+@app.command()
+def rotate_secret(ctx: typer.Context, webhook_id: str, as_json: AsJson = False) -> None:
+    """Print a new secret, this once; for 24 hours the one before signs, too."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        rotated = client.webhooks.rotate_secret(webhook_id)
+    _show_secret(invocation, rotated)
+
+
+@app.command()
+def deliveries(
+    ctx: typer.Context,
+    webhook_id: str,
+    *,
+    status: Annotated[
+        str | None, typer.Option(help="Only those pending, delivered or failed.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List a webhook's deliveries of the last 30 days, the newest event first."""
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        found = client.webhooks.deliveries(webhook_id, status=cast("DeliveryStatus | None", status))
+        invocation.show_all(islice(found, limit), _DELIVERY_COLUMNS)
+
+
+@app.command()
+def replay(
+    ctx: typer.Context,
+    webhook_id: str,
+    event_id: Annotated[str | None, typer.Argument(help="The event to send again.")] = None,
+    *,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Send all failed ones again instead.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Have an event, or all failed ones, sent again under the same id."""
+    if failed == (event_id is not None):
+        stop("give either the id of an event or --failed")
+    invocation = Invocation.of(ctx, as_json)
+    with invocation.client() as client:
+        event_ids = (
+            [event_id]
+            if event_id is not None
+            else [one.event_id for one in client.webhooks.deliveries(webhook_id, status="failed")]
+        )
+        for one in event_ids:
+            client.webhooks.replay(webhook_id, one)
+    replayed = len(event_ids)
+    if invocation.as_json:
+        invocation.show_json({"id": webhook_id, "replayed": replayed})
+    else:
+        typer.echo(f"replayed {replayed}")
+
+
+def _show_secret(invocation: Invocation, answer: WebhookSecretResponse) -> None:
+    if invocation.as_json:
+        invocation.show_json(answer)
+        return
+    invocation.show(answer.webhook)
+    note("The secret is shown this once; the subscriber verifies signatures with it.")
+    typer.echo(f"{'secret':<16} {answer.secret}")

@@ -1,0 +1,82 @@
+"""From an event to a subscriber on the deployed stack."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+
+from autotune import AutotuneClient
+from autotune.protocol.ids import new_id
+from autotune_platform.table import Table
+from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.models import Event
+from autotune_platform.webhooks.publisher import EventPublisher
+from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from local.endpoint import REGION
+from local.records import LocalProfile
+from tests.support.subscribers import Reply, Subscriber, loopback_subscriber
+
+
+@pytest.fixture
+def publisher(profile: LocalProfile) -> EventPublisher:
+    """A publisher on the deployed tables and queue, as the functions that publish have one."""
+    session = boto3.Session("test", "test", region_name=REGION)
+    dynamodb: Any = session.client("dynamodb", endpoint_url=profile.aws_endpoint_url)
+    sqs: Any = session.client("sqs", endpoint_url=profile.aws_endpoint_url)
+    tables = dynamodb.list_tables()["TableNames"]
+    queues = sqs.list_queues()["QueueUrls"]
+
+    def table(name: str) -> Table:
+        return Table(next(one for one in tables if name in one), dynamodb)
+
+    return EventPublisher(
+        webhooks=WebhookRepository(table("Registry")),
+        deliveries=DeliveryRepository(table("Deliveries")),
+        queue=WakeQueue(url=next(one for one in queues if "WebhooksQueue" in one), sqs=sqs),
+    )
+
+
+def attempts(subscriber: Subscriber, event: Event, count: int) -> list[Any]:
+    """Wait until an event has come in some times."""
+    for _ in range(600):
+        found = [one for one in subscriber.received if one.event_id == event.id]
+        if len(found) >= count:
+            return found
+        time.sleep(0.1)
+    pytest.fail(f"{event.id} did not come {count} times")
+
+
+def test_an_event_arrives_signed_is_tried_again_and_replayed_under_one_id(
+    client: AutotuneClient, profile: LocalProfile, publisher: EventPublisher
+) -> None:
+    with loopback_subscriber() as subscriber:
+        subscriber.reply = lambda _: Reply(500 if len(subscriber.received) == 1 else 200)
+        created = client.webhooks.create(url=subscriber.url, event_types=["grader.status_changed"])
+        event = Event(
+            id=new_id("evt"),
+            type="grader.status_changed",
+            organization_id=profile.organization_id,
+            occurred_at=datetime.now(UTC),
+            data={"graderId": new_id("grd"), "currentStatus": "degraded"},
+        )
+        publisher.publish([event])
+        first, second = attempts(subscriber, event, 2)
+        assert first.verified(created.secret) == second.verified(created.secret)
+        assert second.verified(created.secret)["data"] == event.data
+
+        webhook_id = created.webhook.id
+        # The answer reaches us before the deliverer has noted it.
+        for _ in range(100):
+            delivery = client.webhooks.delivery(webhook_id, event.id)
+            if delivery.status == "delivered":
+                break
+            time.sleep(0.1)
+        assert (delivery.status, delivery.attempts) == ("delivered", 2)
+        assert [one.event_id for one in client.webhooks.deliveries(webhook_id)] == [event.id]
+
+        client.webhooks.replay(webhook_id, event.id)
+        third = attempts(subscriber, event, 3)[-1]
+        assert third.verified(created.secret) == second.verified(created.secret)
+        client.webhooks.delete(webhook_id)
