@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import new_id
-from autotune_platform.table import Table, _from_wire
+from autotune_platform.table import Table
 from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
 
@@ -36,8 +36,8 @@ def subscribe(organization_id: str) -> str:
 
 def items(table: str) -> list[dict[str, Any]]:
     """Everything in a table that projecting wrote."""
-    found = boto3.client("dynamodb").scan(TableName=table)["Items"]
-    return [item for item in map(_from_wire, found) if item["sk"].startswith(KINDS[table])]
+    found: list[dict[str, Any]] = boto3.resource("dynamodb").Table(table).scan()["Items"]
+    return [item for item in found if item["sk"].startswith(KINDS[table])]
 
 
 def forget() -> None:
