@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import derived_id
-from autotune_platform import clients
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.environment import ProjectionEnvironment
 from autotune_platform.errors import UnavailableError
@@ -19,6 +18,7 @@ from autotune_platform.scoring.projection import UnknownPlaceError, VerdictProje
 from autotune_platform.scoring.tallies import TallyRepository
 from autotune_platform.webhooks.publisher import EventPublisher
 from tests.support.graders import LoopbackGrader
+from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler
 from tests.support.projected import counts, events, everything, forget, subscribe, tallies
 
@@ -138,39 +138,6 @@ def test_delivery_again_and_in_any_grouping_changes_nothing(
             platform.project(deliveries[:size])
             deliveries = deliveries[size:]
         assert everything(webhook_id) == once
-
-
-class Killed(Exception):  # noqa: N818 - no error of the product
-    """The process ended here."""
-
-
-class Killer:
-    """Ends the process before or after its n-th call of AWS."""
-
-    def __init__(self) -> None:
-        self.calls_left: dict[str, float] = {}
-        self.called: list[str] = []
-        self._lock = threading.Lock()
-        for client in (clients.dynamodb(), clients.sqs()):
-            for moment in ("before-call", "after-call"):
-                client.meta.events.register(moment, self._listener(moment))
-
-    def _listener(self, moment: str) -> Any:
-        def listen(model: Any, **_: Any) -> None:
-            with self._lock:
-                self.calls_left[moment] = self.calls_left.get(moment, float("inf")) - 1
-                if moment == "before-call":
-                    self.called.append(model.name)
-                if self.calls_left[moment] < 0:
-                    raise Killed
-
-        return listen
-
-    def kill(self, moment: str, *, after: int) -> None:
-        self.calls_left = {moment: after}
-
-    def spare(self) -> None:
-        self.calls_left = {}
 
 
 def test_a_crash_at_any_step_and_delivery_again_come_to_the_same(
