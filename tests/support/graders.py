@@ -79,6 +79,7 @@ class LoopbackGrader:
     secret: str = ""
     version: str = "1.0.0"
     disease: Disease = healthy
+    health_disease: Disease = healthy
     refuses_strangers: bool = True
     health: Answer = field(default_factory=dict)
     requests: list[tuple[str, Answer]] = field(default_factory=list)
@@ -140,7 +141,9 @@ class _Handler(BaseHTTPRequestHandler):
             request_body=body,
             answer=self.grader.answer(self.path, request_id, body),
         )
-        if self.path != "/health":
+        if self.path == "/health":
+            self.grader.health_disease(exchange)
+        else:
             self.grader.disease(exchange)
         time.sleep(exchange.delay_seconds)
         if exchange.drop:

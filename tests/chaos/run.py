@@ -1,0 +1,207 @@
+"""One run of everything at once, in stages."""
+
+import time
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+from rich.console import Console
+
+from autotune import AutotuneClient
+from local.records import LocalProfile
+from local.stack import LocalStack
+from tests.chaos.diseases import DEADLINE_SECONDS, Patient
+from tests.chaos.faults import Saboteur
+from tests.chaos.invariants import is_late
+from tests.chaos.load import Load
+from tests.chaos.operator import Operator
+from tests.chaos.stream import VerdictStream
+from tests.chaos.tables import Tables
+from tests.chaos.throttling import ThrottlingProxy
+
+LIMIT_SECONDS = 540
+WARM_UP_EACH = 5
+WARM_UP_THINKING_SECONDS = 3.0
+ROUNDS = 10
+ROUND_SECONDS = 2.5
+THROTTLED_TABLE = "Completions"
+THROTTLED_SHARE = 0.4
+CANCELED_SHARE = 0.05
+SWEEP_AT = (0, 45, 120)
+"""Seconds after the last submission; the sweeper gives up on a batch after five times."""
+
+
+class Chaos:
+    """The stages of a run; what they bring to light is checked when they are over."""
+
+    def __init__(
+        self,
+        stack: LocalStack,
+        profile: LocalProfile,
+        patients: list[Patient],
+        proxy: ThrottlingProxy,
+        console: Console,
+        *,
+        seed: int,
+    ) -> None:
+        self._stack = stack
+        self._proxy = proxy
+        self._console = console
+        self._started = time.monotonic()
+        self._open = ExitStack()
+        self.patients = patients
+        self.profile = profile
+        self._clients = [self._new_client()]
+        self.operator = Operator(profile.aws_endpoint_url)
+        self.saboteur = Saboteur(stack, seed=seed)
+        self.stream = VerdictStream()
+        self.load = Load(
+            lambda: self._clients[-1], profile, on_accepted=self.saboteur.remember, seed=seed
+        )
+        self.restarts = 0
+        self.statuses: list[str] = []
+
+    def run(self, completions: int) -> None:
+        """Submit, sabotage, restart, and wait until everything has its verdict, or time is up."""
+        each = completions // len(self.patients)
+        calm = each * 3 // 10
+        self.stream.follow(self.profile.aws_endpoint_url)
+        self.load.admit(self.patients)
+        self._warm_up()
+        self._say(f"calm: {calm} completions for each of {len(self.patients)} graders, all well")
+        self._submit("calm", calm)
+        self._await_decided("calm", {patient.name for patient in self.patients})
+        for patient in self.patients:
+            patient.is_ill = True
+        self._say("sick: the same again, and all but two graders are ill")
+        self._submit("sick", calm)
+        self._await_decided("sick", {one.name for one in self.patients if one.is_healthy})
+        self._probe(4)
+        self._say("faults: killed workers, doubled messages, a throttled table, a restart")
+        self._break_things(each - 2 * calm - WARM_UP_EACH)
+        self._drive_to_the_end()
+        self.stream.stop()
+
+    def close(self) -> None:
+        """End what still runs."""
+        self.saboteur.stop()
+        self.stream.stop()
+        self._open.close()
+
+    def api_counts(self) -> dict[str, dict[str, int]]:
+        """Return what the API counts for each batch."""
+        batches = {one.batch_id for one in self.load.accepted.values()}
+        client = self._clients[-1]
+        return {id_: client.batches.get(id_).counts.model_dump() for id_ in sorted(batches)}
+
+    def tables(self) -> Tables:
+        """Return the tables as they are now."""
+        return Tables(self.profile.aws_endpoint_url)
+
+    def _new_client(self) -> AutotuneClient:
+        profile = self.profile
+        client = AutotuneClient(base_url=profile.base_url, api_key=profile.api_key)
+        return self._open.enter_context(client)
+
+    def _warm_up(self) -> None:
+        """Start as many workers as sick graders will keep busy: each takes a second to start."""
+        for patient in self.patients:
+            patient.thinking_seconds, well = WARM_UP_THINKING_SECONDS, patient.thinking_seconds
+        self.load.submit("warm-up", self.patients, each=WARM_UP_EACH, rounds=1, round_seconds=1)
+        self._await_decided("warm-up", {patient.name for patient in self.patients})
+        for patient in self.patients:
+            patient.thinking_seconds = well
+
+    def _submit(self, stage: str, each: int, *, cancels: float = 0) -> None:
+        self.load.submit(
+            stage,
+            self.patients,
+            each=each,
+            rounds=ROUNDS,
+            round_seconds=ROUND_SECONDS,
+            cancels=cancels,
+        )
+
+    def _break_things(self, each: int) -> None:
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            self.saboteur.start()
+            submitting = beside.submit(self._submit, "faults", each, cancels=CANCELED_SHARE)
+            time.sleep(5)
+            self._throttle(6)
+            time.sleep(4)
+            self.saboteur.stop()
+            self._restart()
+            self.saboteur.start()
+            self._throttle(6)
+            submitting.result()
+        self._probe(2)
+        self.saboteur.stop()
+
+    def _throttle(self, seconds: float) -> None:
+        self._proxy.throttle(THROTTLED_TABLE, share=THROTTLED_SHARE)
+        time.sleep(seconds)
+        self._proxy.relax()
+
+    def _restart(self) -> None:
+        """Stop the stack in order and start it again: tables and queues stay, runs are gone."""
+        self._say("stopping the stack")
+        self.stream.stop()
+        self._stack.down()
+        self.profile = self._stack.up()
+        self._clients.append(self._new_client())
+        self.operator = Operator(self.profile.aws_endpoint_url)
+        self.stream.follow(self.profile.aws_endpoint_url)
+        self.restarts += 1
+        self._say("started it again")
+        self.operator.sweep()
+
+    def _probe(self, times: int) -> None:
+        (flapping,) = (one for one in self.patients if one.name == "flapping health")
+        for _ in range(times):
+            self.operator.probe_graders()
+            self.statuses.append(self.operator.status_of(self.load.grader_id(flapping)))
+
+    def _await_decided(self, stage: str, names: Collection[str]) -> None:
+        wanted = {
+            one.id
+            for one in self.load.accepted.values()
+            if one.stage == stage and one.patient in names
+        }
+        while not self._is_time_up() and not wanted <= {pk for pk, _ in list(self.stream.written)}:
+            time.sleep(0.3)
+
+    def _drive_to_the_end(self) -> None:
+        submitted = time.monotonic()
+        due = list(SWEEP_AT)
+        while not self._is_time_up():
+            if due and time.monotonic() - submitted >= due[0]:
+                due.pop(0)
+                self.operator.sweep()
+            pending = self._pending()
+            self._say(f"{len(pending)} pending")
+            if all(map(self._can_no_longer_hold, pending)):
+                return
+            time.sleep(5)
+
+    def _pending(self) -> list[tuple[str, datetime]]:
+        """Return what is accepted and has no verdict, with the moment of its submission."""
+        items = list(self.tables().items("Completions"))
+        decided = {item["pk"] for item in items if item["sk"].startswith("verdict#")}
+        return [
+            (item["pk"], datetime.fromisoformat(item["createdAt"]))
+            for item in items
+            if item["sk"] == "content" and item["pk"] not in decided
+        ]
+
+    def _can_no_longer_hold(self, pending: tuple[str, datetime]) -> bool:
+        """Tell whether waiting is of no use, because a deadline was missed for certain."""
+        accepted = self.load.accepted.get(pending[0])
+        has_deadline = accepted is not None and accepted.patient == "down for good"
+        return has_deadline and is_late(pending[1], datetime.now(UTC), seconds=DEADLINE_SECONDS)
+
+    def _is_time_up(self) -> bool:
+        return time.monotonic() - self._started > LIMIT_SECONDS
+
+    def _say(self, what: str) -> None:
+        self._console.print(f"{time.monotonic() - self._started:4.0f} s  {what}", highlight=False)
