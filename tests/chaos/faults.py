@@ -15,6 +15,7 @@ from autotune_platform.completions.models import Chunk
 from local.endpoint import REGION
 from local.stack import LocalStack
 
+_KILLS = 0.4
 _AT_ONCE = 0.15
 _OTHER_RUN = 0.7
 
@@ -61,8 +62,8 @@ class Saboteur:
             self._thread = None
 
     def _run(self) -> None:
-        while not self._stop.wait(self._draw.uniform(0.3, 1.2)):
-            if self._draw.random() < 0.5:
+        while not self._stop.wait(self._draw.uniform(0.5, 2.0)):
+            if self._draw.random() < _KILLS:
                 self._kill_a_worker()
             elif self._chunks:
                 recent = self._draw.choice(self._chunks[-50:])

@@ -26,7 +26,7 @@ class Operator:
         opened = [item for item in self._tables.items("Completions") if "openShard" in item]
         for item in opened:
             with suppress(self._tables.gone):  # closed in the meantime
-                self._tables.set("Completions", item, dueAt=PAST)
+                self._tables.set("Completions", item, while_it_has="openShard", dueAt=PAST)
         self._invoke("SweepBatches")
         return len(opened)
 

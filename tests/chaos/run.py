@@ -21,7 +21,8 @@ from tests.chaos.tables import Tables
 from tests.chaos.throttling import ThrottlingProxy
 
 LIMIT_SECONDS = 540
-WARM_UP_EACH = 5
+WARM_UP_EACH = 2
+WARM_UP_SECONDS = 10
 WARM_UP_THINKING_SECONDS = 3.0
 ROUNDS = 10
 ROUND_SECONDS = 2.5
@@ -77,7 +78,7 @@ class Chaos:
         self._say("sick: the same again, and all but two graders are ill")
         self._submit("sick", calm)
         self._await_decided("sick", {one.name for one in self.patients if one.is_healthy})
-        self._probe(4)
+        self._probe(8)
         self._say("faults: killed workers, doubled messages, a throttled table, a restart")
         self._break_things(each - 2 * calm - WARM_UP_EACH)
         self._drive_to_the_end()
@@ -108,7 +109,9 @@ class Chaos:
         """Start as many workers as sick graders will keep busy: each takes a second to start."""
         for patient in self.patients:
             patient.thinking_seconds, well = WARM_UP_THINKING_SECONDS, patient.thinking_seconds
-        self.load.submit("warm-up", self.patients, each=WARM_UP_EACH, rounds=1, round_seconds=1)
+        self.load.submit(
+            "warm-up", self.patients, each=WARM_UP_EACH, rounds=1, round_seconds=WARM_UP_SECONDS
+        )
         self._await_decided("warm-up", {patient.name for patient in self.patients})
         for patient in self.patients:
             patient.thinking_seconds = well

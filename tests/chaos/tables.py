@@ -36,15 +36,15 @@ class Tables:
         answer = self._dynamodb.get_item(TableName=self.name(table), Key=key, ConsistentRead=True)
         return plain(answer.get("Item", {}))
 
-    def set(self, table: str, item: Item, **attributes: str) -> None:
-        """Set attributes of an item that is there."""
+    def set(self, table: str, item: Item, *, while_it_has: str, **attributes: str) -> None:
+        """Set attributes of an item as long as it has a certain one; raises ``gone`` otherwise."""
         names = {f"#{name}": name for name in attributes}
         values = {f":{name}": {"S": text} for name, text in attributes.items()}
         self._dynamodb.update_item(
             TableName=self.name(table),
             Key={"pk": {"S": item["pk"]}, "sk": {"S": item["sk"]}},
             UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in attributes),
-            ConditionExpression="attribute_exists(pk)",
+            ConditionExpression=f"attribute_exists({while_it_has})",
             ExpressionAttributeNames=names,
             ExpressionAttributeValues=values,
         )

@@ -175,15 +175,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(
         self, status: int, headers: dict[str, str], body: bytes, *, drip_seconds: float = 0
     ) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        if not drip_seconds:
-            self.wfile.write(body)
-            return
+        # Whoever asked may have given up on the answer, or been killed.
         with suppress(ConnectionError):
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            if not drip_seconds:
+                self.wfile.write(body)
+                return
             for byte in body:
                 self.wfile.write(bytes([byte]))
                 time.sleep(drip_seconds)
