@@ -61,6 +61,8 @@ class ThrottlingProxy:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._server: asyncio.Server | None = None
+        # The loop itself holds them weakly: those of vanished clients would be collected.
+        self._serving: set[asyncio.Task[Any]] = set()
         self._table: bytes | None = None
         self._share = 0.0
         self.url = ""
@@ -97,25 +99,33 @@ class ThrottlingProxy:
     async def _close(self) -> None:
         assert self._server is not None
         self._server.close()
-        serving = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in serving:
+        for task in self._serving:
             task.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
+        await asyncio.gather(*self._serving, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
         # A connection that breaks on either side breaks on the other; the client tries again.
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            port = self._upstream()
-            if port is not None:
-                behind = await asyncio.open_connection(LOOPBACK, port)
-                try:
-                    while True:
-                        request = await _read(reader)
-                        writer.write((await self._answer(request, *behind)).encoded())
-                        await writer.drain()
-                finally:
-                    behind[1].close()
+            await self._pass_on(reader, writer)
         writer.close()
+        self._serving.discard(task)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one client's requests, one after the other, until it goes."""
+        port = self._upstream()
+        if port is None:
+            return
+        behind = await asyncio.open_connection(LOOPBACK, port)
+        try:
+            while True:
+                request = await _read(reader)
+                writer.write((await self._answer(request, *behind)).encoded())
+                await writer.drain()
+        finally:
+            behind[1].close()
 
     async def _answer(
         self, request: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -145,17 +155,17 @@ def halved(operation: str, body: bytes) -> tuple[bytes, dict[str, Any]]:
         The body to pass on, and the fields of the answer; no fields where there is but one item.
     """
     asked = json.loads(body)
-    done, left = dict(asked["RequestItems"]), {}
+    done: dict[str, Any] = {}
+    left: dict[str, Any] = {}
     for table, wanted in asked["RequestItems"].items():
-        items = wanted["Keys"] if operation == "BatchGetItem" else wanted
+        is_read = operation == "BatchGetItem"
+        items = wanted["Keys"] if is_read else wanted
         half = (len(items) + 1) // 2
-        parts = items[:half], items[half:]
-        if parts[1]:
-            both = [{**wanted, "Keys": part} for part in parts] if items is not wanted else parts
-            done[table], left[table] = both
-    return json.dumps({**asked, "RequestItems": done}).encode(), (
-        {_LEFT_OVER[operation]: left} if left else {}
-    )
+        done[table] = {**wanted, "Keys": items[:half]} if is_read else items[:half]
+        if items[half:]:
+            left[table] = {**wanted, "Keys": items[half:]} if is_read else items[half:]
+    passed_on = json.dumps({**asked, "RequestItems": done}).encode()
+    return passed_on, {_LEFT_OVER[operation]: left} if left else {}
 
 
 async def _read(reader: asyncio.StreamReader) -> Message:
