@@ -16,19 +16,20 @@ from rich.console import Console
 
 from local.records import read_stack_record
 from local.stack import LocalStack
-from tests.chaos import invariants
-from tests.chaos.diseases import DEADLINE_SECONDS, hospital
+from tests.chaos import invariants, telling
+from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, hospital
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.report import show_faults, show_findings, show_graders
 from tests.chaos.run import Chaos
+from tests.chaos.subscribers import audience
 from tests.chaos.throttling import ThrottlingProxy
 
 COMPLETIONS = 5_100
 SEED = 20_261_121
 EXIT_ENDED = 143
 
-# What passes quickly still passes; what sleeps for minutes sleeps for seconds.
-WAIT_SCALE = "0.1"
+# Runs that sleep for minutes sleep for seconds.
+WAIT_SCALE = "0.2"
 
 console = Console(width=130)
 
@@ -50,28 +51,34 @@ def main() -> int:
             record = read_stack_record(directory)
             return record.port if record else None
 
-        with ThrottlingProxy(port, seed=seed) as proxy, hospital(seed) as patients:
+        with (
+            ThrottlingProxy(port, seed=seed) as proxy,
+            hospital(seed) as patients,
+            audience(seed) as subscribers,
+        ):
             stack = LocalStack(
                 directory=directory,
                 environment={"SFN_WAIT_SCALE": WAIT_SCALE, "AWS_ENDPOINT_URL_DYNAMODB": proxy.url},
             )
             with stack as profile:
-                chaos = Chaos(stack, profile, patients, proxy, console, seed=seed)
+                chaos = Chaos(stack, profile, patients, subscribers, proxy, console, seed=seed)
                 try:
                     chaos.run(arguments.completions)
-                    findings = report(chaos, proxy)
+                    rounded = arguments.completions - arguments.completions % len(patients)
+                    findings = report(chaos, proxy, rounded)
                 finally:
                     chaos.close()
     return 1 if any(finding.violations for finding in findings) else 0
 
 
-def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
+def report(chaos: Chaos, proxy: ThrottlingProxy, completions: int) -> list[Finding]:
     """Check every invariant and print what was found."""
     accepted = chaos.load.accepted
     items = list(chaos.tables().items("Completions"))
     verdicts = invariants.verdicts_by_completion(items)
     faults = faults_of(chaos, proxy)
     findings = [
+        invariants.everything_was_accepted(accepted, completions),
         invariants.nothing_accepted_is_lost(accepted, items),
         invariants.everything_is_decided(accepted, verdicts),
         invariants.no_completion_has_two_verdicts(accepted, verdicts),
@@ -86,7 +93,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
             [
                 one.id
                 for one in accepted.values()
-                if one.patient == "down for good" and one.stage in ("sick", "faults")
+                if one.patient == DOWN_FOR_GOOD and one.stage in ("sick", "faults")
             ],
             verdicts,
             seconds=DEADLINE_SECONDS,
@@ -94,12 +101,27 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
         invariants.counts_agree(chaos.api_counts(), accepted.values(), verdicts),
         invariants.flapping_is_no_outage(chaos.statuses),
         invariants.every_fault_happened(faults),
+        *events_findings(chaos, verdicts),
         latency_finding(chaos, verdicts),
     ]
     show_graders(console, chaos.patients, accepted.values(), verdicts)
     show_faults(console, faults)
     show_findings(console, findings)
     return findings
+
+
+def events_findings(chaos: Chaos, verdicts: Verdicts) -> list[Finding]:
+    """Compare what subscribers were told with the tables."""
+    accepted = chaos.load.accepted.values()
+    told_of_verdicts = [
+        telling.every_verdict_is_told(one, verdicts)
+        for one in chaos.subscribers
+        if "score.completed" in one.event_types
+    ]
+    told_of_batches = [
+        telling.every_batch_is_told(one, accepted, verdicts) for one in chaos.subscribers
+    ]
+    return [*told_of_verdicts, *told_of_batches, telling.repeats_are_alike(chaos.subscribers)]
 
 
 def latency_finding(chaos: Chaos, verdicts: Verdicts) -> Finding:
@@ -124,6 +146,7 @@ def faults_of(chaos: Chaos, proxy: ThrottlingProxy) -> dict[str, int]:
         "batches canceled": chaos.load.canceled_batches,
         "submissions repeated": chaos.load.repeated.total(),
         "restarts": chaos.restarts,
+        "calls of webhooks answered with 500": sum(one.failed for one in chaos.subscribers),
         **{one.name: one.struck for one in chaos.patients if not one.is_healthy},
     }
 

@@ -29,6 +29,9 @@ THINKING_SECONDS = 0.1
 DEADLINE_SECONDS = 60
 """The shortest that a task may have; the one of the grader that is down for good."""
 
+FLAPPING = "flapping health"
+DOWN_FOR_GOOD = "down for good"
+
 _ABSTAINS = 0.05
 
 
@@ -205,8 +208,8 @@ def wards(seed: int) -> dict[str, Callable[[], Ward]]:
         "swapped answers": lambda: Ward(_sometimes(0.3, seed + 9, _swapped())),
         "missing items": lambda: Ward(_sometimes(0.5, seed + 10, _missing_items)),
         "duplicated items": lambda: Ward(_sometimes(0.5, seed + 11, _duplicated_items)),
-        "flapping health": lambda: Ward(_flapping(), health_disease=_alternating()),
-        "down for good": lambda: Ward(
+        FLAPPING: lambda: Ward(_flapping(), health_disease=_alternating()),
+        DOWN_FOR_GOOD: lambda: Ward(
             dead, grader_batch=5, health_disease=dead, deadline_seconds=DEADLINE_SECONDS
         ),
     }

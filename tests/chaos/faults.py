@@ -62,7 +62,7 @@ class Saboteur:
             self._thread = None
 
     def _run(self) -> None:
-        while not self._stop.wait(self._draw.uniform(0.5, 2.0)):
+        while not self._stop.wait(self._draw.uniform(1, 3)):
             if self._draw.random() < _KILLS:
                 self._kill_a_worker()
             elif self._chunks:

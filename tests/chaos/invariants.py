@@ -11,7 +11,7 @@ from tests.chaos.tables import Item
 
 STATES = ("scored", "abstained", "failed", "canceled")
 
-DECIDED_AFTER_DEADLINE = timedelta(seconds=90)
+DECIDED_AFTER_DEADLINE = timedelta(seconds=120)
 """Latest that a verdict may come after its deadline: a restart, and a sweep after it."""
 
 SLOWER_AT_MOST = 2.0
@@ -44,6 +44,13 @@ def state_of(completion_id: str, verdicts: Verdicts) -> str:
     """Return the state of a completion's verdict, ``pending`` where it has none."""
     own = verdicts.get(completion_id)
     return str(own[0]["state"]) if own else "pending"
+
+
+def everything_was_accepted(accepted: Collection[str], expected: int) -> Finding:
+    """Submission came to its end, through everything."""
+    missing = expected - len(accepted)
+    violations = [f"{missing} of {expected} were not"] if missing else []
+    return Finding("what was to be submitted is accepted", expected, violations)
 
 
 def nothing_accepted_is_lost(accepted: Collection[str], items: Iterable[Item]) -> Finding:

@@ -52,11 +52,13 @@ class Load:
         profile: LocalProfile,
         *,
         on_accepted: Callable[[Chunk], None],
+        is_over: Callable[[], bool],
         seed: int,
     ) -> None:
         self._client = client
         self._profile = profile
         self._on_accepted = on_accepted
+        self._is_over = is_over
         self._draw = random.Random(seed)
         self._lock = Lock()
         self._graders: dict[str, tuple[str, str]] = {}
@@ -101,6 +103,8 @@ class Load:
     ) -> None:
         """Submit ``each`` completions for every grader; return when all of them are accepted.
 
+        Nothing more is submitted once the run is over.
+
         Args:
             cancels: share of the batches that are canceled at once.
 
@@ -111,12 +115,16 @@ class Load:
         submitted: list[Future[None]] = []
         with ThreadPoolExecutor(THREADS) as threads:
             for one in schedule(stage, patients, each=each, rounds=rounds):
+                if self._is_over():
+                    break
                 time.sleep(max(started + one.at * round_seconds - time.monotonic(), 0))
                 submitted.append(threads.submit(self._submit, stage, one, cancels=cancels))
         for future in submitted:
             future.result()
 
     def _submit(self, stage: str, submission: Submission, *, cancels: float) -> None:
+        if self._is_over():
+            return
         batch = self._accepted(submission)
         name = submission.patient.name
         with self._lock:
@@ -168,7 +176,7 @@ class Load:
             try:
                 return call()
             except AutotuneError as error:
-                if time.monotonic() > until:
+                if time.monotonic() > until or self._is_over():
                     raise
                 with self._lock:
                     self.repeated[_kind(error)] += 1

@@ -1,11 +1,13 @@
 """What time does by itself on AWS, done by hand: sweeps, probes, and what would be due later."""
 
+from collections.abc import Iterable
 from contextlib import suppress
+from datetime import UTC, datetime
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from local.endpoint import lambda_client
-from tests.chaos.tables import PAST, Tables
+from tests.chaos.tables import LONG_AGO, PAST, Tables
 
 
 class Operator:
@@ -21,14 +23,41 @@ class Operator:
         pages = self._functions.get_paginator("list_functions").paginate()
         self._names = [one["FunctionName"] for page in pages for one in page["Functions"]]
 
-    def sweep(self) -> int:
-        """Let the sweeper look after every open batch now; return how many there were."""
-        opened = [item for item in self._tables.items("Completions") if "openShard" in item]
-        for item in opened:
+    def sweep(self, batch_ids: Iterable[str]) -> None:
+        """Let the sweeper look after open batches now."""
+        for batch_id in batch_ids:
+            item = {"pk": batch_id, "sk": "batch"}
             with suppress(self._tables.gone):  # closed in the meantime
                 self._tables.set("Completions", item, while_it_has="openShard", dueAt=PAST)
         self._invoke("SweepBatches")
+
+    def close_batches(self) -> int:
+        """Let the sweeper look after everything that is open; return how many batches were."""
+        opened = [item["pk"] for item in self._tables.items("Completions") if "openShard" in item]
+        if opened:
+            self.sweep(opened)
         return len(opened)
+
+    def deliver(self) -> int:
+        """Have every delivery tried now that waits for its next attempt; return how many did."""
+        now = datetime.now(UTC)
+        waiting = [
+            item
+            for item in self._tables.items("Deliveries")
+            if "dueShard" in item and datetime.fromisoformat(item["due_at"]) > now
+        ]
+        for item in waiting:
+            position = f"{item['pk']}#{PAST}"
+            with suppress(self._tables.gone):  # delivered in the meantime
+                self._tables.set(
+                    "Deliveries",
+                    item,
+                    while_it_has="dueShard",
+                    due_at=LONG_AGO,
+                    duePosition=position,
+                )
+        self._invoke("SweepDeliveries")
+        return len(waiting)
 
     def probe_graders(self) -> None:
         """Ask every grader for its health."""

@@ -1,5 +1,7 @@
 """One run of everything at once, in stages."""
 
+import math
+import threading
 import time
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -11,26 +13,31 @@ from rich.console import Console
 from autotune import AutotuneClient
 from local.records import LocalProfile
 from local.stack import LocalStack
-from tests.chaos.diseases import DEADLINE_SECONDS, Patient
+from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, Patient
 from tests.chaos.faults import Saboteur
 from tests.chaos.invariants import is_late
 from tests.chaos.load import Load
 from tests.chaos.operator import Operator
 from tests.chaos.stream import VerdictStream
-from tests.chaos.tables import Tables
+from tests.chaos.subscribers import Subscriber
+from tests.chaos.tables import Item, Tables
 from tests.chaos.throttling import ThrottlingProxy
 
-LIMIT_SECONDS = 540
+LIMIT_SECONDS = 500
 WARM_UP_EACH = 2
 WARM_UP_SECONDS = 10
 WARM_UP_THINKING_SECONDS = 3.0
-ROUNDS = 10
-ROUND_SECONDS = 2.5
+ROUND_SECONDS = 5
+MOST_ROUNDS = 5
+COMPLETIONS_PER_ROUND = 1_000
 THROTTLED_TABLE = "Completions"
 THROTTLED_SHARE = 0.4
 CANCELED_SHARE = 0.05
-SWEEP_AT = (0, 45, 120)
-"""Seconds after the last submission; the sweeper gives up on a batch after five times."""
+SWEPT_AT_ONCE = 20
+"""Batches driven again together: each is a run, and MiniStack takes a second to start a worker."""
+
+SWEPT_AGAIN_AFTER = 60
+"""Seconds; the sweeper gives up on a batch after five times."""
 
 
 class Chaos:
@@ -41,6 +48,7 @@ class Chaos:
         stack: LocalStack,
         profile: LocalProfile,
         patients: list[Patient],
+        subscribers: list[Subscriber],
         proxy: ThrottlingProxy,
         console: Console,
         *,
@@ -50,25 +58,35 @@ class Chaos:
         self._proxy = proxy
         self._console = console
         self._started = time.monotonic()
+        self._ended = threading.Event()
+        self._rounds = MOST_ROUNDS
         self._open = ExitStack()
         self.patients = patients
+        self.subscribers = subscribers
         self.profile = profile
         self._clients = [self._new_client()]
         self.operator = Operator(profile.aws_endpoint_url)
         self.saboteur = Saboteur(stack, seed=seed)
         self.stream = VerdictStream()
         self.load = Load(
-            lambda: self._clients[-1], profile, on_accepted=self.saboteur.remember, seed=seed
+            lambda: self._clients[-1],
+            profile,
+            on_accepted=self.saboteur.remember,
+            is_over=lambda: self._ended.is_set() or self._is_time_up(),
+            seed=seed,
         )
         self.restarts = 0
         self.statuses: list[str] = []
 
     def run(self, completions: int) -> None:
         """Submit, sabotage, restart, and wait until everything has its verdict, or time is up."""
+        self._rounds = min(max(completions // COMPLETIONS_PER_ROUND, 2), MOST_ROUNDS)
         each = completions // len(self.patients)
         calm = each * 3 // 10
         self.stream.follow(self.profile.aws_endpoint_url)
         self.load.admit(self.patients)
+        for subscriber in self.subscribers:
+            subscriber.subscribe(self._clients[-1])
         self._warm_up()
         self._say(f"calm: {calm} completions for each of {len(self.patients)} graders, all well")
         self._submit("calm", calm)
@@ -82,6 +100,7 @@ class Chaos:
         self._say("faults: killed workers, doubled messages, a throttled table, a restart")
         self._break_things(each - 2 * calm - WARM_UP_EACH)
         self._drive_to_the_end()
+        self._tell_the_rest()
         self.stream.stop()
 
     def close(self) -> None:
@@ -121,22 +140,24 @@ class Chaos:
             stage,
             self.patients,
             each=each,
-            rounds=ROUNDS,
+            rounds=self._rounds,
             round_seconds=ROUND_SECONDS,
             cancels=cancels,
         )
 
     def _break_things(self, each: int) -> None:
-        with ThreadPoolExecutor(max_workers=1) as beside:
+        with ThreadPoolExecutor(max_workers=1) as beside, ExitStack() as leaving:
+            leaving.callback(self._ended.set)  # whatever ends this ends submission
             self.saboteur.start()
             submitting = beside.submit(self._submit, "faults", each, cancels=CANCELED_SHARE)
-            time.sleep(5)
-            self._throttle(6)
-            time.sleep(4)
+            fifth = self._rounds * ROUND_SECONDS / 5
+            time.sleep(fifth)
+            self._throttle(fifth)
+            time.sleep(fifth)
             self.saboteur.stop()
             self._restart()
             self.saboteur.start()
-            self._throttle(6)
+            self._throttle(fifth)
             submitting.result()
         self._probe(2)
         self.saboteur.stop()
@@ -157,10 +178,9 @@ class Chaos:
         self.stream.follow(self.profile.aws_endpoint_url)
         self.restarts += 1
         self._say("started it again")
-        self.operator.sweep()
 
     def _probe(self, times: int) -> None:
-        (flapping,) = (one for one in self.patients if one.name == "flapping health")
+        (flapping,) = (one for one in self.patients if one.name == FLAPPING)
         for _ in range(times):
             self.operator.probe_graders()
             self.statuses.append(self.operator.status_of(self.load.grader_id(flapping)))
@@ -175,33 +195,54 @@ class Chaos:
             time.sleep(0.3)
 
     def _drive_to_the_end(self) -> None:
-        submitted = time.monotonic()
-        due = list(SWEEP_AT)
+        swept: dict[str, float] = {}
         while not self._is_time_up():
-            if due and time.monotonic() - submitted >= due[0]:
-                due.pop(0)
-                self.operator.sweep()
             pending = self._pending()
             self._say(f"{len(pending)} pending")
             if all(map(self._can_no_longer_hold, pending)):
                 return
-            time.sleep(5)
+            now = time.monotonic()
+            due = {
+                item["batchId"]
+                for item in pending
+                if now - swept.get(item["batchId"], -math.inf) > SWEPT_AGAIN_AFTER
+            }
+            some = sorted(due)[:SWEPT_AT_ONCE]
+            if some:
+                self.operator.sweep(some)
+                swept |= dict.fromkeys(some, now)
+            time.sleep(4)
 
-    def _pending(self) -> list[tuple[str, datetime]]:
-        """Return what is accepted and has no verdict, with the moment of its submission."""
+    def _tell_the_rest(self) -> None:
+        """Wait for the events; what the schedule would try again in minutes is tried now."""
+        while not self._is_time_up():
+            missed = sum(self._missed(subscriber) for subscriber in self.subscribers)
+            opened, waiting = self.operator.close_batches(), self.operator.deliver()
+            self._say(f"{missed} events not yet told, {waiting} to be tried again, {opened} open")
+            if not missed:
+                return
+            time.sleep(4)
+
+    def _missed(self, subscriber: Subscriber) -> int:
+        accepted = self.load.accepted.values()
+        batches = {one.batch_id for one in accepted}
+        wanted = {"score.completed": len(accepted), "batch.completed": len(batches)}
+        told = subscriber.told()
+        return sum(wanted[one] - told[one] for one in subscriber.event_types)
+
+    def _pending(self) -> list[Item]:
+        """Return what is accepted and has no verdict."""
         items = list(self.tables().items("Completions"))
         decided = {item["pk"] for item in items if item["sk"].startswith("verdict#")}
-        return [
-            (item["pk"], datetime.fromisoformat(item["createdAt"]))
-            for item in items
-            if item["sk"] == "content" and item["pk"] not in decided
-        ]
+        return [item for item in items if item["sk"] == "content" and item["pk"] not in decided]
 
-    def _can_no_longer_hold(self, pending: tuple[str, datetime]) -> bool:
+    def _can_no_longer_hold(self, pending: Item) -> bool:
         """Tell whether waiting is of no use, because a deadline was missed for certain."""
-        accepted = self.load.accepted.get(pending[0])
-        has_deadline = accepted is not None and accepted.patient == "down for good"
-        return has_deadline and is_late(pending[1], datetime.now(UTC), seconds=DEADLINE_SECONDS)
+        accepted = self.load.accepted.get(pending["pk"])
+        if accepted is None or accepted.patient != DOWN_FOR_GOOD:
+            return False
+        submitted = datetime.fromisoformat(pending["createdAt"])
+        return is_late(submitted, datetime.now(UTC), seconds=DEADLINE_SECONDS)
 
     def _is_time_up(self) -> bool:
         return time.monotonic() - self._started > LIMIT_SECONDS

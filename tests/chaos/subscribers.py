@@ -4,6 +4,7 @@ import json
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
 from autotune import AutotuneClient
+from autotune.protocol.events import EventType
 
 FLAKY_SHARE = 0.1
 SLOW_SECONDS = 0.5
@@ -52,7 +54,7 @@ class Subscriber:
     draw: random.Random
     fails: float = 0
     delay_seconds: float = 0
-    event_types: Sequence[str] = ("score.completed", "batch.completed")
+    event_types: Sequence[EventType] = ("score.completed", "batch.completed")
     url: str = ""
     secret: str = ""
     received: list[Received] = field(default_factory=list)
@@ -62,8 +64,15 @@ class Subscriber:
 
     def subscribe(self, client: AutotuneClient) -> None:
         """Ask to be told of events from now on."""
-        created = client.webhooks.create(url=self.url, event_types=list(self.event_types))
+        created = client.webhooks.create(url=self.url, event_types=self.event_types)
         self.secret = created.secret
+
+    def told(self) -> Counter[str]:
+        """Return how many events of each type it was told of, repeats not counted."""
+        with self.lock:
+            return Counter(
+                one.type for one in {one.event_id: one for one in self.received}.values()
+            )
 
     def take(self, headers: dict[str, str], body: bytes) -> int:
         """Note a call; return the status to answer."""

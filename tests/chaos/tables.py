@@ -12,6 +12,10 @@ from local.endpoint import REGION
 Item = dict[str, Any]
 
 PAST = "2000-01-01T00:00:00.000+00:00"
+"""A moment as indexes sort it."""
+
+LONG_AGO = "2000-01-01T00:00:00Z"
+"""The same as models store it."""
 
 _deserializer = TypeDeserializer()
 

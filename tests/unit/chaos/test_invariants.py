@@ -37,6 +37,11 @@ def content(*completion_ids: str) -> list[Any]:
     return [{"pk": id_, "sk": "content"} for id_ in completion_ids]
 
 
+def test_a_submission_that_ended_early_is_a_violation() -> None:
+    assert not invariants.everything_was_accepted(ACCEPTED, 3).violations
+    assert invariants.everything_was_accepted(ACCEPTED, 4).violations
+
+
 def test_what_is_accepted_must_be_stored() -> None:
     check = invariants.nothing_accepted_is_lost
     assert not check(ACCEPTED, content(*ACCEPTED)).violations
@@ -119,7 +124,7 @@ def test_a_failure_with_a_value_or_without_a_reason_is_a_violation(wrong: Any) -
         [],
         [verdict("cmp_3", "scored", value=0.5)],
         [verdict("cmp_3", "failed", reasonCode="grader_unreachable")],
-        [verdict("cmp_3", "failed", reasonCode="deadline_exceeded", after=200)],
+        [verdict("cmp_3", "failed", reasonCode="deadline_exceeded", after=300)],
     ],
 )
 def test_what_outlives_its_deadline_is_a_violation(wrong: list[Any]) -> None:
