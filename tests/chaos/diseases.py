@@ -40,7 +40,7 @@ class Ward:
     """What a grader suffers from, and how it is registered."""
 
     disease: Disease
-    grader_batch: int = 20
+    grader_batch: int = 10
     health_disease: Disease = healthy
     deadline_seconds: int | None = None
 
@@ -115,12 +115,14 @@ def _is_signed_well(exchange: Exchange) -> bool:
     )
 
 
-def _sometimes(share: float, seed: int, disease: Disease) -> Disease:
-    """Fall ill in a share of the requests."""
-    draw = random.Random(seed)
+def _every(nth: int, seed: int, disease: Disease) -> Disease:
+    """Fall ill in every n-th request, so that none of a few is enough to be spared."""
+    count = seed
 
     def fitful(exchange: Exchange) -> None:
-        if draw.random() < share:
+        nonlocal count
+        count += 1
+        if count % nth == 0:
             disease(exchange)
 
     return fitful
@@ -197,17 +199,17 @@ def wards(seed: int) -> dict[str, Callable[[], Ward]]:
     return {
         "healthy 1": lambda: Ward(healthy),
         "healthy 2": lambda: Ward(healthy),
-        "time-outs": lambda: Ward(_sometimes(0.1, seed + 1, late)),
-        "500s": lambda: Ward(_sometimes(0.4, seed + 2, answering(status=500))),
-        "429 with Retry-After": lambda: Ward(_sometimes(0.3, seed + 3, _rate_limited)),
-        "connection drops": lambda: Ward(_sometimes(0.3, seed + 4, answering(drop=True))),
-        "slow drip": lambda: Ward(_sometimes(0.1, seed + 5, _dripping)),
-        "garbage": lambda: Ward(_sometimes(0.3, seed + 6, answering(body=b"\x00{]"))),
-        "NaN": lambda: Ward(_sometimes(0.3, seed + 7, scoring(float("nan")))),
-        "wrong signature": lambda: Ward(_sometimes(0.3, seed + 8, answering(secret="wrong"))),
-        "swapped answers": lambda: Ward(_sometimes(0.3, seed + 9, _swapped())),
-        "missing items": lambda: Ward(_sometimes(0.5, seed + 10, _missing_items)),
-        "duplicated items": lambda: Ward(_sometimes(0.5, seed + 11, _duplicated_items)),
+        "time-outs": lambda: Ward(_every(5, seed + 1, late)),
+        "500s": lambda: Ward(_every(3, seed + 2, answering(status=500))),
+        "429 with Retry-After": lambda: Ward(_every(3, seed + 3, _rate_limited)),
+        "connection drops": lambda: Ward(_every(3, seed + 4, dead)),
+        "slow drip": lambda: Ward(_every(5, seed + 5, _dripping)),
+        "garbage": lambda: Ward(_every(3, seed + 6, answering(body=b"\x00{]"))),
+        "NaN": lambda: Ward(_every(3, seed + 7, scoring(float("nan")))),
+        "wrong signature": lambda: Ward(_every(3, seed + 8, answering(secret="wrong"))),
+        "swapped answers": lambda: Ward(_every(3, seed + 9, _swapped())),
+        "missing items": lambda: Ward(_every(2, seed + 10, _missing_items)),
+        "duplicated items": lambda: Ward(_every(2, seed + 11, _duplicated_items)),
         FLAPPING: lambda: Ward(_flapping(), health_disease=_alternating()),
         DOWN_FOR_GOOD: lambda: Ward(
             dead, grader_batch=5, health_disease=dead, deadline_seconds=DEADLINE_SECONDS

@@ -18,7 +18,7 @@ from tests.chaos.diseases import Patient
 
 THREADS = 4
 HEALTHY_BATCHES_PER_ROUND = 5
-PATIENCE_SECONDS = 180
+PATIENCE_SECONDS = 240
 
 T = TypeVar("T")
 

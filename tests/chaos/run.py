@@ -13,7 +13,13 @@ from rich.console import Console
 from autotune import AutotuneClient
 from local.records import LocalProfile
 from local.stack import LocalStack
-from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, Patient
+from tests.chaos.diseases import (
+    DEADLINE_SECONDS,
+    DOWN_FOR_GOOD,
+    FLAPPING,
+    THINKING_SECONDS,
+    Patient,
+)
 from tests.chaos.faults import Saboteur
 from tests.chaos.invariants import is_late
 from tests.chaos.load import Load
@@ -25,7 +31,7 @@ from tests.chaos.throttling import ThrottlingProxy
 
 LIMIT_SECONDS = 500
 WARM_UP_EACH = 2
-WARM_UP_SECONDS = 10
+WARM_UP_SECONDS = 4
 WARM_UP_THINKING_SECONDS = 3.0
 ROUND_SECONDS = 5
 MOST_ROUNDS = 5
@@ -127,13 +133,16 @@ class Chaos:
     def _warm_up(self) -> None:
         """Start as many workers as sick graders will keep busy: each takes a second to start."""
         for patient in self.patients:
-            patient.thinking_seconds, well = WARM_UP_THINKING_SECONDS, patient.thinking_seconds
-        self.load.submit(
-            "warm-up", self.patients, each=WARM_UP_EACH, rounds=1, round_seconds=WARM_UP_SECONDS
-        )
-        self._await_decided("warm-up", {patient.name for patient in self.patients})
+            patient.thinking_seconds = WARM_UP_THINKING_SECONDS
+        # Few at first: what starts all at once starts more workers than there will be use for.
+        for place, some in enumerate((self.patients[:1], self.patients[1:4], self.patients[4:])):
+            stage = f"warm-up {place}"
+            self.load.submit(
+                stage, some, each=WARM_UP_EACH, rounds=1, round_seconds=WARM_UP_SECONDS
+            )
+            self._await_decided(stage, {patient.name for patient in some})
         for patient in self.patients:
-            patient.thinking_seconds = well
+            patient.thinking_seconds = THINKING_SECONDS
 
     def _submit(self, stage: str, each: int, *, cancels: float = 0) -> None:
         self.load.submit(
