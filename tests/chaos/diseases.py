@@ -26,6 +26,9 @@ DRIP_SECONDS = 0.05
 THINKING_SECONDS = 0.1
 """What a grader takes when nothing ails it: long enough for two runs to ask at the same time."""
 
+POLL_SECONDS = 0.25
+"""How often each of many servers looks whether it is to end."""
+
 DEADLINE_SECONDS = 60
 """The shortest that a task may have; the one of the grader that is down for good."""
 
@@ -223,7 +226,7 @@ def hospital(seed: int) -> Iterator[list[Patient]]:
     with ExitStack() as running:
         patients = []
         for index, (name, make) in enumerate(wards(seed).items()):
-            grader = running.enter_context(loopback_grader())
+            grader = running.enter_context(loopback_grader(poll_interval=POLL_SECONDS))
             patient = Patient(name, make(), grader, random.Random(seed * 100 + index))
             grader.disease = patient.answer
             grader.health_disease = patient.check_health

@@ -16,6 +16,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from autotune import AutotuneClient
 from autotune.protocol.events import EventType
+from tests.chaos.diseases import POLL_SECONDS
 
 FLAKY_SHARE = 0.1
 SLOW_SECONDS = 0.5
@@ -132,7 +133,7 @@ def _served(subscriber: Subscriber) -> Iterator[None]:
     server.daemon_threads = True
     server.subscriber = subscriber  # type: ignore[attr-defined]
     subscriber.url = f"http://127.0.0.1:{server.server_port}/events"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
     thread.start()
     try:
         yield

@@ -191,13 +191,16 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def loopback_grader(**options: Any) -> Iterator[LoopbackGrader]:
-    """Run a grader on a free port for as long as the context lasts."""
+def loopback_grader(*, poll_interval: float = 0.02, **options: Any) -> Iterator[LoopbackGrader]:
+    """Run a grader on a free port for as long as the context lasts.
+
+    Its end takes up to ``poll_interval`` seconds; many that poll often keep a processor busy.
+    """
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
     grader = LoopbackGrader(url=f"http://127.0.0.1:{server.server_port}", **options)
     server.grader = grader  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=server.serve_forever, args=(poll_interval,))
     thread.start()
     try:
         yield grader
