@@ -185,7 +185,10 @@ class Chaos:
         # In a process of its own, as `make down` does it: removing what a hundred workers unpacked
         # takes minutes beside this process's threads.
         command = [sys.executable, "-m", "local", "--directory", str(self._stack.directory), "down"]
-        subprocess.run(command, check=True, capture_output=True)
+        # Where the machine is too busy it is killed after 30 seconds; it has saved its state by then,
+        # and if it had not, the invariants would tell.
+        subprocess.run(command, check=False, capture_output=True)
+        assert not self._stack.status().is_running
         self.profile = self._stack.up()
         self._clients.append(self._new_client())
         self.operator = Operator(self.profile.aws_endpoint_url)
