@@ -185,8 +185,8 @@ class Chaos:
         # In a process of its own, as `make down` does it: removing what a hundred workers unpacked
         # takes minutes beside this process's threads.
         command = [sys.executable, "-m", "local", "--directory", str(self._stack.directory), "down"]
-        # Where the machine is too busy it is killed after 30 seconds; it has saved its state by then,
-        # and if it had not, the invariants would tell.
+        # Where the machine is too busy it is killed after 30 seconds; its state is saved by then,
+        # and if it were not, the invariants would tell.
         subprocess.run(command, check=False, capture_output=True)
         assert not self._stack.status().is_running
         self.profile = self._stack.up()
