@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from autotune import AutotuneClient
-from autotune.client.errors import APIError, AutotuneError, ConnectionFailedError
+from autotune.client.errors import APIError, ConnectionFailedError
 from autotune.client.submissions import SubmittedBatch
 from autotune_platform.completions.models import Chunk
 from local.records import LocalProfile
@@ -109,7 +109,7 @@ class Load:
             cancels: share of the batches that are canceled at once.
 
         Raises:
-            AutotuneError: one was refused for longer than a restart takes.
+            APIError: one was refused for longer than a restart takes.
         """
         started = time.monotonic()
         submitted: list[Future[None]] = []
@@ -175,7 +175,7 @@ class Load:
         while True:
             try:
                 return call()
-            except AutotuneError as error:
+            except (APIError, ConnectionFailedError) as error:
                 if time.monotonic() > until or self._is_over():
                     raise
                 with self._lock:
@@ -209,7 +209,5 @@ def _shares(whole: int, parts: int) -> Iterator[tuple[int, int]]:
             yield index, size
 
 
-def _kind(error: AutotuneError) -> str:
-    if isinstance(error, APIError):
-        return f"{error.status} {error.code}"
-    return "no connection" if isinstance(error, ConnectionFailedError) else type(error).__name__
+def _kind(error: APIError | ConnectionFailedError) -> str:
+    return f"{error.status} {error.code}" if isinstance(error, APIError) else "no connection"

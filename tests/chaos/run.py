@@ -138,7 +138,7 @@ class Chaos:
             patient.thinking_seconds = WARM_UP_THINKING_SECONDS
         # Few at first: what starts all at once starts more workers than there will be use for.
         for place, some in enumerate((self.patients[:1], self.patients[1:4], self.patients[4:])):
-            stage = f"warm-up {place}"
+            stage = f"warm-up-{place}"
             self.load.submit(
                 stage, some, each=WARM_UP_EACH, rounds=1, round_seconds=WARM_UP_SECONDS
             )
