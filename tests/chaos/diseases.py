@@ -191,7 +191,6 @@ def _alternating() -> Disease:
 
 def _dripping(exchange: Exchange) -> None:
     exchange.drip_seconds = DRIP_SECONDS
-    exchange.headers["x-padding"] = "drip"
     exchange.answer["padding"] = "." * 1_000
 
 
