@@ -73,7 +73,7 @@ test: lint asl-validator synth ## run every check and every test
 	@$(BIN)/pytest --numprocesses 2 --dist loadgroup -m 'not e2e'
 	@$(BIN)/pytest -m e2e
 
-chaos: install ## break a running stack on purpose and count what is lost
+chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
 
 lint: install ## check style, types and import rules

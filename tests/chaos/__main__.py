@@ -1,166 +1,154 @@
 """``python -m tests.chaos``: thousands of completions, sick graders, killed workers, a restart.
 
-Bounded to ten minutes and seeded. Ends with 1 where a completion was lost, judged twice, or scored
-with a value that its grader did not sign.
+Bounded to ten minutes and seeded. Ends with 1 where an invariant does not hold: a completion was
+lost, judged twice, or scored with a value that its grader did not sign, an event was missed, or
+healthy graders suffered from sick ones.
 """
 
 import argparse
-import random
+import signal
 import sys
 import tempfile
-import time
+from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from autotune import AutotuneClient
-from local.endpoint import lambda_client
+from local.records import read_stack_record
 from local.stack import LocalStack
-from tests.chaos.diseases import Patient, hospital
-from tests.chaos.faults import Saboteur
-from tests.chaos.invariants import STATES, CompletionsTable, Findings, check
+from tests.chaos import invariants, telling
+from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, hospital
+from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.report import show_faults, show_findings, show_graders
+from tests.chaos.run import Chaos
+from tests.chaos.subscribers import audience
+from tests.chaos.throttling import ThrottlingProxy
 
-BATCH = 60
-GRADER_BATCH = 20
-LIMIT_SECONDS = 480
+COMPLETIONS = 5_100
+SEED = 20_261_121
+EXIT_ENDED = 143
 
-console = Console(width=110)
+# Runs that sleep for minutes sleep for seconds.
+WAIT_SCALE = "0.2"
 
-
-class Chaos:
-    """One run of everything at once."""
-
-    def __init__(self, stack: LocalStack, patients: list[Patient], *, seed: int) -> None:
-        self._stack = stack
-        self._patients = patients
-        self._draw = random.Random(seed)
-        self._saboteur = Saboteur(stack, seed=seed)
-        self.patients: dict[str, Patient] = {}
-        self.accepted: dict[str, str] = {}
-        self.batches: dict[str, str] = {}
-
-    def run(self, completions: int) -> Findings:
-        """Submit, sabotage, restart, and wait until everything has its verdict."""
-        started = time.monotonic()
-        self._submit_all(completions)
-        graders = len(self._patients)
-        console.print(f"accepted {len(self.accepted)} completions for {graders} graders")
-        self._saboteur.start()
-        time.sleep(8)
-        self._saboteur.stop()
-        self._restart()
-        self._saboteur.start()
-        time.sleep(8)
-        self._saboteur.stop()
-        console.print(
-            f"killed {self._saboteur.killed} workers, delivered {self._saboteur.doubled} messages "
-            "again, stopped and started the stack once"
-        )
-        self._drive_to_the_end(started)
-        profile = self._stack.profile()
-        assert profile is not None
-        return check(CompletionsTable(profile.aws_endpoint_url), self.accepted, self.patients)
-
-    def _client(self) -> AutotuneClient:
-        profile = self._stack.profile()
-        assert profile is not None
-        return AutotuneClient(base_url=profile.base_url, api_key=profile.api_key)
-
-    def _submit_all(self, completions: int) -> None:
-        profile = self._stack.profile()
-        assert profile is not None
-        with self._client() as client:
-            for patient in self._patients:
-                registered = client.graders.register(
-                    name=patient.name,
-                    endpoint=patient.grader.url,
-                    capabilities={"maxBatchSize": GRADER_BATCH},
-                )
-                patient.grader.secret = registered.credentials.shared_secret
-                verified = client.graders.verify(registered.grader.id)
-                assert verified.verified, verified
-                task = client.tasks.create(name=patient.name, grader_id=registered.grader.id)
-                self.patients[task.id] = patient
-                submitted = client.completions.submit_many(
-                    (
-                        {
-                            "taskId": task.id,
-                            "modelId": "chaos",
-                            "prompt": str(number),
-                            "response": "r",
-                            "metadata": {"value": round(self._draw.random(), 3)},
-                        }
-                        for number in range(completions // len(self._patients))
-                    ),
-                    batch_size=BATCH,
-                )
-                for batch in submitted:
-                    self.batches[batch.batch_id] = task.id
-                    self.accepted |= dict.fromkeys(batch.completion_ids, task.id)
-                    self._saboteur.remember(
-                        {
-                            "organization_id": profile.organization_id,
-                            "grader_id": registered.grader.id,
-                            "grader_version": verified.grader.version,
-                            "completion_ids": batch.completion_ids,
-                            "text_bytes": 100,
-                        }
-                    )
-
-    def _restart(self) -> None:
-        """Stop the stack in order and start it again: tables and queues stay, runs are gone."""
-        self._stack.down()
-        self._stack.up()
-
-    def _drive_to_the_end(self, started: float) -> None:
-        profile = self._stack.profile()
-        assert profile is not None
-        table = CompletionsTable(profile.aws_endpoint_url)
-        functions = lambda_client(profile.aws_endpoint_url)
-        names = [one["FunctionName"] for one in functions.list_functions()["Functions"]]
-        sweep = next(name for name in names if "SweepBatches" in name)
-        while time.monotonic() - started < LIMIT_SECONDS:
-            opened = table.make_everything_due()
-            if not opened:
-                return
-            functions.invoke(FunctionName=sweep, Payload=b"{}")
-            console.print(f"{time.monotonic() - started:4.0f} s: {opened} batches were open")
-            time.sleep(10)
-
-
-def shown(findings: Findings, patients: dict[str, Patient]) -> Table:
-    """Return the table of states by grader."""
-    table = Table("grader", "accepted", *STATES, "pending", "requests")
-    for task_id, patient in patients.items():
-        states = findings.states.get(task_id, {})
-        counts = [states.get(state, 0) for state in (*STATES, "pending")]
-        table.add_row(
-            patient.name,
-            str(sum(counts)),
-            *map(str, counts),
-            str(len(patient.grader.requests)),
-        )
-    return table
+console = Console(width=130)
 
 
 def main() -> int:
-    """Run, print the table, return the exit code."""
+    """Run, print the tables, return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--completions", type=int, default=5_040)
-    parser.add_argument("--seed", type=int, default=20_261_121)
+    parser.add_argument("--completions", type=int, default=COMPLETIONS)
+    parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
-    console.print(f"seed {arguments.seed}")
+    seed: int = arguments.seed
+    # A run that is ended from outside stops what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_ENDED))
+    console.print(f"seed {seed}", highlight=False)
     with tempfile.TemporaryDirectory(prefix="autotune-chaos-") as folder:
-        stack = LocalStack(directory=Path(folder), environment={"SFN_WAIT_SCALE": "0.1"})
-        with stack, hospital(arguments.seed) as patients:
-            chaos = Chaos(stack, patients, seed=arguments.seed)
-            findings = chaos.run(arguments.completions)
-    console.print(shown(findings, chaos.patients))
-    for violation in findings.violations[:20]:
-        console.print(f"[red]violated:[/red] {violation}")
-    console.print(f"{len(findings.violations)} violations")
-    return 1 if findings.violations else 0
+        directory = Path(folder)
+
+        def port() -> int | None:
+            record = read_stack_record(directory)
+            return record.port if record else None
+
+        with (
+            ThrottlingProxy(port, seed=seed) as proxy,
+            hospital(seed) as patients,
+            audience(seed) as subscribers,
+        ):
+            stack = LocalStack(
+                directory=directory,
+                environment={"SFN_WAIT_SCALE": WAIT_SCALE, "AWS_ENDPOINT_URL_DYNAMODB": proxy.url},
+            )
+            with stack as profile:
+                chaos = Chaos(stack, profile, patients, subscribers, proxy, console, seed=seed)
+                try:
+                    chaos.run(arguments.completions)
+                    rounded = arguments.completions - arguments.completions % len(patients)
+                    findings = report(chaos, proxy, rounded)
+                finally:
+                    chaos.close()
+    return 1 if any(finding.violations for finding in findings) else 0
+
+
+def report(chaos: Chaos, proxy: ThrottlingProxy, completions: int) -> list[Finding]:
+    """Check every invariant and print what was found."""
+    accepted = chaos.load.accepted
+    items = list(chaos.tables().items("Completions"))
+    verdicts = invariants.verdicts_by_completion(items)
+    faults = faults_of(chaos, proxy)
+    findings = [
+        invariants.everything_was_accepted(accepted, completions),
+        invariants.nothing_accepted_is_lost(accepted, items),
+        invariants.everything_is_decided(accepted, verdicts),
+        invariants.no_completion_has_two_verdicts(accepted, verdicts),
+        invariants.verdicts_are_written_once(
+            chaos.stream.written, chaos.stream.violations, verdicts
+        ),
+        invariants.scores_are_signed(
+            accepted, verdicts, {patient.name: patient.signed for patient in chaos.patients}
+        ),
+        invariants.failures_are_no_scores(verdicts),
+        invariants.deadlines_hold(
+            [
+                one.id
+                for one in accepted.values()
+                if one.patient == DOWN_FOR_GOOD and one.stage in ("sick", "faults")
+            ],
+            verdicts,
+            seconds=DEADLINE_SECONDS,
+        ),
+        invariants.counts_agree(chaos.api_counts(), accepted.values(), verdicts),
+        invariants.flapping_is_no_outage(chaos.statuses),
+        invariants.every_fault_happened(faults),
+        *events_findings(chaos, verdicts),
+        latency_finding(chaos, verdicts),
+    ]
+    show_graders(console, chaos.patients, accepted.values(), verdicts)
+    show_faults(console, faults)
+    show_findings(console, findings)
+    return findings
+
+
+def events_findings(chaos: Chaos, verdicts: Verdicts) -> list[Finding]:
+    """Compare what subscribers were told with the tables."""
+    accepted = chaos.load.accepted.values()
+    told_of_verdicts = [
+        telling.every_verdict_is_told(one, verdicts)
+        for one in chaos.subscribers
+        if "score.completed" in one.event_types
+    ]
+    told_of_batches = [
+        telling.every_batch_is_told(one, accepted, verdicts) for one in chaos.subscribers
+    ]
+    return [*told_of_verdicts, *told_of_batches, telling.repeats_are_alike(chaos.subscribers)]
+
+
+def latency_finding(chaos: Chaos, verdicts: Verdicts) -> Finding:
+    """Compare healthy graders' latency with well and with sick neighbours."""
+    healthy = {patient.name for patient in chaos.patients if patient.is_healthy}
+    calm, sick = (
+        invariants.latencies(chaos.load.accepted.values(), verdicts, stage=stage, patients=healthy)
+        for stage in ("calm", "sick")
+    )
+    return invariants.neighbours_do_no_harm(calm, sick)
+
+
+def faults_of(chaos: Chaos, proxy: ThrottlingProxy) -> dict[str, int]:
+    """Return how often each fault and disease struck."""
+    doubled: Counter[str] = chaos.saboteur.doubled
+    return {
+        "workers killed": chaos.saboteur.killed.total(),
+        "messages doubled as they were": doubled["as it was"],
+        "messages doubled as another run": doubled["as another run"],
+        "requests throttled": proxy.refused,
+        "batch requests done by half": proxy.halved,
+        "batches canceled": chaos.load.canceled_batches,
+        "submissions repeated": chaos.load.repeated.total(),
+        "restarts": chaos.restarts,
+        "calls of webhooks answered with 500": sum(one.failed for one in chaos.subscribers),
+        **{one.name: one.struck for one in chaos.patients if not one.is_healthy},
+    }
 
 
 if __name__ == "__main__":

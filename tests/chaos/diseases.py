@@ -2,6 +2,7 @@
 
 import json
 import random
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,23 +17,115 @@ from tests.support.graders import (
     scoring,
 )
 
+LATER_THAN_ALLOWED = 33
+"""Seconds; a call to a grader may take 30."""
+
+DRIP_SECONDS = 0.05
+"""For each byte of an answer of over a thousand."""
+
+THINKING_SECONDS = 0.1
+"""What a grader takes when nothing ails it: long enough for two runs to ask at the same time."""
+
+POLL_SECONDS = 0.25
+"""How often each of many servers looks whether it is to end."""
+
+DEADLINE_SECONDS = 60
+"""The shortest that a task may have; the one of the grader that is down for good."""
+
+FLAPPING = "flapping health"
+DOWN_FOR_GOOD = "down for good"
+
+_ABSTAINS = 0.05
+
+
+@dataclass(frozen=True)
+class Ward:
+    """What a grader suffers from, and how it is registered."""
+
+    disease: Disease
+    grader_batch: int = 10
+    health_disease: Disease = healthy
+    deadline_seconds: int | None = None
+
 
 @dataclass
 class Patient:
-    """A grader, what it signed, and what it suffers from."""
+    """A grader, what it signed, and what it suffers from.
+
+    Attributes:
+        signed: every value that it signed for a completion; no two are alike.
+        struck: requests in which its disease changed the answer.
+        is_ill: whether the disease shows at all; it begins with the second stage.
+    """
 
     name: str
+    ward: Ward
     grader: LoopbackGrader
-    is_healthy: bool
+    draw: random.Random
     signed: dict[str, set[float]] = field(default_factory=dict)
+    struck: int = 0
+    is_ill: bool = False
+    thinking_seconds: float = THINKING_SECONDS
+    task_id: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether it has no disease at all."""
+        return self.ward.disease is healthy
+
+    def answer(self, exchange: Exchange) -> None:
+        """Give every completion a new value, let the disease strike, note what was signed."""
+        exchange.delay_seconds = self.thinking_seconds
+        asked = json.loads(exchange.request_body)
+        with self.lock:
+            for item in exchange.items:
+                _decide(item, self.draw)
+            before = repr(exchange)
+            if self.is_ill:
+                self.ward.disease(exchange)
+            self.struck += repr(exchange) != before
+            if _is_signed_well(exchange):
+                self._note(asked, exchange)
+
+    def _note(self, asked: dict[str, dict[str, str]], exchange: Exchange) -> None:
+        for item in exchange.items:
+            if "score" in item:
+                completion_id = item.get("completionId") or asked["completion"]["id"]
+                self.signed.setdefault(completion_id, set()).add(item["score"]["value"])
+
+    def check_health(self, exchange: Exchange) -> None:
+        """Answer ``/health`` as the disease has it."""
+        if self.is_ill:
+            self.ward.health_disease(exchange)
 
 
-def _sometimes(share: float, seed: int, disease: Disease) -> Disease:
-    """Fall ill in a share of the requests."""
-    draw = random.Random(seed)
+def _decide(item: dict[str, object], draw: random.Random) -> None:
+    if draw.random() < _ABSTAINS:
+        item.pop("score", None)
+        item["abstained"] = True
+    elif isinstance(score := item.get("score"), dict):
+        score["value"] = draw.random()
+
+
+def _is_signed_well(exchange: Exchange) -> bool:
+    return (
+        exchange.status == 200
+        and not exchange.drop
+        and exchange.body is None
+        and exchange.secret is None
+        and exchange.signed_request_id is None
+    )
+
+
+def _every(nth: int, seed: int, disease: Disease) -> Disease:
+    """Fall ill in every n-th request, so that none of a few is enough to be spared."""
+    count = seed
 
     def fitful(exchange: Exchange) -> None:
-        if draw.random() < share:
+        nonlocal count
+        count += 1
+        if count % nth == 0:
             disease(exchange)
 
     return fitful
@@ -43,8 +136,21 @@ def _rate_limited(exchange: Exchange) -> None:
     exchange.headers["retry-after"] = "2"
 
 
-def _swapped(exchange: Exchange) -> None:
-    exchange.signed_request_id = "req_of_another_request"
+def _swapped() -> Disease:
+    """Give a request the scores and the signature of the one before."""
+    last: list[Exchange] = []
+
+    def disease(exchange: Exchange) -> None:
+        before = last.pop() if last else exchange
+        last.append(exchange)
+        values = [item["score"]["value"] for item in before.items if "score" in item]
+        for item, value in zip(exchange.items, reversed(values), strict=False):
+            if "score" in item:
+                item["score"]["value"] = value
+        exchange.signed_request_id = before.request_id + ("" if before is not exchange else "_")
+        exchange.signed_request_body = before.request_body
+
+    return disease
 
 
 def _missing_items(exchange: Exchange) -> None:
@@ -58,7 +164,7 @@ def _duplicated_items(exchange: Exchange) -> None:
 
 
 def _flapping() -> Disease:
-    """Be down for one stretch of requests in three."""
+    """Be down for one stretch of five requests in three."""
     count = 0
 
     def disease(exchange: Exchange) -> None:
@@ -70,59 +176,58 @@ def _flapping() -> Disease:
     return disease
 
 
-def wards(seed: int) -> dict[str, Callable[[], Disease]]:
-    """Return a maker of each grader's disease, by name."""
+def _alternating() -> Disease:
+    """Be down every other time."""
+    count = 0
+
+    def disease(exchange: Exchange) -> None:
+        nonlocal count
+        count += 1
+        if count % 2:
+            exchange.status = 503
+
+    return disease
+
+
+def _dripping(exchange: Exchange) -> None:
+    exchange.drip_seconds = DRIP_SECONDS
+    exchange.answer["padding"] = "." * 1_000
+
+
+def wards(seed: int) -> dict[str, Callable[[], Ward]]:
+    """Return each grader's name and what it suffers from, fresh."""
+    dead = answering(drop=True)
+    late = answering(delay_seconds=LATER_THAN_ALLOWED)
     return {
-        "healthy-1": lambda: healthy,
-        "healthy-2": lambda: healthy,
-        "slow": lambda: _sometimes(0.2, seed, answering(delay_seconds=1.5)),
-        "answers 500": lambda: _sometimes(0.4, seed + 1, answering(status=500)),
-        "429 with Retry-After": lambda: _sometimes(0.4, seed + 2, _rate_limited),
-        "drops connections": lambda: _sometimes(0.4, seed + 3, answering(drop=True)),
-        "drips": lambda: _sometimes(0.1, seed + 4, answering(drip_seconds=0.001)),
-        "garbage": lambda: _sometimes(0.3, seed + 5, answering(body=b"<html>maintenance</html>")),
-        "NaN": lambda: _sometimes(0.3, seed + 6, scoring(float("nan"))),
-        "wrong signature": lambda: _sometimes(0.3, seed + 7, answering(secret="wrong")),
-        "swapped answers": lambda: _sometimes(0.3, seed + 8, _swapped),
-        "missing items": lambda: _sometimes(0.5, seed + 9, _missing_items),
-        "duplicated items": lambda: _sometimes(0.5, seed + 10, _duplicated_items),
-        "flapping": _flapping,
+        "healthy 1": lambda: Ward(healthy),
+        "healthy 2": lambda: Ward(healthy),
+        "time-outs": lambda: Ward(_every(5, seed + 1, late)),
+        "500s": lambda: Ward(_every(3, seed + 2, answering(status=500))),
+        "429 with Retry-After": lambda: Ward(_every(3, seed + 3, _rate_limited)),
+        "connection drops": lambda: Ward(_every(3, seed + 4, dead)),
+        "slow drip": lambda: Ward(_every(5, seed + 5, _dripping)),
+        "garbage": lambda: Ward(_every(3, seed + 6, answering(body=b"\x00{]"))),
+        "NaN": lambda: Ward(_every(3, seed + 7, scoring(float("nan")))),
+        "wrong signature": lambda: Ward(_every(3, seed + 8, answering(secret="wrong"))),
+        "swapped answers": lambda: Ward(_every(3, seed + 9, _swapped())),
+        "missing items": lambda: Ward(_every(2, seed + 10, _missing_items)),
+        "duplicated items": lambda: Ward(_every(2, seed + 11, _duplicated_items)),
+        FLAPPING: lambda: Ward(_flapping(), health_disease=_alternating()),
+        DOWN_FOR_GOOD: lambda: Ward(
+            dead, grader_batch=5, health_disease=dead, deadline_seconds=DEADLINE_SECONDS
+        ),
     }
 
 
 @contextmanager
 def hospital(seed: int) -> Iterator[list[Patient]]:
-    """Run every grader on loopback; each notes what values it signed for which completion."""
+    """Run every grader on loopback, all of them well for now."""
     with ExitStack() as running:
         patients = []
-        for name, make in wards(seed).items():
-            grader = running.enter_context(loopback_grader())
-            patient = Patient(name, grader, is_healthy=name.startswith("healthy"))
-            grader.disease = _noting(patient, make())
+        for index, (name, make) in enumerate(wards(seed).items()):
+            grader = running.enter_context(loopback_grader(poll_interval=POLL_SECONDS))
+            patient = Patient(name, make(), grader, random.Random(seed * 100 + index))
+            grader.disease = patient.answer
+            grader.health_disease = patient.check_health
             patients.append(patient)
         yield patients
-
-
-def _noting(patient: Patient, disease: Disease) -> Disease:
-    def noted(exchange: Exchange) -> None:
-        asked = json.loads(exchange.request_body)
-        disease(exchange)
-        signed_well = (
-            exchange.status == 200
-            and not exchange.drop
-            and exchange.body is None
-            and exchange.secret is None
-            and exchange.signed_request_id is None
-        )
-        if not signed_well:
-            return
-        if "scores" in exchange.answer:
-            for item in exchange.answer["scores"]:
-                if "score" in item:
-                    value = item["score"]["value"]
-                    patient.signed.setdefault(item["completionId"], set()).add(value)
-        elif "score" in exchange.answer and "completion" in asked:
-            value = exchange.answer["score"]["value"]
-            patient.signed.setdefault(asked["completion"]["id"], set()).add(value)
-
-    return noted

@@ -1,34 +1,52 @@
 """What is done to the running stack: killed workers, doubled messages, a restart."""
 
-import json
-import os
 import random
-import signal
 import threading
+from collections import Counter
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 import boto3
+import psutil
+from botocore.exceptions import BotoCoreError, ClientError
 
+from autotune_platform.completions.models import Chunk
 from local.endpoint import REGION
 from local.stack import LocalStack
 
+_KILLS = 0.4
+_AT_ONCE = 0.15
+_OTHER_RUN = 0.7
+
 
 class Saboteur:
-    """Kills workers of functions and delivers messages again, every second or so, seeded."""
+    """Kills workers of functions and delivers messages again, seeded, while it is started.
+
+    A doubled message starts no second run, because a run is named for what it serves; with a raised
+    ``generation``, as the sweeper sends it, it does, beside the first.
+    """
 
     def __init__(self, stack: LocalStack, *, seed: int) -> None:
         self._stack = stack
         self._draw = random.Random(seed)
-        self._chunks: list[dict[str, Any]] = []
+        self._chunks: list[Chunk] = []
+        # Beyond what the sweeper counts up to: its own runs keep their names.
+        self._generations = count(1_000)
         self._stop = threading.Event()
+        self._stop.set()
+        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.killed = 0
-        self.doubled = 0
+        self.killed: Counter[str] = Counter()
+        self.doubled: Counter[str] = Counter()
 
-    def remember(self, chunk: dict[str, Any]) -> None:
-        """Note a chunk that may be delivered again."""
-        self._chunks.append(chunk)
+    def remember(self, chunk: Chunk) -> None:
+        """Note a chunk that was just queued; while at work, double some of them at once."""
+        with self._lock:
+            self._chunks.append(chunk)
+            at_once = not self._stop.is_set() and self._draw.random() < _AT_ONCE
+        if at_once:
+            self._double(chunk, other_run=True)
 
     def start(self) -> None:
         """Begin."""
@@ -41,42 +59,47 @@ class Saboteur:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
+            self._thread = None
 
     def _run(self) -> None:
-        while not self._stop.wait(self._draw.uniform(0.5, 1.5)):
-            if self._draw.random() < 0.5:
+        while not self._stop.wait(self._draw.uniform(1, 3)):
+            if self._draw.random() < _KILLS:
                 self._kill_a_worker()
-            else:
-                self._double_a_message()
+            elif self._chunks:
+                recent = self._draw.choice(self._chunks[-50:])
+                self._double(recent, other_run=self._draw.random() < _OTHER_RUN)
 
     def _kill_a_worker(self) -> None:
-        workers = list(self._workers())
+        workers = workers_below(self._stack.directory)
         if workers:
-            os.kill(self._draw.choice(workers), signal.SIGKILL)
-            self.killed += 1
+            name, process = self._draw.choice(workers)
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+                self.killed[name] += 1
 
-    def _workers(self) -> list[int]:
-        """Process ids of the workers that grade and dispatch; they lead no group of their own."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit():
-                continue
-            try:
-                command = (entry / "cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            ours = str(self._stack.directory) in command
-            if ours and ("GradeChunk" in command or "DispatchChunks" in command):
-                found.append(int(entry.name))
-        return found
-
-    def _double_a_message(self) -> None:
+    def _double(self, chunk: Chunk, *, other_run: bool) -> None:
         profile = self._stack.profile()
-        if profile is None or not self._chunks:
-            return
+        assert profile is not None
+        message = chunk
+        if other_run:
+            message = chunk.model_copy(update={"generation": next(self._generations)})
         session = boto3.Session("test", "test", region_name=REGION)
         sqs = session.client("sqs", endpoint_url=profile.aws_endpoint_url)
-        urls = sqs.list_queues().get("QueueUrls", [])
-        queue = next(url for url in urls if "NormalPriorityQueue" in url)
-        sqs.send_message(QueueUrl=queue, MessageBody=json.dumps(self._draw.choice(self._chunks)))
-        self.doubled += 1
+        with suppress(BotoCoreError, ClientError):  # the stack may just be stopping
+            url = next(
+                url for url in sqs.list_queues()["QueueUrls"] if "NormalPriorityQueue" in url
+            )
+            sqs.send_message(QueueUrl=url, MessageBody=message.model_dump_json())
+            self.doubled["as another run" if other_run else "as it was"] += 1
+
+
+def workers_below(directory: Path) -> list[tuple[str, psutil.Process]]:
+    """Return the functions' living workers and the function of each, whatever it does."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if any(str(directory) in part for part in process.cmdline()[1:2]):
+                name = process.environ().get("POWERTOOLS_SERVICE_NAME")
+                if name is not None:
+                    found.append((name, process))
+    return sorted(found, key=lambda worker: worker[1].pid)

@@ -1,89 +1,230 @@
-"""What must hold at the end, read from the table itself and not through the code that counts."""
+"""What must hold at the end, each checked from the tables and apart from the code that counts."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime, timedelta
 
-import boto3
-
-from local.endpoint import REGION
-from tests.chaos.diseases import Patient
+from tests.chaos.load import Accepted
+from tests.chaos.tables import Item
 
 STATES = ("scored", "abstained", "failed", "canceled")
 
+DECIDED_AFTER_DEADLINE = timedelta(seconds=120)
+"""Latest that a verdict may come after its deadline: a restart, and a sweep after it."""
 
-@dataclass
-class Findings:
-    """Violations in words, and the states of each task's completions."""
+SLOWER_AT_MOST = 2.0
 
-    violations: list[str]
-    states: dict[str, Counter[str]]
+P99_FLOOR_SECONDS = 2.0
+"""Below this the comparison says nothing: a cold start on a busy machine takes as long."""
 
-
-class CompletionsTable:
-    """The table of completions, read whole, as only a test may."""
-
-    def __init__(self, endpoint: str) -> None:
-        session = boto3.Session("test", "test", region_name=REGION)
-        self._dynamodb = session.client("dynamodb", endpoint_url=endpoint)
-        names = self._dynamodb.list_tables()["TableNames"]
-        self._name = next(name for name in names if "Completions" in name)
-
-    def items(self) -> Iterator[dict[str, Any]]:
-        """Yield every item, without bodies."""
-        pages = self._dynamodb.get_paginator("scan").paginate(
-            TableName=self._name,
-            ProjectionExpression="pk, sk, #state, #value, taskId, openShard",
-            ExpressionAttributeNames={"#state": "state", "#value": "value"},
-        )
-        for page in pages:
-            for item in page["Items"]:
-                yield {name: next(iter(typed.values())) for name, typed in item.items()}
-
-    def make_everything_due(self) -> int:
-        """Let the sweeper look after every open batch now; return how many there are."""
-        opened = [item["pk"] for item in self.items() if "openShard" in item]
-        for batch_id in opened:
-            self._dynamodb.update_item(
-                TableName=self._name,
-                Key={"pk": {"S": batch_id}, "sk": {"S": "batch"}},
-                UpdateExpression="SET dueAt = :past",
-                ExpressionAttributeValues={":past": {"S": "2000-01-01T00:00:00.000+00:00"}},
-            )
-        return len(opened)
+Verdicts = Mapping[str, Sequence[Item]]
 
 
-def check(
-    table: CompletionsTable, accepted: dict[str, str], patients: dict[str, Patient]
-) -> Findings:
-    """Compare the table with what was accepted and with what graders signed.
+@dataclass(frozen=True)
+class Finding:
+    """One invariant: how many things were checked, and what was wrong, in words."""
+
+    invariant: str
+    checked: int
+    violations: Sequence[str]
+
+
+def verdicts_by_completion(items: Iterable[Item]) -> dict[str, list[Item]]:
+    """Return the verdicts in the completions table by completion."""
+    found: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        if item["sk"].startswith("verdict#"):
+            found[item["pk"]].append(item)
+    return dict(found)
+
+
+def state_of(completion_id: str, verdicts: Verdicts) -> str:
+    """Return the state of a completion's verdict, ``pending`` where it has none."""
+    own = verdicts.get(completion_id)
+    return str(own[0]["state"]) if own else "pending"
+
+
+def everything_was_accepted(accepted: Collection[str], expected: int) -> Finding:
+    """Submission came to its end, through everything."""
+    missing = expected - len(accepted)
+    violations = [f"{missing} of {expected} were not"] if missing else []
+    return Finding("what was to be submitted is accepted", expected, violations)
+
+
+def nothing_accepted_is_lost(accepted: Collection[str], items: Iterable[Item]) -> Finding:
+    """Each accepted completion is stored, and nothing is stored that was not accepted."""
+    stored = {item["pk"] for item in items if item["sk"] == "content"}
+    lost = [f"{one} was accepted and is not stored" for one in set(accepted) - stored]
+    more = [f"{one} is stored and was not accepted" for one in stored - set(accepted)]
+    return Finding("accepted is stored, once", len(accepted), lost + more)
+
+
+def everything_is_decided(accepted: Collection[str], verdicts: Verdicts) -> Finding:
+    """accepted = scored + abstained + failed + canceled, and nothing is pending."""
+    states = Counter(state_of(one, verdicts) for one in accepted)
+    violations = [
+        f"{one} is {state}" for one in accepted if (state := state_of(one, verdicts)) not in STATES
+    ]
+    if not violations and sum(states[state] for state in STATES) != len(accepted):
+        violations.append(f"{len(accepted)} were accepted and {dict(states)} decided")
+    return Finding("accepted = scored + abstained + failed + canceled", len(accepted), violations)
+
+
+def no_completion_has_two_verdicts(accepted: Collection[str], verdicts: Verdicts) -> Finding:
+    """One verdict for each completion, and none for what was never accepted."""
+    violations = [
+        f"{one} has {len(own)} verdicts" for one, own in verdicts.items() if len(own) != 1
+    ]
+    violations += [f"{one} was judged, never accepted" for one in set(verdicts) - set(accepted)]
+    return Finding("no completion has two verdicts", len(verdicts), violations)
+
+
+def verdicts_are_written_once(
+    written: Mapping[tuple[str, str], Item], rewritten: Sequence[str], verdicts: Verdicts
+) -> Finding:
+    """The stream saw no verdict changed, and each as it stands in the table.
 
     Args:
-        accepted: the task of each accepted completion.
-        patients: the grader of each task.
+        written: what the stream told of verdicts, by key.
+        rewritten: what it told of changed and removed ones.
     """
-    verdicts: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    stored: set[str] = set()
-    for item in table.items():
-        if item["sk"] == "content":
-            stored.add(item["pk"])
-        elif item["sk"].startswith("verdict#"):
-            verdicts[item["pk"]].append(item)
+    violations = list(rewritten)
+    now = {(item["pk"], item["sk"]): item for own in verdicts.values() for item in own}
+    for key, item in written.items():
+        if now.get(key) != item:
+            violations.append(f"the verdict of {key[0]} is not the one that was written")
+    return Finding("a verdict is written once (stream)", len(written), violations)
+
+
+def scores_are_signed(
+    accepted: Mapping[str, Accepted],
+    verdicts: Verdicts,
+    signed: Mapping[str, Mapping[str, Collection[float]]],
+) -> Finding:
+    """Each score is a value that the completion's own grader signed for it.
+
+    Args:
+        signed: the values, by grader and completion.
+    """
     violations = []
-    states: dict[str, Counter[str]] = defaultdict(Counter)
-    for completion_id, task_id in accepted.items():
-        if completion_id not in stored:
-            violations.append(f"{completion_id} was accepted and is not stored")
-        own = verdicts.get(completion_id, [])
-        if len(own) != 1:
-            violations.append(f"{completion_id} has {len(own)} verdicts")
-            states[task_id]["pending"] += not own
-            continue
-        states[task_id][own[0]["state"]] += 1
-        signed = patients[task_id].signed.get(completion_id, set())
-        if own[0]["state"] == "scored" and float(own[0]["value"]) not in signed:
-            violations.append(f"{completion_id} has a score that its grader did not sign")
-    unknown = set(verdicts) - set(accepted)
-    violations += [f"{one} has a verdict and was never accepted" for one in unknown]
-    return Findings(violations, dict(states))
+    scored = [item for own in verdicts.values() for item in own if item["state"] == "scored"]
+    for item in scored:
+        completion_id, value = item["pk"], item.get("value")
+        known = accepted.get(completion_id)
+        values = signed.get(known.patient, {}).get(completion_id, ()) if known else ()
+        if not any(math.isclose(value or 0, one, abs_tol=1e-12) for one in values):
+            violations.append(f"{completion_id} has the score {value}, which nobody signed")
+    return Finding("no score that the grader did not sign", len(scored), violations)
+
+
+def failures_are_no_scores(verdicts: Verdicts) -> Finding:
+    """Only what is scored has a value; what failed says why."""
+    others = [item for own in verdicts.values() for item in own if item["state"] != "scored"]
+    violations = [
+        f"{item['pk']} is {item['state']} with a value" for item in others if "value" in item
+    ]
+    violations += [
+        f"{item['pk']} failed without a reason"
+        for item in others
+        if item["state"] == "failed" and not item.get("reasonCode")
+    ]
+    return Finding("a failure is never a score", len(others), violations)
+
+
+def deadlines_hold(completion_ids: Collection[str], verdicts: Verdicts, *, seconds: int) -> Finding:
+    """What waits for a grader that is down for good fails at its deadline."""
+    violations = []
+    for completion_id in completion_ids:
+        for item in verdicts.get(completion_id, [{"state": "pending"}]):
+            if item.get("reasonCode") != "deadline_exceeded":
+                why = item.get("reasonCode", item["state"])
+                violations.append(f"{completion_id} is {why}, not deadline_exceeded")
+            elif _moment(item, "decidedAt") > _latest(item, seconds):
+                violations.append(f"{completion_id} failed long after its deadline")
+    return Finding("deadlines end what waits", len(completion_ids), violations)
+
+
+def counts_agree(
+    told: Mapping[str, Mapping[str, int]], accepted: Iterable[Accepted], verdicts: Verdicts
+) -> Finding:
+    """What the API counts for each batch is what its table holds.
+
+    Args:
+        told: the API's counts, by batch.
+    """
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in accepted:
+        counted[one.batch_id].update(("expected", state_of(one.id, verdicts)))
+    violations = [
+        f"{batch_id} has {dict(counted[batch_id])}, and the API tells {dict(counts)}"
+        for batch_id, counts in told.items()
+        if {name: count for name, count in counts.items() if count} != dict(counted[batch_id])
+    ]
+    violations += [f"the API was not asked for {one}" for one in set(counted) - set(told)]
+    return Finding("the API's counts are the table's", len(told), violations)
+
+
+def neighbours_do_no_harm(calm: Sequence[float], beside_sick: Sequence[float]) -> Finding:
+    """Healthy graders' p99 is not more than doubled by sick neighbours.
+
+    Args:
+        calm: seconds from submission to verdict while every grader was well.
+        beside_sick: the same while all but them were sick.
+    """
+    if not (calm and beside_sick):
+        return Finding("sick neighbours: p99 at most doubled", 0, ["nothing was measured"])
+    limit = max(SLOWER_AT_MOST * p99(calm), P99_FLOOR_SECONDS)
+    told = f"p99 {p99(calm):.2f} s, beside sick neighbours {p99(beside_sick):.2f} s"
+    violations = [] if p99(beside_sick) <= limit else [f"{told}, over {limit:.2f} s"]
+    return Finding(f"sick neighbours: {told}", len(calm) + len(beside_sick), violations)
+
+
+def flapping_is_no_outage(statuses: Sequence[str]) -> Finding:
+    """A grader whose health alternates was never taken for dead.
+
+    Args:
+        statuses: its status in the registry, after each round of probes.
+    """
+    violations = ["no probe was made"] if not statuses else []
+    violations += [
+        f"probe {index}: inactive" for index, one in enumerate(statuses) if one == "inactive"
+    ]
+    return Finding("flapping health is never inactive", len(statuses), violations)
+
+
+def every_fault_happened(faults: Mapping[str, int]) -> Finding:
+    """The run proves something only if it was as bad as it was meant to be."""
+    violations = [f"{name}: never" for name, times in faults.items() if not times]
+    return Finding("every disease and fault struck", len(faults), violations)
+
+
+def latencies(
+    accepted: Iterable[Accepted], verdicts: Verdicts, *, stage: str, patients: Collection[str]
+) -> list[float]:
+    """Return the seconds from submission to verdict of some graders' completions in a stage."""
+    return [
+        (_moment(item, "decidedAt") - _moment(item, "submittedAt")).total_seconds()
+        for one in accepted
+        if one.stage == stage and one.patient in patients
+        for item in verdicts.get(one.id, [])
+    ]
+
+
+def p99(seconds: Sequence[float]) -> float:
+    """Return the 99th percentile by nearest rank."""
+    return sorted(seconds)[math.ceil(len(seconds) * 0.99) - 1]
+
+
+def is_late(submitted_at: datetime, now: datetime, *, seconds: int) -> bool:
+    """Tell whether a verdict can no longer come in time for ``deadlines_hold``."""
+    return now > submitted_at + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
+
+
+def _latest(item: Item, seconds: int) -> datetime:
+    return _moment(item, "submittedAt") + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
+
+
+def _moment(item: Item, name: str) -> datetime:
+    return datetime.fromisoformat(item[name])

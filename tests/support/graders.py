@@ -80,6 +80,7 @@ class LoopbackGrader:
     secret: str = ""
     version: str = "1.0.0"
     disease: Disease = healthy
+    health_disease: Disease = healthy
     refuses_strangers: bool = True
     health: Answer = field(default_factory=dict)
     requests: list[tuple[str, Answer]] = field(default_factory=list)
@@ -142,7 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
             request_body=body,
             answer=self.grader.answer(self.path, request_id, body),
         )
-        if self.path != "/health":
+        if self.path == "/health":
+            self.grader.health_disease(exchange)
+        else:
             self.grader.disease(exchange)
         time.sleep(exchange.delay_seconds)
         if exchange.drop:
@@ -174,15 +177,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(
         self, status: int, headers: dict[str, str], body: bytes, *, drip_seconds: float = 0
     ) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        if not drip_seconds:
-            self.wfile.write(body)
-            return
+        # Whoever asked may have given up on the answer, or been killed.
         with suppress(ConnectionError):
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            if not drip_seconds:
+                self.wfile.write(body)
+                return
             for byte in body:
                 self.wfile.write(bytes([byte]))
                 time.sleep(drip_seconds)
@@ -200,16 +204,19 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def loopback_grader(
-    *, tls: ssl.SSLContext | None = None, **options: Any
+    *, tls: ssl.SSLContext | None = None, poll_interval: float = 0.02, **options: Any
 ) -> Iterator[LoopbackGrader]:
-    """Run a grader on a free port for as long as the context lasts, over TLS if told how."""
+    """Run a grader on a free port for as long as the context lasts, over TLS if told how.
+
+    Its end takes up to ``poll_interval`` seconds; many that poll often keep a processor busy.
+    """
     server = _Server(("127.0.0.1", 0), _Handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     scheme = "http" if tls is None else "https"
     grader = LoopbackGrader(url=f"{scheme}://127.0.0.1:{server.server_port}", **options)
     server.grader = grader  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=server.serve_forever, args=(poll_interval,))
     thread.start()
     try:
         yield grader

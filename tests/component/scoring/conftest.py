@@ -9,7 +9,7 @@ from moto.dynamodb.responses import DynamoHandler
 def atomic_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make moto's conditional writes as atomic as DynamoDB's, for tests that write in threads.
 
-    The whole request is locked: what moto answers is read from the item that the next write changes.
+    The whole request is locked: the answer is read from an item that the next write may change.
     """
     lock = threading.RLock()
 

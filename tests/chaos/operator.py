@@ -1,0 +1,75 @@
+"""What time does by itself on AWS, done by hand: sweeps, probes, and what would be due later."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local.endpoint import lambda_client
+from tests.chaos.tables import LONG_AGO, PAST, Tables
+
+
+class Operator:
+    """Invokes the scheduled functions of one MiniStack.
+
+    Schedules count in minutes and hours, a run of chaos has ten minutes: what waits in a table is
+    made due by hand, and then handled as it would be later.
+    """
+
+    def __init__(self, endpoint: str) -> None:
+        self._functions = lambda_client(endpoint)
+        self._tables = Tables(endpoint)
+        pages = self._functions.get_paginator("list_functions").paginate()
+        self._names = [one["FunctionName"] for page in pages for one in page["Functions"]]
+
+    def sweep(self, batch_ids: Iterable[str]) -> None:
+        """Let the sweeper look after open batches now."""
+        for batch_id in batch_ids:
+            item = {"pk": batch_id, "sk": "batch"}
+            with suppress(self._tables.gone):  # closed in the meantime
+                self._tables.set("Completions", item, while_it_has="openShard", dueAt=PAST)
+        self._invoke("SweepBatches")
+
+    def close_batches(self) -> int:
+        """Let the sweeper look after everything that is open; return how many batches were."""
+        opened = [item["pk"] for item in self._tables.items("Completions") if "openShard" in item]
+        if opened:
+            self.sweep(opened)
+        return len(opened)
+
+    def deliver(self) -> int:
+        """Have every delivery tried now that waits for its next attempt; return how many did."""
+        now = datetime.now(UTC)
+        waiting = [
+            item
+            for item in self._tables.items("Deliveries")
+            if "dueShard" in item and datetime.fromisoformat(item["due_at"]) > now
+        ]
+        for item in waiting:
+            position = f"{item['pk']}#{PAST}"
+            with suppress(self._tables.gone):  # delivered in the meantime
+                self._tables.set(
+                    "Deliveries",
+                    item,
+                    while_it_has="dueShard",
+                    due_at=LONG_AGO,
+                    duePosition=position,
+                )
+        self._invoke("SweepDeliveries")
+        return len(waiting)
+
+    def probe_graders(self) -> None:
+        """Ask every grader for its health."""
+        self._invoke("ProbeGraders")
+
+    def status_of(self, grader_id: str) -> str:
+        """Return a grader's status in the registry."""
+        return str(self._tables.item("Registry", grader_id, "record")["status"])
+
+    def _invoke(self, name: str) -> None:
+        for function in self._names:
+            if name in function:
+                # It may be killed or throttled just then; the next one does what it left.
+                with suppress(BotoCoreError, ClientError):
+                    self._functions.invoke(FunctionName=function, Payload=b"{}")

@@ -1,0 +1,187 @@
+"""Each invariant holds on a good example and fails on a bad one."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.chaos import invariants
+from tests.chaos.load import Accepted
+
+SUBMITTED = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ACCEPTED = {id_: Accepted(id_, "bat_1", "healthy 1", "calm") for id_ in ("cmp_1", "cmp_2", "cmp_3")}
+SIGNED = {"healthy 1": {"cmp_1": {0.25}, "cmp_2": {0.5, 0.75}}}
+
+
+def verdict(completion_id: str, state: str, *, after: float = 1, **attributes: Any) -> Any:
+    return {
+        "pk": completion_id,
+        "sk": "verdict#grd_1#1.0.0",
+        "state": state,
+        "submittedAt": SUBMITTED.isoformat(),
+        "decidedAt": (SUBMITTED + timedelta(seconds=after)).isoformat(),
+        **attributes,
+    }
+
+
+def good() -> dict[str, list[Any]]:
+    return {
+        "cmp_1": [verdict("cmp_1", "scored", value=0.25)],
+        "cmp_2": [verdict("cmp_2", "scored", value=0.75)],
+        "cmp_3": [verdict("cmp_3", "failed", reasonCode="grader_timeout")],
+    }
+
+
+def content(*completion_ids: str) -> list[Any]:
+    return [{"pk": id_, "sk": "content"} for id_ in completion_ids]
+
+
+def test_a_submission_that_ended_early_is_a_violation() -> None:
+    assert not invariants.everything_was_accepted(ACCEPTED, 3).violations
+    assert invariants.everything_was_accepted(ACCEPTED, 4).violations
+
+
+def test_what_is_accepted_must_be_stored() -> None:
+    check = invariants.nothing_accepted_is_lost
+    assert not check(ACCEPTED, content(*ACCEPTED)).violations
+    assert len(check(ACCEPTED, content("cmp_1", "cmp_2")).violations) == 1
+
+
+def test_what_is_stored_must_have_been_accepted() -> None:
+    stored = content(*ACCEPTED, "cmp_4")
+    assert invariants.nothing_accepted_is_lost(ACCEPTED, stored).violations == [
+        "cmp_4 is stored and was not accepted"
+    ]
+
+
+def test_a_pending_completion_is_a_violation() -> None:
+    check = invariants.everything_is_decided
+    assert not check(ACCEPTED, good()).violations
+    assert check(ACCEPTED, good() | {"cmp_3": []}).violations == ["cmp_3 is pending"]
+
+
+def test_a_state_that_is_none_is_a_violation() -> None:
+    odd = good() | {"cmp_3": [verdict("cmp_3", "running")]}
+    assert invariants.everything_is_decided(ACCEPTED, odd).violations == ["cmp_3 is running"]
+
+
+def test_two_verdicts_are_a_violation() -> None:
+    check = invariants.no_completion_has_two_verdicts
+    assert not check(ACCEPTED, good()).violations
+    twice = good() | {"cmp_1": [*good()["cmp_1"], verdict("cmp_1", "canceled")]}
+    assert check(ACCEPTED, twice).violations == ["cmp_1 has 2 verdicts"]
+
+
+def test_a_verdict_on_what_was_never_accepted_is_a_violation() -> None:
+    more = good() | {"cmp_4": [verdict("cmp_4", "canceled")]}
+    found = invariants.no_completion_has_two_verdicts(ACCEPTED, more)
+    assert found.violations == ["cmp_4 was judged, never accepted"]
+
+
+def test_a_verdict_that_is_no_longer_what_the_stream_told_is_a_violation() -> None:
+    told = {(own["pk"], own["sk"]): own for (own,) in good().values()}
+    check = invariants.verdicts_are_written_once
+    assert not check(told, [], good()).violations
+    changed = good() | {"cmp_2": [verdict("cmp_2", "scored", value=0.5)]}
+    assert len(check(told, [], changed).violations) == 1
+    assert check(told, ["seen"], good()).violations == ["seen"]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        verdict("cmp_1", "scored", value=0.26),
+        verdict("cmp_1", "scored", value=0.5),  # signed for another completion
+        verdict("cmp_1", "scored"),
+        verdict("cmp_3", "scored", value=0.0),  # nothing was signed for it
+        verdict("cmp_4", "scored", value=0.25),  # not one of ours
+    ],
+)
+def test_a_score_that_nobody_signed_for_it_is_a_violation(forged: Any) -> None:
+    check = invariants.scores_are_signed
+    assert not check(ACCEPTED, good(), SIGNED).violations
+    assert len(check(ACCEPTED, good() | {forged["pk"]: [forged]}, SIGNED).violations) == 1
+
+
+def test_a_score_signed_by_another_grader_is_a_violation() -> None:
+    elsewhere = ACCEPTED | {"cmp_1": replace(ACCEPTED["cmp_1"], patient="healthy 2")}
+    assert len(invariants.scores_are_signed(elsewhere, good(), SIGNED).violations) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"value": 0.0, "reasonCode": "grader_timeout"}, {"reasonCode": None}]
+)
+def test_a_failure_with_a_value_or_without_a_reason_is_a_violation(wrong: Any) -> None:
+    assert not invariants.failures_are_no_scores(good()).violations
+    verdicts = good() | {"cmp_3": [verdict("cmp_3", "failed", **wrong)]}
+    assert len(invariants.failures_are_no_scores(verdicts).violations) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        [verdict("cmp_3", "scored", value=0.5)],
+        [verdict("cmp_3", "failed", reasonCode="grader_unreachable")],
+        [verdict("cmp_3", "failed", reasonCode="deadline_exceeded", after=300)],
+    ],
+)
+def test_what_outlives_its_deadline_is_a_violation(wrong: list[Any]) -> None:
+    in_time = verdict("cmp_3", "failed", reasonCode="deadline_exceeded", after=61)
+    check = invariants.deadlines_hold
+    assert not check(["cmp_3"], {"cmp_3": [in_time]}, seconds=60).violations
+    verdicts = {"cmp_3": wrong} if wrong else {}
+    assert len(check(["cmp_3"], verdicts, seconds=60).violations) == 1
+
+
+def test_a_deadline_is_missed_for_certain_only_after_its_grace() -> None:
+    grace = invariants.DECIDED_AFTER_DEADLINE
+    end = SUBMITTED + timedelta(seconds=60) + grace
+    assert not invariants.is_late(SUBMITTED, end, seconds=60)
+    assert invariants.is_late(SUBMITTED, end + timedelta(seconds=1), seconds=60)
+
+
+@pytest.mark.parametrize("wrong", [{"scored": 3, "failed": 0}, {"pending": 1}, {"expected": 2}])
+def test_a_count_that_is_not_the_tables_is_a_violation(wrong: dict[str, int]) -> None:
+    right = {"expected": 3, "scored": 2, "failed": 1, "pending": 0}
+    check = invariants.counts_agree
+    assert not check({"bat_1": right}, ACCEPTED.values(), good()).violations
+    assert len(check({"bat_1": right | wrong}, ACCEPTED.values(), good()).violations) == 1
+    assert len(check({}, ACCEPTED.values(), good()).violations) == 1
+
+
+def test_a_p99_that_more_than_doubles_is_a_violation() -> None:
+    check = invariants.neighbours_do_no_harm
+    calm = [0.2] * 97 + [2.0] * 3
+    assert not check(calm, [0.2] * 97 + [3.9] * 3).violations
+    assert check(calm, [0.2] * 97 + [4.1] * 3).violations
+    assert not check([0.1] * 100, [1.9] * 100).violations  # below what can be told apart
+    assert check([], [0.1]).violations
+
+
+def test_p99_is_by_nearest_rank() -> None:
+    assert invariants.p99([float(n) for n in range(1, 201)]) == 198
+    assert invariants.p99([3.0, 1.0, 2.0]) == 3
+
+
+def test_latencies_are_those_of_the_stage_and_the_graders() -> None:
+    verdicts = {id_: [verdict(id_, "scored", after=2.5)] for id_ in ACCEPTED}
+    accepted = [*ACCEPTED.values()]
+    accepted[1] = replace(accepted[1], stage="sick")
+    accepted[2] = replace(accepted[2], patient="NaN")
+    found = invariants.latencies(accepted, verdicts, stage="calm", patients={"healthy 1"})
+    assert found == [2.5]
+
+
+def test_an_inactive_flapping_grader_is_a_violation_and_so_is_no_probe() -> None:
+    check = invariants.flapping_is_no_outage
+    assert not check(["active", "degraded", "active"]).violations
+    assert len(check(["active", "inactive"]).violations) == 1
+    assert check([]).violations
+
+
+def test_a_fault_that_never_struck_is_a_violation() -> None:
+    check = invariants.every_fault_happened
+    assert not check({"restarts": 1, "NaN": 4}).violations
+    assert check({"restarts": 0, "NaN": 4}).violations == ["restarts: never"]
