@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeVar
 
 from autotune import AutotuneClient
@@ -44,7 +44,10 @@ class Submission:
 
 
 class Load:
-    """Submits completions in several threads, at a steady pace, and notes what was accepted."""
+    """Submits completions in several threads, at a steady pace, and notes what was accepted.
+
+    What got no answer is submitted again while ``may_repeat`` is set.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,8 @@ class Load:
         self._is_over = is_over
         self._draw = random.Random(seed)
         self._lock = Lock()
+        self.may_repeat = Event()
+        self.may_repeat.set()
         self._graders: dict[str, tuple[str, str]] = {}
         self.accepted: dict[str, Accepted] = {}
         self.repeated: Counter[str] = Counter()
@@ -180,6 +185,8 @@ class Load:
                     raise
                 with self._lock:
                     self.repeated[_kind(error)] += 1
+                # Those who wait for a stack that starts must not be what keeps it from starting.
+                self.may_repeat.wait(PATIENCE_SECONDS)
                 time.sleep(0.5)
 
 

@@ -181,6 +181,7 @@ class Chaos:
     def _restart(self) -> None:
         """Stop the stack in order and start it again: tables and queues stay, runs are gone."""
         self._say("stopping the stack")
+        self.load.may_repeat.clear()
         self.stream.stop()
         # In a process of its own, as `make down` does it: removing what a hundred workers unpacked
         # takes minutes beside this process's threads.
@@ -189,7 +190,10 @@ class Chaos:
         # and if it were not, the invariants would tell.
         subprocess.run(command, check=False, capture_output=True)
         assert not self._stack.status().is_running
-        self.profile = self._stack.up()
+        try:
+            self.profile = self._stack.up()
+        finally:
+            self.load.may_repeat.set()
         self._clients.append(self._new_client())
         self.operator = Operator(self.profile.aws_endpoint_url)
         self.stream.follow(self.profile.aws_endpoint_url)
