@@ -41,6 +41,7 @@ def history() -> DeliveryHistory:
 
 
 @app.post("/api/v1/webhooks", status_code=201, tags=["webhooks"])
+@app.needs("webhooks", "create")
 def create_webhook(body: CreateWebhookRequest) -> WebhookSecretResponse:
     """Have events posted to a URL from now on; the secret that signs them is shown this once."""
     app.require("webhooks", "create")
@@ -63,6 +64,7 @@ def read_webhook(webhook_id: str) -> WebhookResponse:
 
 
 @app.patch("/api/v1/webhooks/<webhook_id>", tags=["webhooks"])
+@app.needs("webhooks", "update")
 def update_webhook(webhook_id: str, body: UpdateWebhookRequest) -> WebhookResponse:
     """Change a webhook, disable it or take it up again."""
     app.require("webhooks", "update")
