@@ -32,11 +32,13 @@ class BuildPlatform:
         python_version: Minor version of the interpreter, such as ``3.13``.
         uv_arguments: Arguments of ``uv pip install`` that choose wheels for it.
         identity: Names the platform in asset hashes, as wheels and bytecode differ by platform.
+        has_dependencies: Whether what runs functions there has the pinned packages already.
     """
 
     python_version: str
     uv_arguments: tuple[str, ...]
     identity: str
+    has_dependencies: bool = False
 
     @property
     def runs_here(self) -> bool:
@@ -78,6 +80,7 @@ class DeploymentConfig:
                 python_version=running_python_version(),
                 uv_arguments=("--python", sys.executable),
                 identity=f"{sys.platform}-{platform.machine()}-{running_python_version()}",
+                has_dependencies=True,
             )
         # The 2.28 tag matches Amazon Linux 2023; manylinux2014 silently resolves to older wheels.
         wheels = "aarch64-manylinux_2_28"

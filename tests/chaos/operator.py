@@ -4,10 +4,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 
+import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.endpoint import lambda_client
+from local.endpoint import REGION, lambda_client
 from tests.chaos.tables import LONG_AGO, PAST, Tables
+
+REDELIVERY_SECONDS = 20
+"""Longer than a function takes to start a run, or to send the deliveries of a few calls."""
 
 
 class Operator:
@@ -22,6 +26,14 @@ class Operator:
         self._tables = Tables(endpoint)
         pages = self._functions.get_paginator("list_functions").paginate()
         self._names = [one["FunctionName"] for page in pages for one in page["Functions"]]
+
+    def hasten_redelivery(self, endpoint: str) -> None:
+        """Let messages that a dying worker had come back after seconds instead of minutes."""
+        session = boto3.Session("test", "test", region_name=REGION)
+        sqs = session.client("sqs", endpoint_url=endpoint)
+        for url in sqs.list_queues()["QueueUrls"]:
+            attributes = {"VisibilityTimeout": str(REDELIVERY_SECONDS)}
+            sqs.set_queue_attributes(QueueUrl=url, Attributes=attributes)
 
     def sweep(self, batch_ids: Iterable[str]) -> None:
         """Let the sweeper look after open batches now."""

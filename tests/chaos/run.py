@@ -92,6 +92,7 @@ class Chaos:
         each = completions // len(self.patients)
         calm = each * 3 // 10
         self.stream.follow(self.profile.aws_endpoint_url)
+        self.operator.hasten_redelivery(self.profile.aws_endpoint_url)
         self.load.admit(self.patients)
         for subscriber in self.subscribers:
             subscriber.subscribe(self._clients[-1])

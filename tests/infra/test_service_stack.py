@@ -96,6 +96,15 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     assert "ReservedConcurrentExecutions" not in properties
 
 
+def test_only_aws_gets_the_layer_of_what_every_local_worker_has_already(aws, local):
+    def described(synthesized):
+        layers = synthesized.service.find_resources("AWS::Lambda::LayerVersion").values()
+        return {each["Properties"]["Description"] for each in layers}
+
+    assert described(aws) - described(local) == {"Autotune: dependencies"}
+    assert all(len(each["Layers"]) == 2 for each in local.functions().values())
+
+
 def test_no_two_functions_share_a_role_or_a_log_group(aws):
     functions = aws.functions().values()
     roles = {json.dumps(each["Role"]) for each in functions}
