@@ -10,7 +10,9 @@ import pytest
 from autotune import AutotuneClient
 from autotune.protocol.ids import new_id
 from autotune_platform.table import Table
+from autotune_platform.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
@@ -31,9 +33,11 @@ def publisher(profile: LocalProfile) -> EventPublisher:
     def table(name: str) -> Table:
         return Table(next(one for one in tables if name in one), dynamodb)
 
+    deliveries = table("Deliveries")
     return EventPublisher(
         webhooks=WebhookRepository(table("Registry")),
-        deliveries=DeliveryRepository(table("Deliveries")),
+        deliveries=DeliveryRepository(deliveries),
+        drains=VersionedStates(deliveries, kept_seconds=DRAIN_KEPT_SECONDS),
         queue=WakeQueue(url=next(one for one in queues if "WebhooksQueue" in one), sqs=sqs),
     )
 

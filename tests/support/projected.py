@@ -14,7 +14,7 @@ from autotune_platform.webhooks.repository import WebhookRepository
 KINDS = {
     "completions": ("tally",),
     "registry": ("statistics#", "metering#"),
-    "deliveries": ("evt_",),
+    "deliveries": ("evt_", "drain"),
 }
 
 
@@ -75,7 +75,7 @@ def events(webhook_id: str) -> dict[str, dict[str, Any]]:
     return {
         item["sk"]: json.loads(item["body"])
         for item in items("deliveries")
-        if item["pk"] == webhook_id
+        if item["pk"] == webhook_id and "body" in item
     }
 
 

@@ -11,6 +11,8 @@ from autotune_platform import clients
 from autotune_platform.environment import WebhookEnvironment
 from autotune_platform.errors import UnavailableError
 from autotune_platform.table import Table
+from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.webhooks.drains import CALL_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Event, Webhook
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
@@ -46,12 +48,14 @@ def webhook(**changes: Any) -> Webhook:
     return made
 
 
-def publisher() -> EventPublisher:
-    return EventPublisher.from_environment(WebhookEnvironment.parse())
+def publisher(*, seconds_later: float = 0) -> EventPublisher:
+    made = EventPublisher.from_environment(WebhookEnvironment.parse())
+    made.now = lambda: datetime.now(UTC) + timedelta(seconds=seconds_later)
+    return made
 
 
 def deliveries(made: Webhook) -> list[dict[str, Any]]:
-    return Table.named("deliveries").query(made.id).items
+    return Table.named("deliveries").query(made.id, starting="evt_").items
 
 
 def test_every_webhook_that_wants_an_event_gets_it(platform: Platform) -> None:
@@ -82,7 +86,7 @@ def test_publishing_again_changes_no_delivery_and_wakes_again(platform: Platform
     publisher().publish([event()])
     Table.named("deliveries").update(made.id, event().id, {"status": "delivered"})
     platform.queued("webhooks")
-    publisher().publish([event(), event("two")])
+    publisher(seconds_later=CALL_SECONDS).publish([event(), event("two")])
     assert {item["sk"]: item["status"] for item in deliveries(made)} == {
         event().id: "delivered",
         event("two").id: "pending",
@@ -104,9 +108,28 @@ def test_an_event_is_woken_for_even_if_its_first_publisher_died_before_that(
             publisher().publish([event()])
     assert len(deliveries(made)) == 1
     assert platform.queued("webhooks") == []
-    publisher().publish([event()])
+    publisher(seconds_later=CALL_SECONDS).publish([event()])
     assert len(deliveries(made)) == 1
     assert len(platform.queued("webhooks")) == 1
+
+
+def test_one_message_wakes_for_all_that_is_published_before_it_arrives(platform: Platform) -> None:
+    webhook()
+    for number in range(20):
+        publisher().publish([event(str(number))])
+    assert len(platform.queued("webhooks")) == 1
+
+
+def test_whoever_drains_is_left_word_and_sent_no_message(platform: Platform) -> None:
+    made = webhook()
+    drains = VersionedStates(Table.named("deliveries"), kept_seconds=60)
+    now = datetime.now(UTC).timestamp()
+    drains.change(
+        drain_key(made.id), Drain, now, lambda drain: drain.taken("another", now, seconds=60)
+    )
+    publisher().publish([event()])
+    assert platform.queued("webhooks") == []
+    assert drains.read(drain_key(made.id), Drain).woken
 
 
 def test_a_write_that_fails_is_told(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:

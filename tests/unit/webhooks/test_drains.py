@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain
+from autotune_platform.webhooks.drains import CALL_SECONDS, LONGEST_DELAY_SECONDS, Drain
 
 
 class DrainMachine(RuleBasedStateMachine):
@@ -18,6 +18,7 @@ class DrainMachine(RuleBasedStateMachine):
         self.draining: dict[str, float] = {}
         self.called_meanwhile = False
         self.queue: list[float] = []
+        self.sent_at: list[float] = []
 
     def living(self) -> list[str]:
         return [holder for holder, until in self.draining.items() if until > self.now]
@@ -38,8 +39,21 @@ class DrainMachine(RuleBasedStateMachine):
             self.called_meanwhile = False
         else:
             self.called_meanwhile = True
+        self.sent_at.clear()
         # The wake-ups that are due arrive with this one, and are as good as one.
         self.queue = [at for at in self.queue if at > self.now]
+
+    @rule()
+    def something_new_is_published(self) -> None:
+        self.state, to_send = self.state.called(self.now)
+        if self.living():
+            assert not to_send
+            self.called_meanwhile = True
+        elif to_send:
+            self.sent_at.append(self.now)
+        else:
+            # It was sent so short a time ago that it may well be on its way.
+            assert self.now < self.sent_at[-1] + CALL_SECONDS
 
     @precondition(lambda self: self.living())
     @rule(next_due=st.none() | st.floats(-10, 40_000))

@@ -18,7 +18,12 @@ from autotune_platform.grouping import groups
 from autotune_platform.table import Table
 from autotune_platform.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain
+from autotune_platform.webhooks.drains import (
+    DRAIN_KEPT_SECONDS,
+    LONGEST_DELAY_SECONDS,
+    Drain,
+    drain_key,
+)
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
@@ -32,8 +37,6 @@ CALLS_AT_ONCE = 8
 
 # A call takes up to 15 s, and its outcome has to be written after it.
 _LAST_START_SECONDS = 20
-_DRAIN = "drain"
-_DRAIN_KEPT_SECONDS = 86_400
 
 
 class Deliverer:
@@ -67,7 +70,7 @@ class Deliverer:
         return cls(
             webhooks=WebhookRepository(Table.named(environment.registry_table)),
             deliveries=DeliveryRepository(table),
-            drains=VersionedStates(table, kept_seconds=_DRAIN_KEPT_SECONDS),
+            drains=VersionedStates(table, kept_seconds=DRAIN_KEPT_SECONDS),
             queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
             sender=WebhookSender.from_environment(environment),
             secrets=WebhookSecrets(derived_secrets(environment.secrets_key_id)),
@@ -107,7 +110,7 @@ class Deliverer:
         """
         holder = secrets.token_hex(8)
         now = _now().timestamp()
-        state = (key.webhook_id, _DRAIN)
+        state = drain_key(key.webhook_id)
         taken = self._drains.change(
             state, Drain, now, lambda drain: drain.taken(holder, now, seconds=seconds_left())
         )

@@ -12,6 +12,12 @@ from pydantic import BaseModel, ConfigDict
 LONGEST_DELAY_SECONDS = 900
 """The longest that SQS holds a message back."""
 
+CALL_SECONDS = 10
+"""How long a message may take from publisher to deliverer before another one is sent."""
+
+DRAIN_KEPT_SECONDS = 86_400
+"""How long the state of a drain is kept after its last change."""
+
 
 class Drain(BaseModel):
     """Who drains a webhook until when, and the wake-up that is on its way; Unix seconds."""
@@ -22,12 +28,25 @@ class Drain(BaseModel):
     until: float = 0
     woken: bool = False
     wake_at: float = 0
+    called_at: float = 0
+
+    def called(self, now: float) -> tuple[Self, bool]:
+        """Return the state of a webhook that has something new, and whether to send a message.
+
+        None has to be sent where somebody drains, who looks again, or where one was sent a moment
+        ago and has not arrived: it will find what is new, too.
+        """
+        if self.holder and self.until > now:
+            return self.model_copy(update={"woken": True}), False
+        if now < self.called_at + CALL_SECONDS:
+            return self, False
+        return self.model_copy(update={"called_at": now}), True
 
     def taken(self, holder: str, now: float, *, seconds: float) -> tuple[Self, bool]:
         """Return the state with a new holder and True, or with word left for the present one."""
         if self.holder and self.until > now:
             return self.model_copy(update={"woken": True}), False
-        taken = {"holder": holder, "until": now + seconds, "woken": False}
+        taken = {"holder": holder, "until": now + seconds, "woken": False, "called_at": 0.0}
         return self.model_copy(update=taken), True
 
     def released(
@@ -51,3 +70,8 @@ class Drain(BaseModel):
         if now < self.wake_at <= wake_at:
             return free, None
         return free.model_copy(update={"wake_at": wake_at}), wake_at
+
+
+def drain_key(webhook_id: str) -> tuple[str, str]:
+    """Return the key of a webhook's drain in the table of deliveries."""
+    return webhook_id, "drain"

@@ -1,16 +1,19 @@
 """From what happened to deliveries."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Self
 
 from autotune_platform import clients
 from autotune_platform.environment import WebhookEnvironment
+from autotune_platform.errors import UnavailableError
 from autotune_platform.table import Table
+from autotune_platform.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
+from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS, Drain, drain_key
+from autotune_platform.webhooks.models import Delivery, Event, Webhook, WebhookKey, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 
 _WRITERS = 8
@@ -20,18 +23,27 @@ class EventPublisher:
     """Tells organisations of events, each webhook once of each event."""
 
     def __init__(
-        self, *, webhooks: WebhookRepository, deliveries: DeliveryRepository, queue: WakeQueue
+        self,
+        *,
+        webhooks: WebhookRepository,
+        deliveries: DeliveryRepository,
+        drains: VersionedStates,
+        queue: WakeQueue,
     ) -> None:
         self._webhooks = webhooks
         self._deliveries = deliveries
+        self._drains = drains
         self._queue = queue
+        self.now: Callable[[], datetime] = _now
 
     @classmethod
     def from_environment(cls, environment: WebhookEnvironment) -> Self:
         """Return the publisher on the tables and queue that the environment names."""
+        table = Table.named(environment.deliveries_table)
         return cls(
             webhooks=WebhookRepository(Table.named(environment.registry_table)),
-            deliveries=DeliveryRepository(Table.named(environment.deliveries_table)),
+            deliveries=DeliveryRepository(table),
+            drains=VersionedStates(table, kept_seconds=DRAIN_KEPT_SECONDS),
             queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
         )
 
@@ -56,13 +68,24 @@ class EventPublisher:
         ]
         if not wanted:
             return
-        now = datetime.now(UTC)
+        now = self.now()
         new = [_delivery(webhook, event, now) for webhook, event in wanted]
         with ThreadPoolExecutor(min(_WRITERS, len(new))) as writers:
             # Drained, so that an error of any write is raised here.
             list(writers.map(self._deliveries.add, new))
         # Deliveries that were there before are woken for, too: their publisher may have died here.
-        self._queue.wake(dict.fromkeys(key_of(webhook) for webhook, _ in wanted))
+        # One that dies after it noted the message and before it sent it leaves that to the sweep.
+        keys = dict.fromkeys(key_of(webhook) for webhook, _ in wanted)
+        self._queue.wake([key for key in keys if self._must_be_woken(key)])
+
+    def _must_be_woken(self, key: WebhookKey) -> bool:
+        now = self.now().timestamp()
+        try:
+            return self._drains.change(
+                drain_key(key.webhook_id), Drain, now, lambda drain: drain.called(now)
+            )
+        except UnavailableError:  # many publish at the same time; one message more does no harm
+            return True
 
 
 def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:
@@ -89,3 +112,7 @@ def event_body(event: Event) -> str:
         separators=(",", ":"),
         ensure_ascii=False,
     )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
