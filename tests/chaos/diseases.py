@@ -164,13 +164,16 @@ def _duplicated_items(exchange: Exchange) -> None:
 
 
 def _flapping() -> Disease:
-    """Be down for one stretch of five requests in three."""
+    """Be down for two requests in ten, one after the other.
+
+    For longer, and the circuit stays open for minutes: that is what the one down for good is for.
+    """
     count = 0
 
     def disease(exchange: Exchange) -> None:
         nonlocal count
         count += 1
-        if (count // 5) % 3 == 1:
+        if count % 10 in {4, 5}:
             exchange.status = 503
 
     return disease
