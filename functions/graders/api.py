@@ -93,9 +93,12 @@ def read_grader(grader_id: str) -> GraderResponse:
 def read_grader_stats(
     grader_id: str, version: Annotated[GraderVersion | None, Query()] = None
 ) -> GraderStats:
-    """Return how a grader does, of all versions or of one; of nothing yet, zeros and nulls."""
+    """Return how a grader does, of all versions or of one; of nothing yet, zeros and nulls.
+
+    Only its own organisation learns it: from how the figures change, others could tell each score.
+    """
     scope = app.require("graders", "read")
-    grader = service().get_visible(app.caller, scope, grader_id)
+    grader = service().get_managed(app.caller, scope, grader_id)
     return statistics().stats(grader.id, version=version)
 
 

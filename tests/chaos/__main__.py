@@ -17,7 +17,7 @@ from rich.console import Console
 from local.records import read_stack_record
 from local.stack import LocalStack
 from tests.chaos import invariants, telling
-from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, hospital
+from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, hospital
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.report import show_faults, show_findings, show_graders
 from tests.chaos.run import Chaos
@@ -99,7 +99,9 @@ def report(chaos: Chaos, proxy: ThrottlingProxy, completions: int) -> list[Findi
             seconds=DEADLINE_SECONDS,
         ),
         invariants.counts_agree(chaos.api_counts(), accepted.values(), verdicts),
-        invariants.flapping_is_no_outage(chaos.statuses),
+        invariants.flapping_is_no_outage(
+            chaos.statuses.get(FLAPPING, []), chaos.statuses.get(DOWN_FOR_GOOD, [])
+        ),
         invariants.every_fault_happened(faults),
         *events_findings(chaos, verdicts),
         latency_finding(chaos, verdicts),

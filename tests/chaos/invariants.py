@@ -181,17 +181,17 @@ def neighbours_do_no_harm(calm: Sequence[float], beside_sick: Sequence[float]) -
     return Finding(f"sick neighbours: {told}", len(calm) + len(beside_sick), violations)
 
 
-def flapping_is_no_outage(statuses: Sequence[str]) -> Finding:
-    """A grader whose health alternates was never taken for dead.
+def flapping_is_no_outage(flapping: Sequence[str], down: Sequence[str]) -> Finding:
+    """A grader whose health alternates was never taken for dead, and one that is dead was.
 
     Args:
-        statuses: its status in the registry, after each round of probes.
+        flapping: its status in the registry, after each round of probes.
+        down: that of the grader that is down for good.
     """
-    violations = ["no probe was made"] if not statuses else []
-    violations += [
-        f"probe {index}: inactive" for index, one in enumerate(statuses) if one == "inactive"
-    ]
-    return Finding("flapping health is never inactive", len(statuses), violations)
+    violations = [f"probe {n}: inactive" for n, one in enumerate(flapping) if one == "inactive"]
+    if "inactive" not in down:
+        violations.append("no probe saw that a grader is down for good")
+    return Finding("only who is down for good is inactive", len(flapping), violations)
 
 
 def every_fault_happened(faults: Mapping[str, int]) -> Finding:

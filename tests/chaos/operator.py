@@ -1,12 +1,14 @@
 """What time does by itself on AWS, done by hand: sweeps, probes, and what would be due later."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from autotune_platform.graders.repository import HEALTH_SHARDS
 from local.endpoint import REGION, lambda_client
 from tests.chaos.tables import LONG_AGO, PAST, Tables
 
@@ -72,16 +74,18 @@ class Operator:
         return len(waiting)
 
     def probe_graders(self) -> None:
-        """Ask every grader for its health."""
-        self._invoke("ProbeGraders")
+        """Ask every grader for its health, as the rule has each shard asked."""
+        for shard in range(HEALTH_SHARDS):
+            self._invoke("ProbeGraders", {"shard": shard})
 
     def status_of(self, grader_id: str) -> str:
         """Return a grader's status in the registry."""
         return str(self._tables.item("Registry", grader_id, "record")["status"])
 
-    def _invoke(self, name: str) -> None:
+    def _invoke(self, name: str, event: Mapping[str, int] | None = None) -> None:
         for function in self._names:
             if name in function:
                 # It may be killed or throttled just then; the next one does what it left.
                 with suppress(BotoCoreError, ClientError):
-                    self._functions.invoke(FunctionName=function, Payload=b"{}")
+                    payload = json.dumps(event or {}).encode()
+                    self._functions.invoke(FunctionName=function, Payload=payload)

@@ -18,7 +18,6 @@ from local.stack import LocalStack
 from tests.chaos.diseases import (
     DEADLINE_SECONDS,
     DOWN_FOR_GOOD,
-    FLAPPING,
     THINKING_SECONDS,
     Patient,
 )
@@ -84,7 +83,7 @@ class Chaos:
             seed=seed,
         )
         self.restarts = 0
-        self.statuses: list[str] = []
+        self.statuses: dict[str, list[str]] = {}
 
     def run(self, completions: int) -> None:
         """Submit, sabotage, restart, and wait until everything has its verdict, or time is up."""
@@ -202,10 +201,11 @@ class Chaos:
         self._say("started it again")
 
     def _probe(self, times: int) -> None:
-        (flapping,) = (one for one in self.patients if one.name == FLAPPING)
         for _ in range(times):
             self.operator.probe_graders()
-            self.statuses.append(self.operator.status_of(self.load.grader_id(flapping)))
+            for patient in self.patients:
+                status = self.operator.status_of(self.load.grader_id(patient))
+                self.statuses.setdefault(patient.name, []).append(status)
 
     def _await_decided(self, stage: str, names: Collection[str]) -> None:
         wanted = {

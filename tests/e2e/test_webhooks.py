@@ -10,9 +10,8 @@ import pytest
 from autotune import AutotuneClient
 from autotune.protocol.ids import new_id
 from autotune_platform.table import Table
-from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
@@ -37,7 +36,7 @@ def publisher(profile: LocalProfile) -> EventPublisher:
     return EventPublisher(
         webhooks=WebhookRepository(table("Registry")),
         deliveries=DeliveryRepository(deliveries),
-        drains=VersionedStates(deliveries, kept_seconds=DRAIN_KEPT_SECONDS),
+        calls=DrainCalls(deliveries),
         queue=WakeQueue(url=next(one for one in queues if "WebhooksQueue" in one), sqs=sqs),
     )
 

@@ -98,7 +98,7 @@ EXPECTED = {
     | DELIVERIES
     | {("dynamodb:Query", "Deliveries/index/deliveriesByTime")}
     | SEND_WEBHOOKS,
-    "DeliverEvents": table(REGISTRY, {"GetItem", "PutItem", "UpdateItem"})
+    "DeliverEvents": table(REGISTRY, READ | {"UpdateItem"})
     | DELIVERIES
     | DUE_DELIVERIES
     | DERIVE
@@ -106,7 +106,11 @@ EXPECTED = {
     | ENCRYPT
     | SEND_WEBHOOKS
     | queues(TAKE, ["Webhooks"]),
-    "SweepDeliveries": DUE_DELIVERIES | DECRYPT | SEND_WEBHOOKS,
+    "SweepDeliveries": DUE_DELIVERIES
+    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
+    | DECRYPT
+    | ENCRYPT
+    | SEND_WEBHOOKS,
     "CreateOrganization": API,
     "ProjectVerdicts": table(COMPLETIONS, READ | {"UpdateItem"})
     | table(REGISTRY, {"UpdateItem"})

@@ -89,7 +89,7 @@ def subscriber() -> Iterator[Subscriber]:
 
 @dataclass
 class Clock:
-    """The deliverer's clock, turned by hand."""
+    """The clock of deliverer and sweep, turned by hand."""
 
     now: datetime
 
@@ -101,7 +101,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     # Ahead, so that what a test has just published is due.
     made = Clock(datetime.now(UTC) + timedelta(minutes=1))
-    monkeypatch.setattr("autotune_platform.webhooks.delivering._now", lambda: made.now)
+    for module in ("delivering", "sweeping"):
+        monkeypatch.setattr(f"autotune_platform.webhooks.{module}._now", lambda: made.now)
     return made
 
 

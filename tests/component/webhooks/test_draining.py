@@ -102,7 +102,7 @@ def test_a_function_killed_after_sending_leaves_the_event_to_be_sent_again(
 
 
 def test_an_event_whose_wake_up_was_lost_is_found_by_the_sweep(
-    platform: Platform, subscriber: Subscriber
+    platform: Platform, subscriber: Subscriber, clock: Clock
 ) -> None:
     subscription = subscribe(platform, subscriber)
     (event,) = publish(platform)
@@ -119,7 +119,7 @@ class KilledError(Exception):
 
 
 def test_the_sweep_wakes_only_what_has_something_due(
-    platform: Platform, subscriber: Subscriber
+    platform: Platform, subscriber: Subscriber, clock: Clock
 ) -> None:
     assert sweep_deliveries.lambda_handler({}, LambdaContext()) == {"woken": 0}
     with loopback_subscriber() as failing:

@@ -72,6 +72,25 @@ def test_the_health_of_a_grader_is_shown_and_is_the_exit_status(run):
     assert run("graders", "health", "grd_none").exit_code == exit_codes.NOT_FOUND
 
 
+def test_a_grader_is_pinned_to_another_certificate_and_to_none(run):
+    registered = run(
+        "graders", "register", "--name", "n", "--endpoint", "https://g.example", "--json",
+        "--certificate-sha256", "0" * 64,
+    )  # fmt: skip
+    grader_id = registered.json_lines[0]["grader"]["id"]
+
+    def pins_after(*options):
+        (grader,) = run("graders", "update", grader_id, *options, "--json").json_lines
+        return grader["certificateSha256"]
+
+    both = ("--certificate-sha256", "0" * 64, "--certificate-sha256", "1" * 64)
+    assert pins_after(*both) == ["0" * 64, "1" * 64]
+    assert pins_after("--name", "m") == ["0" * 64, "1" * 64]
+    assert pins_after("--no-certificate") == []
+    contradiction = run("graders", "update", grader_id, "--no-certificate", *both)
+    assert contradiction.exit_code == exit_codes.USAGE
+
+
 def test_a_graders_limits_are_changed_one_by_one_and_lifted(run):
     registered = run(
         "graders", "register", "--name", "n", "--endpoint", "https://g.example",

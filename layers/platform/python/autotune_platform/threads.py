@@ -13,5 +13,7 @@ def in_parallel(work: Callable[[T], object], items: Sequence[T], *, at_most: int
         work(items[0])
         return
     with ThreadPoolExecutor(max_workers=at_most) as threads:
-        # Reading the results raises the first error, once every thread is done.
-        list(threads.map(work, items))
+        # Not ``map``, which gives up on what has not begun as soon as one fails.
+        done = [threads.submit(work, item) for item in items]
+    for one in done:
+        one.result()

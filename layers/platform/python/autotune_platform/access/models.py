@@ -59,6 +59,7 @@ def _grants(
     return {(resource, action): scope for action in actions}
 
 
+# A webhook tells of every score of its organisation: who may not read those may not have one.
 # A trainer reads graders to choose one for a task; what a grader's owner keeps private is left out
 # of what it reads (``graders.service``).
 PERMISSIONS: Mapping[Role, _Grants] = {
@@ -71,7 +72,6 @@ PERMISSIONS: Mapping[Role, _Grants] = {
     },
     "grader_owner": {
         **_grants("own", "graders", "create", "read", "update", "delete"),
-        **_grants("organization", "webhooks", "create", "read", "update", "delete"),
     },
     "reviewer": {},
     "admin": {

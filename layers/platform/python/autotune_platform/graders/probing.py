@@ -8,6 +8,7 @@ from typing import Literal, Self
 from aws_lambda_powertools import Logger
 from pydantic import BaseModel, ConfigDict
 
+from autotune_platform.clients import REFUSALS
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.errors import UnavailableError
 from autotune_platform.graders.gateway import GraderGateway
@@ -58,7 +59,14 @@ class GraderProbing:
         waiting = sorted(self._graders.probed(shard), key=lambda health: health.updated_at)
 
         def probed(health: Health) -> _Result:
-            return "left" if seconds_left() < _SECONDS_FOR_ONE else self._probe(health)
+            if seconds_left() < _SECONDS_FOR_ONE:
+                return "left"
+            try:
+                return self._probe(health)
+            except (*REFUSALS, UnavailableError):
+                # One that could not be read or noted must not end the probing of all others.
+                logger.exception("grader not probed", grader_id=health.grader_id)
+                return "left"
 
         with ThreadPoolExecutor(_PROBES_AT_ONCE) as pool:
             results = list(pool.map(probed, waiting))
@@ -79,10 +87,7 @@ class GraderProbing:
             reason_code=found.reason_code,
         )
         before = usable.grader
-        try:
-            after = self._graders.record_probe(before, health, probe)
-        except UnavailableError:
-            after = None
+        after = self._graders.record_probe(before, health, probe)
         if after is None:
             logger.info("probe not counted: the grader changed", grader_id=before.id)
             return "probed"

@@ -14,9 +14,11 @@ from typing import Self
 from aws_lambda_powertools import Logger
 from pydantic import BaseModel, ConfigDict
 
+from autotune_platform.clients import REFUSALS
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatchService
 from autotune_platform.environment import SweepEnvironment
+from autotune_platform.errors import UnavailableError
 from autotune_platform.scoring.projection import VerdictProjection
 
 logger = Logger()
@@ -64,11 +66,10 @@ class Sweeper:
         for batch in self._overdue(now, seconds_left):
             pending = self._batches.pending(batch)
             if not pending:
-                self._close(batch)
-                done["closed"] += 1
+                done["closed" if self._close(batch, now) else "postponed"] += 1
             elif batch.sweeps >= MAX_SWEEPS:
                 self._batches.fail(pending)
-                self._close(batch)
+                self._close(batch, now)
                 done["failed"] += 1
                 logger.error("batch failed", batch_id=batch.id, completions=len(pending))
             elif backlog(batch.priority):
@@ -80,9 +81,17 @@ class Sweeper:
                 logger.warning("batch driven again", batch_id=batch.id, completions=len(pending))
         return SweepReport(**done)
 
-    def _close(self, batch: Batch) -> None:
-        self._projection.complete(batch)
+    def _close(self, batch: Batch, now: datetime) -> bool:
+        """Close a batch once all of it is told of and counted; look again later where it is not."""
+        try:
+            self._projection.complete(batch)
+        except (*REFUSALS, UnavailableError):
+            # The batches behind it must not wait for what is in this one's way.
+            logger.exception("batch not completed", batch_id=batch.id)
+            self._batches.postpone(batch, now + _wait(0))
+            return False
         self._batches.close(batch)
+        return True
 
     def _overdue(self, now: datetime, seconds_left: Callable[[], float]) -> Iterator[Batch]:
         for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):

@@ -31,9 +31,10 @@ class ChunkFailure:
 
     def fail(self, progress: ChunkProgress) -> ChunkProgress:
         """Write ``platform_error`` for each completion of the run that has no verdict."""
+        # First, because a run without pending completions counts as completed to whoever reads it.
+        self._recorder.failed(progress)
         failure = Judgement(reason_code="platform_error")
         left = self._verdicts.undecided([*progress.completion_ids, *progress.delayed_ids], progress)
         for header in self._completions.headers(left).values():
             self._verdicts.decide(verdict_of(header, failure, attempts=progress.attempt))
-        self._recorder.failed(progress)
         return progress.finished()

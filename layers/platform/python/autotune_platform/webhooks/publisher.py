@@ -8,12 +8,10 @@ from typing import Self
 
 from autotune_platform import clients
 from autotune_platform.environment import WebhookEnvironment
-from autotune_platform.errors import UnavailableError
 from autotune_platform.table import Table
-from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS, Drain, drain_key
-from autotune_platform.webhooks.models import Delivery, Event, Webhook, WebhookKey, key_of
+from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 
 _WRITERS = 8
@@ -27,12 +25,12 @@ class EventPublisher:
         *,
         webhooks: WebhookRepository,
         deliveries: DeliveryRepository,
-        drains: VersionedStates,
+        calls: DrainCalls,
         queue: WakeQueue,
     ) -> None:
         self._webhooks = webhooks
         self._deliveries = deliveries
-        self._drains = drains
+        self._calls = calls
         self._queue = queue
         self.now: Callable[[], datetime] = _now
 
@@ -43,7 +41,7 @@ class EventPublisher:
         return cls(
             webhooks=WebhookRepository(Table.named(environment.registry_table)),
             deliveries=DeliveryRepository(table),
-            drains=VersionedStates(table, kept_seconds=DRAIN_KEPT_SECONDS),
+            calls=DrainCalls(table),
             queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
         )
 
@@ -76,16 +74,7 @@ class EventPublisher:
         # Deliveries that were there before are woken for, too: their publisher may have died here.
         # One that dies after it noted the message and before it sent it leaves that to the sweep.
         keys = dict.fromkeys(key_of(webhook) for webhook, _ in wanted)
-        self._queue.wake([key for key in keys if self._must_be_woken(key)])
-
-    def _must_be_woken(self, key: WebhookKey) -> bool:
-        now = self.now().timestamp()
-        try:
-            return self._drains.change(
-                drain_key(key.webhook_id), Drain, now, lambda drain: drain.called(now)
-            )
-        except UnavailableError:  # many publish at the same time; one message more does no harm
-            return True
+        self._queue.wake([key for key in keys if self._calls.must_send(key, self.now())])
 
 
 def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Self
+from urllib.parse import urlsplit
 
 import certifi
 import httpcore
@@ -75,7 +76,7 @@ class WebhookSender:
                 time_limit(_ANSWER_SECONDS),
                 self._pool.stream(
                     "POST",
-                    url,
+                    _whole(url),
                     headers=list(signed_headers(event_id, body, secrets=secrets, now=now).items()),
                     content=body.encode(),
                     extensions={"timeout": {"connect": _CONNECT_TIMEOUT_SECONDS}},
@@ -104,6 +105,15 @@ def signed_headers(
             Signer(secret).sign(event_id, now, body) for secret in secrets
         ),
     }
+
+
+def _whole(url: str) -> httpcore.URL:
+    """Return a URL with all of its path: httpcore drops what follows a semicolon in a text."""
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return httpcore.URL(
+        scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target=target
+    )
 
 
 def _attempt(status: int) -> Attempt:

@@ -12,6 +12,7 @@ from autotune_platform import clients
 from autotune_platform.environment import WebhookEnvironment
 from autotune_platform.grouping import groups
 from autotune_platform.table import Table
+from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import WebhookKey
 from autotune_platform.webhooks.repository import WakeQueue
@@ -23,28 +24,41 @@ _WOKEN_AT_ONCE = 10
 class DeliverySweeper:
     """Finds webhooks that have something due."""
 
-    def __init__(self, *, deliveries: DeliveryRepository, queue: WakeQueue) -> None:
+    def __init__(
+        self, *, deliveries: DeliveryRepository, calls: DrainCalls, queue: WakeQueue
+    ) -> None:
         self._deliveries = deliveries
+        self._calls = calls
         self._queue = queue
 
     @classmethod
     def from_environment(cls, environment: WebhookEnvironment) -> Self:
         """Return the sweeper on the table and queue that the environment names."""
+        table = Table.named(environment.deliveries_table)
         return cls(
-            deliveries=DeliveryRepository(Table.named(environment.deliveries_table)),
+            deliveries=DeliveryRepository(table),
+            calls=DrainCalls(table),
             queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
         )
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> int:
-        """Wake every webhook with something due that there is time for; return how many."""
+        """Wake every webhook with something due that there is time for; return how many.
+
+        One that is being drained, or was woken just now, is left alone.
+        """
         woken = 0
         for some in groups(self._due(seconds_left), _WOKEN_AT_ONCE):
-            self._queue.wake(some)
-            woken += len(some)
+            unheard = [key for key in some if self._calls.must_send(key, _now())]
+            self._queue.wake(unheard)
+            woken += len(unheard)
         return woken
 
     def _due(self, seconds_left: Callable[[], float]) -> Iterator[WebhookKey]:
-        for key in self._deliveries.webhooks_due(datetime.now(UTC)):
+        for key in self._deliveries.webhooks_due(_now()):
             if seconds_left() < _RESERVE_SECONDS:
                 return
             yield key
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

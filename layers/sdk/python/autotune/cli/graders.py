@@ -181,9 +181,19 @@ def update(
     no_limits: Annotated[
         bool, typer.Option("--no-limits", help="Lift the limits that are not given here.")
     ] = False,
+    certificate_sha256: Annotated[
+        list[str] | None,
+        typer.Option(help="SHA-256 of its certificate, in place of those before; or two of them."),
+    ] = None,
+    no_certificate: Annotated[
+        bool, typer.Option("--no-certificate", help="Pin it to no certificate any more.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Change what is given of a grader, and show it."""
+    if certificate_sha256 and no_certificate:
+        raise typer.BadParameter("give either --certificate-sha256 or --no-certificate")
+    pins = [] if no_certificate else certificate_sha256 or None
     invocation = Invocation.of(ctx, as_json)
     given = {
         "max_concurrency": max_concurrency,
@@ -198,7 +208,12 @@ def update(
             kept = {} if no_limits else client.graders.get(grader_id).limits.model_dump()
             limits = {**kept, **changed}
         grader = client.graders.update(
-            grader_id, name=name, endpoint=endpoint, description=description, limits=limits
+            grader_id,
+            name=name,
+            endpoint=endpoint,
+            description=description,
+            limits=limits,
+            certificate_sha256=pins,
         )
     invocation.show(grader)
 

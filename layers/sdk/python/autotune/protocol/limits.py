@@ -19,8 +19,8 @@ MAX_GRADER_REQUESTS_PER_SECOND = 10_000
 MAX_CERTIFICATE_PINS = 2
 """Most certificates that a grader may be pinned to: the present one and the next."""
 MIN_HEDGE_AFTER_MS = 100
-MAX_HEDGE_AFTER_MS = 30_000
-"""Range of the ``hedgeAfterMs`` that a grader's owner may set."""
+MAX_HEDGE_AFTER_MS = 20_000
+"""Range of the ``hedgeAfterMs`` that a grader's owner may set; both calls share 30 seconds."""
 
 MIN_DEADLINE_SECONDS = 60
 MAX_DEADLINE_SECONDS = 604_800
