@@ -164,8 +164,11 @@ class MiniStack:
         if self._process is not None and self._process.pid == process.pid:
             return self._process.poll() is None  # reaps it, too
         try:
-            # Another's child stays a zombie until that one reaps it, with its ports closed.
-            return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+            if process.status() != psutil.STATUS_ZOMBIE:
+                return process.is_running()
+            # Another's child stays a zombie until that one reaps it. Its first thread alone is one
+            # sooner: as long as others live, its ports are open.
+            return process.num_threads() > 1
         except psutil.NoSuchProcess:
             return False
 
