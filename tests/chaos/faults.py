@@ -4,7 +4,7 @@ import random
 import threading
 from collections import Counter
 from contextlib import suppress
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 import boto3
@@ -15,9 +15,7 @@ from autotune_platform.completions.models import Chunk
 from local.endpoint import REGION
 from local.stack import LocalStack
 
-_KILLS = 0.4
 _AT_ONCE = 0.15
-_OTHER_RUN = 0.7
 
 
 class Saboteur:
@@ -62,12 +60,21 @@ class Saboteur:
             self._thread = None
 
     def _run(self) -> None:
-        while not self._stop.wait(self._draw.uniform(1, 3)):
-            if self._draw.random() < _KILLS:
-                self._kill_a_worker()
-            elif self._chunks:
-                recent = self._draw.choice(self._chunks[-50:])
-                self._double(recent, other_run=self._draw.random() < _OTHER_RUN)
+        # In turn, so that each is done even in a short run; what it hits is drawn.
+        for deed in cycle((self._kill_a_worker, self._double_as_another, self._double_as_it_was)):
+            if self._stop.wait(self._draw.uniform(1, 3)):
+                return
+            deed()
+
+    def _double_as_another(self) -> None:
+        self._double_a_recent(other_run=True)
+
+    def _double_as_it_was(self) -> None:
+        self._double_a_recent(other_run=False)
+
+    def _double_a_recent(self, *, other_run: bool) -> None:
+        if self._chunks:
+            self._double(self._draw.choice(self._chunks[-50:]), other_run=other_run)
 
     def _kill_a_worker(self) -> None:
         workers = workers_below(self._stack.directory)
