@@ -17,7 +17,7 @@ from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 from local.endpoint import REGION
 from local.records import LocalProfile
-from tests.support.subscribers import Reply, Subscriber, loopback_subscriber
+from tests.support.subscribers import Received, Reply, Subscriber, loopback_subscriber
 
 
 @pytest.fixture
@@ -55,7 +55,15 @@ def test_an_event_arrives_signed_is_tried_again_and_replayed_under_one_id(
     client: AutotuneClient, profile: LocalProfile, publisher: EventPublisher
 ) -> None:
     with loopback_subscriber() as subscriber:
-        subscriber.reply = lambda _: Reply(500 if len(subscriber.received) == 1 else 200)
+        # Graders of other tests may change their status meanwhile: only this event is refused once.
+        refused: set[str] = set()
+
+        def refuse_once(one: Received) -> Reply:
+            is_first = one.event_id == event.id and event.id not in refused
+            refused.add(one.event_id)
+            return Reply(500 if is_first else 200)
+
+        subscriber.reply = refuse_once
         created = client.webhooks.create(url=subscriber.url, event_types=["grader.status_changed"])
         event = Event(
             id=new_id("evt"),
