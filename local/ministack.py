@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import psutil
 
+from local.deployment import REPOSITORY_ROOT
 from local.endpoint import LOOPBACK, endpoint_url, isolated_environment
 
 START_SECONDS = 120.0
@@ -40,7 +41,7 @@ class MiniStack:
     """
 
     def __init__(self, *, directory: Path, environment: Mapping[str, str]) -> None:
-        self._directory = directory
+        self._directory = directory.absolute()
         self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -91,8 +92,8 @@ class MiniStack:
         )
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "ministack"],
-                cwd=self._directory,
+                [sys.executable, *_command(self._directory), "--port", str(port)],
+                cwd=REPOSITORY_ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -110,7 +111,7 @@ class MiniStack:
         """Whether a process is the MiniStack of this folder, and not another with its old id."""
         if self._process is not None and self._process.pid == pid:
             return self._process.poll() is None
-        return _is_ministack(pid) and pid in self._pids_in_folder()
+        return _is_ministack(pid, self._directory)
 
     def stop(self, pid: int) -> None:
         """Asks it to save its state and end, waits for that, and clears what its functions left.
@@ -172,11 +173,6 @@ class MiniStack:
         except psutil.NoSuchProcess:
             return False
 
-    def _pids_in_folder(self) -> set[int]:
-        """Process ids that MiniStack notes in its temporary folder while it runs."""
-        noted = self._temporary_directory.glob("ministack-*.pid")
-        return {int(text) for text in (file.read_text().strip() for file in noted) if text}
-
 
 def answers(port: int) -> bool:
     """Whether MiniStack answers on a port."""
@@ -218,10 +214,15 @@ def _process(pid: int) -> psutil.Process | None:
         return None
 
 
-def _is_ministack(pid: int) -> bool:
-    """Whether a living process was started as ``python -m ministack``."""
+def _command(directory: Path) -> list[str]:
+    """How it is called, without the port."""
+    return ["-m", "local.serve_ministack", "--host", LOOPBACK, "--directory", str(directory)]
+
+
+def _is_ministack(pid: int, directory: Path) -> bool:
+    """Whether a living process serves MiniStack with its state in a folder."""
     process = _process(pid)
     try:
-        return process is not None and process.cmdline()[1:3] == ["-m", "ministack"]
+        return process is not None and process.cmdline()[1:-2] == _command(directory)
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return False

@@ -17,7 +17,7 @@ SUBMIT = {
 }
 DISPATCH = {"PutItem": 1, "StartExecution": 1}
 GRADE = {"GetItem": 2, "BatchGetItem": 2, "PutItem": 3, "UpdateItem": 1}
-PROJECT = {"BatchGetItem": 2, "Query": 2, "TransactWriteItems": 1}
+PROJECT = {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1}
 READ_BATCH = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
 READ_SCORE = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
 LIST_SCORES = {"GetItem": 1, "PutItem": 1, "BatchGetItem": 1, "Query": 4}

@@ -27,6 +27,7 @@ from autotune_platform.completions.models import (
 from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
 from autotune_platform.environment import SubmissionEnvironment
 from autotune_platform.errors import (
+    AutotuneError,
     ConflictError,
     IdempotencyKeyReusedError,
     InvalidRequestError,
@@ -123,9 +124,9 @@ class SubmissionService:
             if idempotency_key is None
             else derived_id("bat", caller.organization_id, idempotency_key)
         )
-        before = self._repository.get_batch(batch_id) if idempotency_key is not None else None
-        if before is None:
-            batch = self._add_batch(
+        batch: Batch | None = None
+        try:
+            batch = self._new_batch(
                 caller,
                 completions,
                 batch_id=batch_id,
@@ -133,14 +134,15 @@ class SubmissionService:
                 priority=priority,
                 alone=alone,
             )
-        elif before.status == "given_up":
-            raise _in_progress(1)
-        elif before.fingerprint != fingerprint:
-            raise IdempotencyKeyReusedError("this Idempotency-Key came before with another body")
-        elif before.status == "accepted":
-            return Submission(before, replayed=True)
-        else:
-            batch = self._take_over(before)
+        except AutotuneError:
+            # What was accepted stays accepted, whatever became of its task and grader since.
+            if self._repository.get_batch(batch_id) is None:
+                raise
+        # The usual submission is a new one: that it is not is seen when it is stored.
+        if batch is None or not self._repository.add_batch(batch):
+            batch = self._resubmitted(batch_id, fingerprint)
+            if batch.status == "accepted":
+                return Submission(batch, replayed=True)
         self._finish(batch, list(_completions(batch, completions)), fenced=fenced)
         return Submission(batch, replayed=False)
 
@@ -205,6 +207,20 @@ class SubmissionService:
             raise
         self._repository.mark_accepted(batch, due_at=datetime.now(UTC) + FIRST_SWEEP_AFTER)
 
+    def _resubmitted(self, batch_id: str, fingerprint: str) -> Batch:
+        """Return the batch that came before with the same key: accepted, or ours to finish.
+
+        Raises:
+            IdempotencyKeyReusedError: it came with another body.
+            UnavailableError: another attempt is at work on it, or it was given up.
+        """
+        before = self._repository.get_batch(batch_id)
+        if before is None or before.status == "given_up":
+            raise _in_progress(1)
+        if before.fingerprint != fingerprint:
+            raise IdempotencyKeyReusedError("this Idempotency-Key came before with another body")
+        return before if before.status == "accepted" else self._take_over(before)
+
     def _take_over(self, before: Batch) -> Batch:
         """Return the batch as ours to finish.
 
@@ -228,7 +244,7 @@ class SubmissionService:
             raise _in_progress(1)
         return after
 
-    def _add_batch(
+    def _new_batch(
         self,
         caller: Caller,
         completions: Sequence[NewCompletion],
@@ -243,7 +259,7 @@ class SubmissionService:
         now = datetime.now(UTC)
         slowest = max(grader.capabilities.avg_latency_ms for grader in graders.values())
         judges = {task.id: self._judge(task, graders) for task in tasks.values()}
-        batch = Batch(
+        return Batch(
             id=batch_id,
             organization_id=caller.organization_id,
             fingerprint=fingerprint,
@@ -265,9 +281,6 @@ class SubmissionService:
             created_at=now,
             attempted_at=now,
         )
-        if not self._repository.add_batch(batch):
-            raise _in_progress(1)
-        return batch
 
     def _tasks_of(
         self, caller: Caller, completions: Sequence[NewCompletion], *, alone: bool

@@ -27,6 +27,7 @@ from autotune_platform.scoring.placing import Placed, placed
 from autotune_platform.scoring.stored_verdicts import verdict_in
 from autotune_platform.scoring.tallies import TallyRepository
 from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
 
 _ATTEMPTS = 10
@@ -116,38 +117,52 @@ class VerdictProjection:
     def _project(self, verdicts: Sequence[Verdict]) -> None:
         batches = self._completions.batches({verdict.batch_id for verdict in verdicts})
         panels = self._panels.get_many(one.panel_id for one in verdicts if one.panel_id)
-        tallies = self._count(placed(verdicts, batches, panels))
-        complete = [
-            batch_completed(batches[batch_id], tally)
-            for batch_id, tally in tallies.items()
-            if tally.size == batches[batch_id].size
-        ]
-        if complete:
-            self._publisher.publish(complete)
+        self._count(placed(verdicts, batches, panels), batches)
 
-    def _count(self, due: Mapping[str, Placed]) -> dict[str, Tally]:
-        """Tell of what is not counted yet, and count it; return the tallies after that."""
-        told = False
+    def _count(self, due: Mapping[str, Placed], batches: Mapping[str, Batch]) -> None:
+        """Tell of what is not counted yet, and count it."""
+        told: set[str] = set()
         for _ in attempts(_ATTEMPTS):
             before = self._tallies.get_many(due)
             new = {id_: some.without_counted(before[id_]) for id_, some in due.items()}
             uncounted = [verdict for some in new.values() for verdict in some.all]
+            after = {
+                id_: some.counted_in(before[id_]) if some.all else before[id_]
+                for id_, some in new.items()
+            }
+            # What is to be counted is decided, and stays so: a batch may be told to be complete
+            # before it is counted as such. Told together, both cost one look at the webhooks. Also
+            # where all was counted before: whoever counted may have died before he told.
+            events = [
+                event
+                for event in self._events(uncounted, after.values(), batches)
+                if event.id not in told
+            ]
+            if events:
+                self._publisher.publish(events)
+                told |= {event.id for event in events}
             if not uncounted:
-                return before
-            if not told:
-                # An opinion is nobody's verdict: it is counted, and told with the panel's.
-                final = [verdict for verdict in uncounted if not verdict.is_opinion]
-                self._publisher.publish([score_completed(verdict) for verdict in final])
-                told = True
-            after = {id_: some.counted_in(before[id_]) for id_, some in new.items() if some.all}
-            changes = [(before[batch_id], tally) for batch_id, tally in after.items()]
+                return
+            changes = [(before[id_], after[id_]) for id_, some in new.items() if some.all]
             additions = [
                 *self._statistics.additions(uncounted),
                 *self._audit.additions(uncounted, after),
             ]
             if self._tallies.advance(changes, additions):
-                return {**before, **after}
+                return
         raise UnavailableError("others count the same verdicts", retry_after_seconds=1)
+
+    @staticmethod
+    def _events(
+        uncounted: Iterable[Verdict], after: Iterable[Tally], batches: Mapping[str, Batch]
+    ) -> Iterator[Event]:
+        for verdict in uncounted:
+            # An opinion is nobody's verdict: it is counted, and told with the panel's.
+            if not verdict.is_opinion:
+                yield score_completed(verdict)
+        for tally in after:
+            if tally.size == batches[tally.batch_id].size:
+                yield batch_completed(batches[tally.batch_id], tally)
 
 
 def _transactions(verdicts: Iterable[Verdict]) -> Iterator[list[Verdict]]:

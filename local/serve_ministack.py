@@ -1,0 +1,50 @@
+"""Serves MiniStack by uvicorn and httptools, run as a module by :mod:`local.ministack`.
+
+MiniStack is an ASGI application; its own command serves it by hypercorn and h11, which took more
+than half of its time: 0.6 ms of CPU a call, against 0.3 ms here.
+"""
+
+import argparse
+import os
+import resource
+from pathlib import Path
+
+import uvicorn
+
+from local import warm_workers
+
+APPLICATION = "ministack.app:app"
+KEEP_ALIVE_SECONDS = 75  # as MiniStack's own command has it
+LAST_REQUESTS_SECONDS = 3
+
+
+def main() -> None:
+    """Serve until SIGTERM; MiniStack saves its state then."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--directory", type=Path, required=True, help="what it writes goes here")
+    arguments = parser.parse_args()
+    os.chdir(arguments.directory)
+    # Each worker of a function has pipes, and connections of its own.
+    _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
+    warm_workers.install()
+    uvicorn.run(
+        APPLICATION,
+        host=arguments.host,
+        port=arguments.port,
+        http="httptools",
+        loop="asyncio",
+        ws="none",
+        access_log=False,
+        log_level="warning",
+        server_header=False,  # MiniStack answers with the headers that AWS has
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=LAST_REQUESTS_SECONDS,
+    )
+
+
+if __name__ == "__main__":
+    main()
