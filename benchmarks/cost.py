@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.boundary import Counted
 from benchmarks.emulator import Worked, until_quiet
-from benchmarks.stand import Stand
+from benchmarks.stand import CountedStand
 from benchmarks.texts import completions
 
 _PRICES = Path(__file__).parent / "prices.json"
@@ -86,7 +86,7 @@ def prices() -> Mapping[str, float]:
     return {name: entry["usd"] for name, entry in table.items()}
 
 
-def measure(stand: Stand, task_id: str, *, batch_size: int, count: int) -> Cost:
+def measure(stand: CountedStand, task_id: str, *, batch_size: int, count: int) -> Cost:
     """Submit completions in batches, wait for each batch's verdicts as the SDK does, and count.
 
     Everything is counted that is asked of AWS until nothing more follows: the submission, the
@@ -108,7 +108,7 @@ def measure(stand: Stand, task_id: str, *, batch_size: int, count: int) -> Cost:
     )
 
 
-def _score(stand: Stand, task_id: str, *, batch_size: int, count: int) -> None:
+def _score(stand: CountedStand, task_id: str, *, batch_size: int, count: int) -> None:
     texts = completions(task_id, count, text_bytes=_TEXT_BYTES)
     scored = 0
     with stand.client() as client:
@@ -122,7 +122,7 @@ def _score(stand: Stand, task_id: str, *, batch_size: int, count: int) -> None:
         raise RuntimeError(message)
 
 
-def _until_quiet(stand: Stand) -> None:
+def _until_quiet(stand: CountedStand) -> None:
     until_quiet(
         stand.proxy.calls,
         seconds=_QUIET_SECONDS,

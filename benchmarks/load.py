@@ -22,6 +22,13 @@ _TEXT_BYTES = 2_048
 _WAIT_SECONDS = 300
 _SUBMITTERS = 4
 _WARM_UP_BATCHES = 8
+# Requests at the same time: more would wait for the same two cores. What waits for its turn has
+# its latency from its intended start all the same.
+_CONNECTIONS = 32
+# Rates at which single completions come before they are measured: what a stack starts once, such as
+# workers and the functions that run every minute, is running then.
+_RISING_SHARES = (0.15, 0.3, 0.6, 1.0)
+_RISE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Latency:
 
 def throughput(stand: Stand, task_id: str, *, batch_size: int, count: int) -> Throughput:
     """Score completions as fast as the stack can, after a warm-up."""
-    with stand.client(counted=False) as client:
+    with stand.client() as client:
         _score(client, task_id, batch_size=batch_size, count=batch_size * _WARM_UP_BATCHES)
         started = time.monotonic()
         _score(client, task_id, batch_size=batch_size, count=count)
@@ -82,10 +89,20 @@ def _score(client: AutotuneClient, task_id: str, *, batch_size: int, count: int)
             raise RuntimeError(message)
 
 
+def warm_up(stand: Stand, task_id: str, *, per_second: float) -> None:
+    """Submit single completions at a rising rate for more than a minute."""
+    for share in _RISING_SHARES:
+        latency(stand, task_id, batch_size=1, per_second=per_second * share, seconds=_RISE_SECONDS)
+
+
 def latency(
     stand: Stand, task_id: str, *, batch_size: int, per_second: float, seconds: float
 ) -> Latency:
-    """Submit batches at a steady rate of completions; measure each from its intended start."""
+    """Submit batches at a steady rate of completions; measure each from its intended start.
+
+    A completion's time ends at its verdict's ``decidedAt``, which the function that writes the
+    verdict notes some milliseconds before.
+    """
     return asyncio.run(
         _open_loop(stand, task_id, batch_size=batch_size, per_second=per_second, seconds=seconds)
     )
@@ -102,11 +119,14 @@ async def _open_loop(
         begin = datetime.now(UTC) + timedelta(seconds=1)
         started = asyncio.get_running_loop().time() + 1
         sent: list[asyncio.Task[str]] = []
+        turn = asyncio.Semaphore(_CONNECTIONS)
         for index in range(count):
             due = index * batch_size / per_second
             await asyncio.sleep(max(0.0, started + due - asyncio.get_running_loop().time()))
             batch = texts[index * batch_size : (index + 1) * batch_size]
-            sent.append(asyncio.create_task(_submit(client, batch)))
+            sent.append(asyncio.create_task(_submit(client, batch, turn)))
+        # Nobody waits while others submit: asking takes from the cores that score.
+        await asyncio.gather(*sent)
         took: list[float] = []
         for index, submission in enumerate(sent):
             intended = begin + timedelta(seconds=index * batch_size / per_second)
@@ -124,9 +144,12 @@ async def _open_loop(
     )
 
 
-async def _submit(client: AsyncAutotuneClient, batch: Sequence[dict[str, Any]]) -> str:
-    async for submitted in client.completions.submit_many(batch, batch_size=len(batch)):
-        return submitted.batch_id
+async def _submit(
+    client: AsyncAutotuneClient, batch: Sequence[dict[str, Any]], turn: asyncio.Semaphore
+) -> str:
+    async with turn:
+        async for submitted in client.completions.submit_many(batch, batch_size=len(batch)):
+            return submitted.batch_id
     message = "nothing was submitted"
     raise RuntimeError(message)
 

@@ -1,4 +1,4 @@
-"""The stand that benchmarks run on: a whole local stack, a grader, and a count of every request."""
+"""The stands that benchmarks run on: a whole local stack, graders, and a count of every request."""
 
 import os
 import sys
@@ -22,35 +22,27 @@ _AUTOTUNE = Path(sys.executable).with_name("autotune")
 
 @dataclass(frozen=True)
 class Stand:
-    """What a benchmark works with.
-
-    Attributes:
-        base_url: address of the API; requests pass the count.
-    """
+    """What a benchmark works with."""
 
     profile: LocalProfile
-    proxy: CountingProxy
     emulator: Emulator
     directory: Path
 
     @property
     def base_url(self) -> str:
-        """Address of the API, through the proxy."""
-        return self.profile.base_url.replace(self.profile.aws_endpoint_url, self.proxy.url)
+        """Address of the API."""
+        return self.profile.base_url
 
-    def client(self, *, counted: bool = True) -> AutotuneClient:
-        """Return a client; uncounted, it goes past the proxy."""
-        return AutotuneClient(
-            base_url=self.base_url if counted else self.profile.base_url,
-            api_key=self.profile.api_key,
-        )
+    def client(self) -> AutotuneClient:
+        """Return a client of the stack's organisation."""
+        return AutotuneClient(base_url=self.base_url, api_key=self.profile.api_key)
 
     @contextmanager
     def task(self, source: str) -> Iterator[str]:
         """Serve a grader of ``benchmarks/graders`` and yield a task of it."""
         port = free_port()
         with ExitStack() as stack:
-            client = stack.enter_context(self.client(counted=False))
+            client = stack.enter_context(self.client())
             registered = client.graders.register(
                 name=source,
                 endpoint=f"http://{LOOPBACK}:{port}",
@@ -76,11 +68,29 @@ class Stand:
             yield client.tasks.create(name=source, grader_id=registered.grader.id).id
 
 
+@dataclass(frozen=True)
+class CountedStand(Stand):
+    """A stand that counts what is asked of AWS, by clients and functions; counting takes time."""
+
+    proxy: CountingProxy
+
+    @property
+    def base_url(self) -> str:
+        """Address of the API, through the proxy."""
+        return self.profile.base_url.replace(self.profile.aws_endpoint_url, self.proxy.url)
+
+
 @contextmanager
 def stand() -> Iterator[Stand]:
     """Bring a stack up in a folder of its own; stop it at the end."""
-    with tempfile.TemporaryDirectory(prefix="autotune-bench-") as folder:
-        directory = Path(folder)
+    with _folder() as directory, LocalStack(directory=directory) as profile:
+        yield Stand(profile, Emulator(profile.aws_endpoint_url), directory)
+
+
+@contextmanager
+def counted_stand() -> Iterator[CountedStand]:
+    """Bring a stack up whose functions reach AWS through the proxy; stop it at the end."""
+    with _folder() as directory:
 
         def port() -> int | None:
             record = read_stack_record(directory)
@@ -89,4 +99,10 @@ def stand() -> Iterator[Stand]:
         with CountingProxy(port) as proxy:
             environment = {"AWS_ENDPOINT_URL": proxy.url}
             with LocalStack(directory=directory, environment=environment) as profile:
-                yield Stand(profile, proxy, Emulator(profile.aws_endpoint_url), directory)
+                yield CountedStand(profile, Emulator(profile.aws_endpoint_url), directory, proxy)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="autotune-bench-") as folder:
+        yield Path(folder)

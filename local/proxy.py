@@ -94,7 +94,7 @@ class LoopbackProxy:
         assert task is not None
         self._serving.add(task)
         # A connection that breaks on either side breaks on the other; the client tries again.
-        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await self._serve_until_gone(reader, writer)
         writer.close()
         self._serving.discard(task)
