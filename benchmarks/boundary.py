@@ -86,7 +86,7 @@ class CountingProxy(LoopbackProxy):
             response = await self.pass_on(request, behind)
             with self._lock:
                 self._counted.calls["execute-api.Request"] += 1
-                self._counted.api_units += _steps(len(request.body), _API_REQUEST_BYTES)
+                self._counted.api_units += steps(len(request.body), _API_REQUEST_BYTES)
             return response
         service = _service_of(request)
         if service == "dynamodb":
@@ -96,7 +96,7 @@ class CountingProxy(LoopbackProxy):
             operation = request.operation or request.start.partition(" ")[0]
             self._counted.calls[f"{service}.{operation}"] += 1
             if service == "sqs":
-                self._counted.queue_units += _steps(len(request.body), _SQS_REQUEST_BYTES)
+                self._counted.queue_units += steps(len(request.body), _SQS_REQUEST_BYTES)
         return response
 
     async def _dynamodb(self, request: Message, behind: Connection) -> Message:
@@ -140,8 +140,8 @@ def refused(operation: str, asked: Mapping[str, Any]) -> Counter[str]:
     if operation == "TransactWriteItems":
         names = [_logical(next(iter(one.values()))["TableName"]) for one in asked["TransactItems"]]
         return Counter({name: 2 * names.count(name) for name in names})
-    size = _item_bytes(asked["Item"]) if "Item" in asked else 1
-    return Counter({_logical(asked["TableName"]): _steps(size, 1_024)})
+    size = item_bytes(asked["Item"]) if "Item" in asked else 1
+    return Counter({_logical(asked["TableName"]): steps(size, 1_024)})
 
 
 def read(operation: str, asked: Mapping[str, Any], said: Mapping[str, Any]) -> Counter[str]:
@@ -151,27 +151,27 @@ def read(operation: str, asked: Mapping[str, Any], said: Mapping[str, Any]) -> C
         for name, wanted in asked["RequestItems"].items():
             found = said.get("Responses", {}).get(name, [])
             missing = len(wanted["Keys"]) - len(found)
-            sizes = [*map(_item_bytes, found), *[0] * missing]
+            sizes = [*map(item_bytes, found), *[0] * missing]
             units[_logical(name)] += _halves(sizes, strongly=wanted.get("ConsistentRead"))
     elif operation == "Query":
         # The items of a page are measured together.
-        size = sum(map(_item_bytes, said.get("Items", [])))
+        size = sum(map(item_bytes, said.get("Items", [])))
         units[_logical(asked["TableName"])] += _halves([size], strongly=asked.get("ConsistentRead"))
     elif operation == "GetItem":
-        size = _item_bytes(said.get("Item", {}))
+        size = item_bytes(said.get("Item", {}))
         units[_logical(asked["TableName"])] += _halves([size], strongly=asked.get("ConsistentRead"))
     return units
 
 
 def _halves(sizes: Iterable[int], *, strongly: bool | None) -> int:
-    return sum(_steps(size, _READ_UNIT_BYTES) for size in sizes) * (2 if strongly else 1)
+    return sum(steps(size, _READ_UNIT_BYTES) for size in sizes) * (2 if strongly else 1)
 
 
-def _steps(size: int, step: int) -> int:
+def steps(size: int, step: int) -> int:
     return max(1, math.ceil(size / step))
 
 
-def _item_bytes(item: Mapping[str, Any]) -> int:
+def item_bytes(item: Mapping[str, Any]) -> int:
     """Return an item's size as DynamoDB counts it, within a few bytes.
 
     Source: "DynamoDB item sizes and formats" in the developer guide.

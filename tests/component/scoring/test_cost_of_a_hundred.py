@@ -1,0 +1,98 @@
+"""What a batch of a hundred completions of 2 KB costs: exact, so that cost cannot creep.
+
+Where a change makes a figure here larger, ``make bench`` tells what that costs a million.
+"""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from autotune_platform import clients
+from benchmarks.boundary import item_bytes, steps
+from benchmarks.texts import completions
+from tests.support.graders import LoopbackGrader
+from tests.support.platform import Platform
+
+SUBMIT = {
+    "GetItem": 2,
+    "PutItem": 2,
+    "BatchGetItem": 1,
+    "BatchWriteItem": 4,
+    "SendMessageBatch": 1,
+    "UpdateItem": 1,
+}
+DISPATCH = {"PutItem": 1, "StartExecution": 1}
+GRADE = {"GetItem": 2, "BatchGetItem": 2, "PutItem": 100, "UpdateItem": 1}
+PROJECT = {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1}
+READ_BATCH = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
+
+# Write units of whole items, by what they are, without those of indexes.
+UNITS = {"content": 200, "verdict": 100, "batch": 1, "run": 4, "nonce": 1}
+INDEX_ENTRIES = {"scoresByTask": 100, "runsByState": 1}
+_INDEXES = {"scoresByTask": "scoreShard", "runsByState": "runState", "openBatches": "openShard"}
+
+
+class Wire:
+    """Every call of AWS that functions make in this process."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.units: Counter[str] = Counter()
+        self.index_entries: Counter[str] = Counter()
+        for client in (clients.dynamodb(), clients.sqs(), clients.s3(), clients.stepfunctions()):
+            client.meta.events.register("before-call", self._see)
+
+    def _see(self, model: Any, params: Any, **_: Any) -> None:
+        self.calls[model.name] += 1
+        for item in _written(model.name, params):
+            self.units[_kind(item)] += steps(item_bytes(item), 1_024)
+            self.index_entries.update(index for index, key in _INDEXES.items() if key in item)
+
+    def take_calls(self) -> dict[str, int]:
+        """Return the calls since the last time."""
+        calls = dict(self.calls)
+        self.calls.clear()
+        return calls
+
+
+def _written(operation: str, params: Any) -> list[dict[str, Any]]:
+    """Return the items that a call writes whole."""
+    asked = json.loads(params["body"]) if operation in {"PutItem", "BatchWriteItem"} else {}
+    if operation == "PutItem":
+        return [asked["Item"]]
+    requests = asked.get("RequestItems", {}).values()
+    return [one["PutRequest"]["Item"] for table in requests for one in table]
+
+
+def _kind(item: dict[str, Any]) -> str:
+    return str(item["sk"]["S"].partition("#")[0])
+
+
+@pytest.fixture
+def wire(platform: Platform) -> Wire:
+    return Wire()
+
+
+def test_a_batch_of_a_hundred_costs_exactly_this(
+    platform: Platform, grader: LoopbackGrader, wire: Wire
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 100}))
+    wire.units.clear()
+    wire.index_entries.clear()
+    wire.take_calls()
+
+    accepted = platform.submit(task_id, *completions(task_id, 100, text_bytes=2_048)).json
+    assert wire.take_calls() == SUBMIT
+    platform.dispatch(platform.queued())
+    assert wire.take_calls() == DISPATCH
+    (progress,) = platform.runs()
+    platform.grade(progress)
+    assert wire.take_calls() == GRADE
+    assert wire.units == UNITS
+    assert wire.index_entries == INDEX_ENTRIES
+    platform.project()
+    assert wire.take_calls() == PROJECT
+    platform.call("GET", f"/api/v1/batches/{accepted['batchId']}")
+    assert wire.take_calls() == READ_BATCH
