@@ -168,6 +168,7 @@ def _halves(sizes: Iterable[int], *, strongly: bool | None) -> int:
 
 
 def steps(size: int, step: int) -> int:
+    """Return how many units a size is billed as; nothing is billed as one."""
     return max(1, math.ceil(size / step))
 
 

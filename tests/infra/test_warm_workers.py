@@ -1,0 +1,105 @@
+"""The patience of invocations on the local stack, with MiniStack's own pool of workers."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from ministack.core import lambda_runtime
+
+from local.warm_workers import AT_ONCE, Machine, PatientWorkers
+
+NAME = "waits"
+ARN = f"arn:aws:lambda:us-east-1:000000000000:function:{NAME}"
+FUNCTION = (NAME, {"FunctionName": NAME, "FunctionArn": ARN, "Runtime": "python3.13"}, b"")
+
+
+@pytest.fixture(autouse=True)
+def pool() -> Iterator[None]:
+    yield
+    lambda_runtime._workers.clear()
+
+
+@pytest.fixture
+def workers() -> PatientWorkers:
+    return PatientWorkers(is_busy=lambda: False)
+
+
+def lease(workers: PatientWorkers, *, warm: bool = True) -> tuple[Any, str]:
+    worker, how = workers.acquire(*FUNCTION)
+    if warm:
+        worker._cold = False
+    return worker, how
+
+
+def leased_in_a_thread(workers: PatientWorkers) -> tuple[threading.Thread, list[str]]:
+    how: list[str] = []
+    thread = threading.Thread(target=lambda: how.append(workers.acquire(*FUNCTION)[1]))
+    thread.start()
+    return thread, how
+
+
+def test_a_few_workers_start_at_once(workers: PatientWorkers) -> None:
+    assert [lease(workers)[1] for _ in range(AT_ONCE)] == ["spawn"] * AT_ONCE
+
+
+def test_the_next_takes_the_first_that_is_free(workers: PatientWorkers) -> None:
+    leased = [lease(workers)[0] for _ in range(AT_ONCE)]
+    waiting, how = leased_in_a_thread(workers)
+    workers.release(leased[0])
+    waiting.join(timeout=10)
+    assert how == ["reused"]
+
+
+def test_another_worker_starts_for_one_that_waited(workers: PatientWorkers) -> None:
+    for _ in range(AT_ONCE):
+        lease(workers)
+    waiting, how = leased_in_a_thread(workers)
+    waiting.join(timeout=10)
+    assert how == ["spawn"]
+
+
+def test_no_other_starts_while_one_is_on_its_way(workers: PatientWorkers) -> None:
+    first = [lease(workers)[0] for _ in range(AT_ONCE)]
+    on_its_way, _ = lease(workers, warm=False)
+    waiting, how = leased_in_a_thread(workers)
+    waiting.join(timeout=0.5)
+    assert waiting.is_alive()
+    workers.release(first[0])
+    waiting.join(timeout=10)
+    assert how == ["reused"]
+    assert on_its_way._cold
+
+
+def test_on_a_busy_machine_it_waits_longer() -> None:
+    workers = PatientWorkers(is_busy=lambda: True)
+    first = [lease(workers)[0] for _ in range(AT_ONCE)]
+    waiting, how = leased_in_a_thread(workers)
+    waiting.join(timeout=0.5)
+    assert waiting.is_alive()
+    workers.release(first[0])
+    waiting.join(timeout=10)
+    assert how == ["reused"]
+
+
+def test_hundreds_that_wait_all_get_one_of_the_few(workers: PatientWorkers) -> None:
+    def work() -> None:
+        worker, _ = lease(workers)
+        time.sleep(0.001)
+        workers.release(worker)
+
+    with ThreadPoolExecutor(200) as threads:
+        for done in [threads.submit(work) for _ in range(400)]:
+            done.result(timeout=60)
+    (pool,) = lambda_runtime._workers.values()
+    assert all(not worker.in_use for worker in pool)
+
+
+def test_a_machine_is_busy_when_its_cores_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = iter([0.0, 95.0])
+    monkeypatch.setattr("local.warm_workers.psutil.cpu_percent", lambda: next(taken))
+    monkeypatch.setattr("local.warm_workers._SAMPLE_SECONDS", 0.0)
+    machine = Machine()
+    assert machine.is_busy()
