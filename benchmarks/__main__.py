@@ -54,6 +54,7 @@ def main() -> int:
     if {"requests", "load"} & set(parts):
         with stand() as made, made.task("instant") as task_id:
             if "requests" in parts:
+                say("timing requests of the busiest routes")
                 report.add(
                     "CPU per request",
                     (each.as_json() for each in requests.measure(made, task_id)),
@@ -67,8 +68,14 @@ def main() -> int:
     return 0 if all(target.is_met for target in report.targets) else 1
 
 
+def say(what: str) -> None:
+    """Tell what is measured now: all of it takes half an hour."""
+    print(f"... {what}", file=sys.stderr, flush=True)
+
+
 def measure_imports(report: Report) -> None:
     """Import every handler as a cold start does."""
+    say("importing each handler in fresh processes")
     measured = cold_import.measure(cold_import.handlers())
     report.add("Cold import", (each.as_json() for each in measured))
     slowest = max(measured, key=lambda each: each.ratio)
@@ -84,8 +91,13 @@ def measure_imports(report: Report) -> None:
 
 def measure_cost(report: Report, made: CountedStand, task_id: str, *, largest: int) -> None:
     """Price batches of three sizes, and growing numbers of batches of 100."""
+
+    def priced(batch_size: int, count: int) -> cost.Cost:
+        say(f"pricing {count:,} completions in batches of {batch_size}")
+        return cost.measure(made, task_id, batch_size=batch_size, count=count)
+
     sizes = [*COST_RUNS, *((100, count) for count in LARGE_RUNS if count <= largest)]
-    costs = [cost.measure(made, task_id, batch_size=size, count=count) for size, count in sizes]
+    costs = [priced(size, count) for size, count in sizes]
     report.add(
         "AWS cost",
         (
@@ -121,49 +133,47 @@ def measure_cost(report: Report, made: CountedStand, task_id: str, *, largest: i
 
 def measure_load(report: Report, made: Stand, task_id: str) -> None:
     """Measure throughput, and latency at a fifth of the promised load."""
-    fast = load.throughput(made, task_id, batch_size=100, count=THROUGHPUT_COMPLETIONS)
+    per_second = THROUGHPUT_LIMIT / 60 * LOAD_SHARE
+
+    def fast(grader: str, of: str) -> load.Throughput:
+        say(f"scoring {THROUGHPUT_COMPLETIONS:,} completions in batches of 100, {grader} grader")
+        return load.throughput(made, of, batch_size=100, count=THROUGHPUT_COMPLETIONS)
+
+    def steady(grader: str, of: str, batch_size: int) -> load.Latency:
+        say(f"{per_second:.0f} completions a second in batches of {batch_size}, {grader} grader")
+        return load.latency(
+            made, of, batch_size=batch_size, per_second=per_second, seconds=LATENCY_SECONDS
+        )
+
+    throughputs, latencies = {}, {}
+    with made.task("patient") as patient:
+        for grader, of in (("instant", task_id), ("200 ms", patient)):
+            throughputs[grader] = fast(grader, of)
+            load.warm_up(made, of, per_second=per_second)
+            latencies[grader] = [steady(grader, of, batch_size) for batch_size in (1, 100)]
     report.targets.append(
         Target(
             "completions scored in a minute, batches of 100",
-            round(fast.per_minute),
+            round(throughputs["instant"].per_minute),
             THROUGHPUT_LIMIT,
             "a minute",
             wants_more=True,
         )
     )
-    per_second = THROUGHPUT_LIMIT / 60 * LOAD_SHARE
-    load.warm_up(made, task_id, per_second=per_second)
-    single = load.latency(
-        made, task_id, batch_size=1, per_second=per_second, seconds=LATENCY_SECONDS
-    )
-    in_batches = load.latency(
-        made, task_id, batch_size=100, per_second=per_second, seconds=LATENCY_SECONDS
-    )
-    with made.task("patient") as patient:
-        slow = load.throughput(made, patient, batch_size=100, count=THROUGHPUT_COMPLETIONS // 2)
-        slow_single = load.latency(
-            made, patient, batch_size=1, per_second=per_second, seconds=LATENCY_SECONDS
-        )
-        slow_batches = load.latency(
-            made, patient, batch_size=100, per_second=per_second, seconds=LATENCY_SECONDS
-        )
+    single = latencies["instant"][0]
     name = f"latency of single completions at {per_second:.0f} a second"
     report.targets.append(Target(f"{name}, p50", single.p50, P50_LIMIT, "s"))
     report.targets.append(Target(f"{name}, p99", single.p99, P99_LIMIT, "s"))
     report.add(
         "Throughput",
-        [
-            {"grader": "instant", **fast.as_json()},
-            {"grader": "200 ms", **slow.as_json()},
-        ],
+        [{"grader": grader, **each.as_json()} for grader, each in throughputs.items()],
     )
     report.add(
         "Latency, submission to verdict (s)",
         [
-            {"grader": "instant", **single.as_json()},
-            {"grader": "instant", **in_batches.as_json()},
-            {"grader": "200 ms", **slow_single.as_json()},
-            {"grader": "200 ms", **slow_batches.as_json()},
+            {"grader": grader, **each.as_json()}
+            for grader, both in latencies.items()
+            for each in both
         ],
     )
 

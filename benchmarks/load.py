@@ -126,12 +126,12 @@ async def _open_loop(
             batch = texts[index * batch_size : (index + 1) * batch_size]
             sent.append(asyncio.create_task(_submit(client, batch, turn)))
         # Nobody waits while others submit: asking takes from the cores that score.
-        await asyncio.gather(*sent)
-        took: list[float] = []
-        for index, submission in enumerate(sent):
-            intended = begin + timedelta(seconds=index * batch_size / per_second)
-            answer = await client.batches.wait(await submission, timeout=_WAIT_SECONDS)
-            took += _seconds_of(answer.verdicts, since=intended)
+        batch_ids = await asyncio.gather(*sent)
+        answers = await asyncio.gather(*(_scored(client, batch_id, turn) for batch_id in batch_ids))
+    took: list[float] = []
+    for index, verdicts in enumerate(answers):
+        intended = begin + timedelta(seconds=index * batch_size / per_second)
+        took += _seconds_of(verdicts, since=intended)
     return Latency(
         batch_size=batch_size,
         completions=count * batch_size,
@@ -152,6 +152,13 @@ async def _submit(
             return submitted.batch_id
     message = "nothing was submitted"
     raise RuntimeError(message)
+
+
+async def _scored(
+    client: AsyncAutotuneClient, batch_id: str, turn: asyncio.Semaphore
+) -> list[CompletionVerdict]:
+    async with turn:
+        return (await client.batches.wait(batch_id, timeout=_WAIT_SECONDS)).verdicts
 
 
 def _seconds_of(verdicts: Iterable[CompletionVerdict], *, since: datetime) -> list[float]:
