@@ -14,7 +14,7 @@ import httpx
 from benchmarks.load import percentile
 
 CONCURRENCY = 4
-_WARM_UP_SECONDS = 0.5
+WARM_UP_SECONDS = 0.5
 _JSON = {"content-type": "application/json"}
 
 
@@ -50,7 +50,7 @@ async def send(client: httpx.AsyncClient, calls: Sequence[Call], *, seconds: flo
         httpx.HTTPError: If a request fails, or is answered with an error.
     """
     around = cycle(calls)
-    await _send_at_once(client, around, seconds=_WARM_UP_SECONDS)
+    await _send_at_once(client, around, seconds=WARM_UP_SECONDS)
     computed, started = time.process_time(), time.monotonic()
     took = await _send_at_once(client, around, seconds=seconds)
     elapsed = time.monotonic() - started

@@ -89,6 +89,11 @@ class Slow(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(autouse=True)
+def _short_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.peers.closed_loop.WARM_UP_SECONDS", 0.05)
+
+
 @pytest.fixture
 def slow() -> Iterator[Any]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
