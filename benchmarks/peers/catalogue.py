@@ -182,7 +182,10 @@ BARE_REWARDS = Peer(
     ready_path="/openapi.json",
     calls=_calls("/get_reward", _queries),
     expects=lambda size: {"rewards": [1.0] * size},
-    does=("runs a Python function on a list of texts and answers with a list of rewards",),
+    does=(
+        "runs a Python function on a list of texts and answers with a list of rewards",
+        "OpenRLHF's own client asks up to five times",
+    ),
     lacks=(
         "any authentication",
         "a check of what is asked",

@@ -15,7 +15,7 @@ from benchmarks.peers.closed_loop import Call, Load, send
 from benchmarks.peers.peer import Peer
 from integrations.environments import OFFLINE, InstallationError
 from local.endpoint import LOOPBACK, free_port, isolated_environment
-from local.progress import Progress, SilentProgress
+from local.progress import SilentProgress
 from local.server_process import ServerProcess, ServerProcessError
 
 BATCH_SIZES = (1, 100)
@@ -71,21 +71,14 @@ def measure(
     *,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     seconds: float = LOAD_SECONDS,
-    progress: Progress | None = None,
 ) -> list[PeerResult]:
     """Measure each peer with each size of batch; a result without a figure says why."""
-    return [
-        result
-        for peer in peers
-        for result in _measure_peer(peer, batch_sizes, seconds, progress or SilentProgress())
-    ]
+    return [result for peer in peers for result in _measure_peer(peer, batch_sizes, seconds)]
 
 
-def _measure_peer(
-    peer: Peer, batch_sizes: Sequence[int], seconds: float, progress: Progress
-) -> list[PeerResult]:
+def _measure_peer(peer: Peer, batch_sizes: Sequence[int], seconds: float) -> list[PeerResult]:
     try:
-        peer.environment.make(progress)
+        peer.environment.make(SilentProgress())
     except (InstallationError, OSError) as error:
         reason = _not_measured(error)
         return [PeerResult(peer=peer, batch_size=size, reason=reason) for size in batch_sizes]
@@ -106,7 +99,8 @@ def _measure_size(peer: Peer, batch_size: int, seconds: float) -> PeerResult:
 def _load(peer: Peer, batch_size: int, seconds: float) -> Load:
     """Load a server of its own, because some keep in memory what they were sent."""
     calls = peer.calls(batch_size)
-    url = f"http://{LOOPBACK}:{(port := free_port())}"
+    port = free_port()
+    url = f"http://{LOOPBACK}:{port}"
     with (
         tempfile.TemporaryDirectory(prefix="autotune-peer-") as folder,
         ServerProcess(
