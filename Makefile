@@ -132,11 +132,13 @@ deploy: install ## deploy to the AWS account of the current credentials
 
 # --- housekeeping -----------------------------------------------------------------------------
 
+LOCKED := integrations/*/requirements.in benchmarks/peers/*/requirements.in
+
 lock: install ## pin the newest packages that pyproject.toml allows
 	@$(LOCK) --upgrade --group dev --output-file requirements-dev.txt
 	@$(LOCK) --upgrade --group runtime --output-file layers/dependencies/requirements.txt
 	@$(LOCK) --upgrade --group exports --output-file layers/exports/requirements.txt
-	@set -e; for folder in $(patsubst %/requirements.in,%,$(wildcard integrations/*/requirements.in)); do \
+	@set -e; for folder in $(patsubst %/requirements.in,%,$(wildcard $(LOCKED))); do \
 		excluded=$$folder/excluded.txt; test -f $$excluded || excluded=/dev/null; \
 		$(LOCK) --upgrade --excludes $$excluded --output-file $$folder/requirements.txt \
 			$$folder/requirements.in; \

@@ -9,11 +9,12 @@ import signal
 import sys
 
 from benchmarks import cold_import, cost, load, requests
+from benchmarks.peers import measuring as peers
 from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "cost", "requests", "load")
+PARTS = ("imports", "cost", "requests", "load", "peers")
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
@@ -61,6 +62,9 @@ def main() -> int:
                 )
             if "load" in parts:
                 measure_load(report, made, task_id)
+    if "peers" in parts:
+        say("loading servers of other people, which are installed first")
+        report.add("Peers", (each.as_json() for each in peers.measure()))
     for target in report.targets:
         print(target.told())
     for path in report.write(OUT):

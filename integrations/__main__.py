@@ -23,9 +23,9 @@ from integrations.environments import (
 from integrations.served_stack import served_stack
 from local.deployment import DeploymentError
 from local.first_organization import OperatorCommandError
-from local.grader_process import GraderProcessError
 from local.ministack import MiniStackError
 from local.progress import PrintedProgress
+from local.server_process import ServerProcessError
 
 TEST_SECONDS = 900
 EXIT_FAILED = 1
@@ -58,10 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcomes = run(environments)
     except (
         DeploymentError,
-        GraderProcessError,
         InstallationError,
         MiniStackError,
         OperatorCommandError,
+        ServerProcessError,
     ) as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_FAILED
@@ -86,7 +86,7 @@ def run(environments: Sequence[Environment]) -> list[Outcome]:
     Raises:
         InstallationError: If the SDK cannot be built.
         MiniStackError, DeploymentError, OperatorCommandError: If the stack does not come up.
-        GraderProcessError: If the grader does not start.
+        ServerProcessError: If the grader does not start.
     """
     progress = PrintedProgress()
     outcomes = []
@@ -111,7 +111,7 @@ def _test(environment: Environment, variables: Mapping[str, str]) -> Outcome:
     print(f"\n{environment.name}:", flush=True)
     process = subprocess.Popen(
         [
-            *(str(environment.python), "-m", "pytest", str(environment.tests)),
+            *(str(environment.python), "-m", "pytest", str(environment.source)),
             *("-c", str(INTEGRATIONS / "pytest.ini"), f"--rootdir={REPOSITORY_ROOT}"),
         ],
         cwd=REPOSITORY_ROOT,

@@ -15,6 +15,18 @@ VENVS = REPOSITORY_ROOT / ".venvs"
 PYTHON_VERSION = "3.11"
 INSTALL_SECONDS = 600
 
+# What a framework would fetch or send if it were let.
+OFFLINE = {
+    "DO_NOT_TRACK": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_OFFLINE": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_OFFLINE": "1",
+    "WANDB_MODE": "disabled",
+}
+
 _UV = Path(sys.executable).with_name("uv")
 _TORCH = "torch=="
 _STAMP = "installed-lock.sha256"
@@ -25,25 +37,24 @@ class InstallationError(RuntimeError):
 
 
 class Environment:
-    """The frameworks of ``integrations/<name>/requirements.txt``, and the tests beside it.
+    """The frameworks of one ``requirements.txt`` and what else is in its folder, such as tests.
 
     The environment is made anew when the lock is another than the one that it was made from. Torch
     is in no lock: it is the same for every environment that asks for it, is installed once beside
     them, and each reads it there.
 
     Args:
-        name: Folder under ``integrations/``.
+        source: Folder of the lock; no other environment's has its name.
+
+    Attributes:
+        name: Name of that folder.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._lock = INTEGRATIONS / name / "requirements.txt"
-        self._folder = VENVS / name
-
-    @property
-    def tests(self) -> Path:
-        """Folder of the tests."""
-        return INTEGRATIONS / self.name
+    def __init__(self, source: Path) -> None:
+        self.name = source.name
+        self.source = source
+        self._lock = source / "requirements.txt"
+        self._folder = VENVS / self.name
 
     @property
     def python(self) -> Path:
@@ -56,16 +67,36 @@ class Environment:
         Raises:
             InstallationError: If a command fails, or takes longer than ten minutes.
         """
+        self.make(progress)
+        self._uv("--no-deps", "--reinstall-package", "autotune-sdk", str(sdk_wheel))
+
+    def make(self, progress: Progress) -> None:
+        """Makes the environment if there is none for today's lock.
+
+        Raises:
+            InstallationError: If a command fails, or takes longer than ten minutes.
+        """
         torch = self._torch()
         digest = hashlib.sha256(self._lock.read_bytes() + (torch or "").encode()).hexdigest()
         stamp = self._folder / _STAMP
         if not stamp.is_file() or stamp.read_text() != digest:
             with progress.step(f"Installing what {self.name} needs"):
-                self._make(torch)
+                self._make_anew(torch)
             stamp.write_text(digest)
-        self._uv("--no-deps", "--reinstall-package", "autotune-sdk", str(sdk_wheel))
 
-    def _make(self, torch: str | None) -> None:
+    def version_of(self, package: str) -> str:
+        """The version of a package that the lock names.
+
+        Raises:
+            ValueError: If it names none.
+        """
+        for line in self._lock.read_text().splitlines():
+            name, _, rest = line.partition("==")
+            if name == package:
+                return rest.split()[0]
+        raise ValueError(f"{self._lock} locks no {package}")
+
+    def _make_anew(self, torch: str | None) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
         _run([str(_UV), "venv", "--quiet", "--python", PYTHON_VERSION, str(self._folder)])
         self._uv("--no-deps", "--require-hashes", "--requirements", str(self._lock))
@@ -111,7 +142,7 @@ def find_environments(names: Sequence[str]) -> list[Environment]:
     known = sorted(lock.parent.name for lock in INTEGRATIONS.glob("*/requirements.txt"))
     if unknown := set(names).difference(known):
         raise ValueError(f"no environment {', '.join(sorted(unknown))}; there are {known}")
-    return [Environment(name) for name in known if not names or name in names]
+    return [Environment(INTEGRATIONS / name) for name in known if not names or name in names]
 
 
 def build_sdk_wheel(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from autotune import AutotuneClient
-from integrations.environments import INTEGRATIONS
+from integrations.environments import INTEGRATIONS, OFFLINE
 from local.endpoint import LOOPBACK, free_port
 from local.grader_process import GraderProcess
 from local.progress import Progress
@@ -20,17 +20,6 @@ GRADER_BATCH_SIZE = 50
 WAIT_SCALE = "0.02"
 
 _AUTOTUNE = Path(sys.executable).with_name("autotune")
-# What a framework would fetch or send if it were let, and what would reach another Autotune.
-_OFFLINE = {
-    "DO_NOT_TRACK": "1",
-    "HF_DATASETS_OFFLINE": "1",
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "HF_HUB_OFFLINE": "1",
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "TOKENIZERS_PARALLELISM": "false",
-    "TRANSFORMERS_OFFLINE": "1",
-    "WANDB_MODE": "disabled",
-}
 
 
 @contextmanager
@@ -42,7 +31,7 @@ def served_stack(progress: Progress) -> Iterator[Mapping[str, str]]:
 
     Raises:
         MiniStackError, DeploymentError, OperatorCommandError: If the stack does not come up.
-        GraderProcessError: If the grader does not start.
+        ServerProcessError: If the grader does not start.
     """
     with (
         tempfile.TemporaryDirectory(prefix="autotune-integrations-") as folder,
@@ -70,7 +59,7 @@ def served_stack(progress: Progress) -> Iterator[Mapping[str, str]]:
             client.graders.verify(registered.grader.id)
             yield {
                 **mine,
-                **_OFFLINE,
+                **OFFLINE,
                 "AUTOTUNE_BASE_URL": profile.base_url,
                 "AUTOTUNE_API_KEY": profile.api_key,
                 "INTEGRATIONS_GRADER_ID": registered.grader.id,

@@ -21,10 +21,11 @@ from autotune import AutotuneClient
 from local.deployment import REPOSITORY_ROOT, DeploymentError
 from local.endpoint import LOOPBACK, free_port
 from local.first_organization import OperatorCommandError
-from local.grader_process import GraderProcess, GraderProcessError
+from local.grader_process import GraderProcess
 from local.ministack import MiniStackError
 from local.progress import PrintedProgress
 from local.records import LocalProfile
+from local.server_process import ServerProcessError
 from local.stack import LocalStack, StackBusyError
 
 AUTOTUNE = Path(sys.executable).with_name("autotune")
@@ -134,9 +135,9 @@ def main() -> int:
     except (
         DemoError,
         DeploymentError,
-        GraderProcessError,
         MiniStackError,
         OperatorCommandError,
+        ServerProcessError,
         StackBusyError,
     ) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -153,7 +154,7 @@ def score_examples(autotune: CommandLine) -> None:
 
     Raises:
         DemoError: If a command fails, or a completion was not scored.
-        GraderProcessError: If the grader does not start.
+        ServerProcessError: If the grader does not start.
     """
     port = free_port()
     registered = autotune.read(

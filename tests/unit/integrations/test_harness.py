@@ -6,28 +6,37 @@ import pytest
 from integrations import __main__ as command
 from integrations import environments
 from integrations.__main__ import Outcome
-from integrations.environments import Environment, InstallationError, find_environments
+from integrations.environments import (
+    REPOSITORY_ROOT,
+    Environment,
+    InstallationError,
+    find_environments,
+)
 from local.progress import SilentProgress
 
-ENVIRONMENTS = find_environments([])
+PEERS = REPOSITORY_ROOT / "benchmarks" / "peers"
+ENVIRONMENTS = [
+    *find_environments([]),
+    *(Environment(lock.parent) for lock in sorted(PEERS.glob("*/requirements.txt"))),
+]
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS, ids=lambda one: one.name)
 class TestLocks:
     def test_every_package_has_hashes_and_no_address(self, environment):
-        lock = (environment.tests / "requirements.txt").read_text()
+        lock = (environment.source / "requirements.txt").read_text()
         packages = re.findall(r"^[a-z0-9][\w.-]*==\S+(?: ; .*)? \\$", lock, re.M)
         assert packages
         assert len(packages) == len(re.findall(r"^\S", lock, re.M))
         assert "://" not in lock
 
     def test_nothing_for_graphics_processors_is_locked(self, environment):
-        lock = (environment.tests / "requirements.txt").read_text()
+        lock = (environment.source / "requirements.txt").read_text()
         assert not re.search(r"^(torch|nvidia|cuda|triton)\b", lock, re.M)
 
     def test_what_is_pinned_is_locked_as_pinned(self, environment):
-        wanted = (environment.tests / "requirements.in").read_text()
-        lock = (environment.tests / "requirements.txt").read_text()
+        wanted = (environment.source / "requirements.in").read_text()
+        lock = (environment.source / "requirements.txt").read_text()
         for pin in re.findall(r"^(?!torch==)\S+==\S+", wanted, re.M):
             assert f"\n{pin} " in f"\n{lock}"
 
@@ -35,7 +44,6 @@ class TestLocks:
 @pytest.fixture
 def made(monkeypatch, tmp_path):
     """An environment of a folder of its own, and the commands that were run for it."""
-    monkeypatch.setattr(environments, "INTEGRATIONS", tmp_path)
     monkeypatch.setattr(environments, "VENVS", tmp_path / ".venvs")
     folder = tmp_path / "one"
     folder.mkdir()
@@ -51,7 +59,7 @@ def made(monkeypatch, tmp_path):
             Path(command[command.index("--target") + 1]).mkdir(parents=True)
 
     monkeypatch.setattr(environments, "_run", run)
-    return Environment("one"), commands, folder
+    return Environment(folder), commands, folder
 
 
 def test_an_environment_is_made_once_and_the_sdk_put_in_each_time(made):
@@ -76,6 +84,18 @@ def test_another_lock_makes_the_environment_anew_and_leaves_torch(made):
     environment.install(Path("sdk.whl"), SilentProgress())
     assert [line.split()[1] for line in commands] == ["venv", "pip", "pip"]
     assert not left_over.exists()
+
+
+def test_a_lock_tells_the_version_of_what_it_holds(made):
+    environment, _, _ = made
+    assert environment.version_of("a") == "1"
+    with pytest.raises(ValueError, match="locks no b"):
+        environment.version_of("b")
+
+
+def test_names_of_environments_are_their_own():
+    names = [environment.name for environment in ENVIRONMENTS]
+    assert len(set(names)) == len(names)
 
 
 def test_an_environment_that_was_broken_off_is_made_anew(made, monkeypatch):
