@@ -13,7 +13,7 @@ export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down logs status test test-integrations chaos bench browser screenshots \
+.PHONY: help install demo up down logs status test test-integrations chaos bench cost browser screenshots \
 	lint format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -89,6 +89,9 @@ screenshots: browser ## take the pictures of the review page anew
 
 bench: install ## measure cost and speed, and tell which targets are met (out/bench.md)
 	@$(BIN)/python -m benchmarks
+
+cost: install ## price a million completions, and fail where that is over its target (3 minutes)
+	@$(BIN)/python -m benchmarks cost --completions 10000
 
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
