@@ -150,10 +150,10 @@ def measure_load(report: Report, made: Stand, task_id: str) -> None:
         )
 
     throughputs, latencies = {}, {}
+    load.warm_up(made, task_id, per_second=per_second)
     with made.task("patient") as patient:
         for grader, of in (("instant", task_id), ("200 ms", patient)):
             throughputs[grader] = fast(grader, of)
-            load.warm_up(made, of, per_second=per_second)
             latencies[grader] = [steady(grader, of, batch_size) for batch_size in (1, 100)]
     report.targets.append(
         Target(
