@@ -64,7 +64,7 @@ class Latency:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for the report."""
-        return asdict(self)
+        return {**asdict(self), "per_second": round(self.per_second, 1)}
 
 
 def throughput(stand: Stand, task_id: str, *, batch_size: int, count: int) -> Throughput:
