@@ -14,7 +14,7 @@ from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "cost", "requests", "load", "peers")
+PARTS = ("imports", "requests", "load", "peers", "cost")
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
@@ -47,29 +47,35 @@ def main() -> int:
     # A run that is ended from outside stops what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_ENDED))
     report = Report()
-    if "imports" in parts:
-        measure_imports(report)
-    if "cost" in parts:
-        with counted_stand() as counted, counted.task("instant") as task_id:
-            measure_cost(report, counted, task_id, largest=arguments.completions)
-    if {"requests", "load"} & set(parts):
-        with stand() as made, made.task("instant") as task_id:
-            if "requests" in parts:
-                say("timing requests of the busiest routes")
-                report.add(
-                    "CPU per request",
-                    (each.as_json() for each in requests.measure(made, task_id)),
-                )
-            if "load" in parts:
-                measure_load(report, made, task_id)
-    if "peers" in parts:
-        say("loading servers of other people, which are installed first")
-        report.add("Peers", (each.as_json() for each in peers.measure()))
+    for part in parts:
+        measure(part, report, largest=arguments.completions)
+        written = report.write(OUT)  # what is measured stays, if the rest is ended
     for target in report.targets:
         print(target.told())
-    for path in report.write(OUT):
+    for path in written:
         print(f"written: {path.relative_to(REPOSITORY_ROOT)}")
     return 0 if all(target.is_met for target in report.targets) else 1
+
+
+def measure(part: str, report: Report, *, largest: int) -> None:
+    """Measure a part, each on a stack of its own."""
+    if part == "imports":
+        measure_imports(report)
+    elif part == "requests":
+        say("timing requests of the busiest routes")
+        with stand() as made, made.task("instant") as task_id:
+            report.add(
+                "CPU per request", (each.as_json() for each in requests.measure(made, task_id))
+            )
+    elif part == "load":
+        with stand() as made, made.task("instant") as task_id:
+            measure_load(report, made, task_id)
+    elif part == "peers":
+        say("loading servers of other people, which are installed first")
+        report.add("Peers", (each.as_json() for each in peers.measure()))
+    else:
+        with counted_stand() as counted, counted.task("instant") as task_id:
+            measure_cost(report, counted, task_id, largest=largest)
 
 
 def say(what: str) -> None:
