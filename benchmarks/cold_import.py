@@ -6,6 +6,7 @@ processes of one run, because a machine's speed changes from minute to minute.
 """
 
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,7 @@ print(time.perf_counter() - started)
 
 @dataclass(frozen=True)
 class ColdImport:
-    """The shortest of several times, in seconds: what is longer is other work of the machine."""
+    """Medians, in seconds."""
 
     handler: str
     seconds: float
@@ -82,7 +83,7 @@ def _compare(handler: str, paths: Sequence[str]) -> ColdImport:
     for _ in range(_REPETITIONS):
         baseline.append(_seconds(_BASELINE, paths))
         ours.append(_seconds(statement, paths))
-    return ColdImport(handler, min(ours), min(baseline))
+    return ColdImport(handler, statistics.median(ours), statistics.median(baseline))
 
 
 def _seconds(statement: str, paths: Sequence[str]) -> float:
