@@ -41,6 +41,15 @@ def leased_in_a_thread(workers: PatientWorkers) -> tuple[threading.Thread, list[
     return thread, how
 
 
+def assert_waits_for(worker: Any, workers: PatientWorkers) -> None:
+    waiting, how = leased_in_a_thread(workers)
+    waiting.join(timeout=0.5)
+    assert waiting.is_alive()
+    workers.release(worker)
+    waiting.join(timeout=10)
+    assert how == ["reused"]
+
+
 def test_a_few_workers_start_at_once(workers: PatientWorkers) -> None:
     assert [lease(workers)[1] for _ in range(AT_ONCE)] == ["spawn"] * AT_ONCE
 
@@ -64,24 +73,14 @@ def test_another_worker_starts_for_one_that_waited(workers: PatientWorkers) -> N
 def test_no_other_starts_while_one_is_on_its_way(workers: PatientWorkers) -> None:
     first = [lease(workers)[0] for _ in range(AT_ONCE)]
     on_its_way, _ = lease(workers, warm=False)
-    waiting, how = leased_in_a_thread(workers)
-    waiting.join(timeout=0.5)
-    assert waiting.is_alive()
-    workers.release(first[0])
-    waiting.join(timeout=10)
-    assert how == ["reused"]
+    assert_waits_for(first[0], workers)
     assert on_its_way._cold
 
 
 def test_on_a_busy_machine_it_waits_longer() -> None:
     workers = PatientWorkers(is_busy=lambda: True)
     first = [lease(workers)[0] for _ in range(AT_ONCE)]
-    waiting, how = leased_in_a_thread(workers)
-    waiting.join(timeout=0.5)
-    assert waiting.is_alive()
-    workers.release(first[0])
-    waiting.join(timeout=10)
-    assert how == ["reused"]
+    assert_waits_for(first[0], workers)
 
 
 def test_hundreds_that_wait_all_get_one_of_the_few(workers: PatientWorkers) -> None:
