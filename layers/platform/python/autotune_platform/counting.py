@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from boto3.dynamodb.types import TypeSerializer
+from autotune_platform.item_format import value_to_wire
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 MAX_ADDITIONS = 100
 """Most items that one transaction writes."""
 
-_serializer = TypeSerializer()
 # Others wrote the same items, or the table is busy: read again, and try again.
 _PASSING = frozenset(
     {
@@ -72,7 +71,7 @@ def _update(addition: Addition) -> dict[str, Any]:
         return f"#{len(names) - 1}"
 
     def valued(value: Any) -> str:
-        values[f":{len(values)}"] = _serializer.serialize(value)
+        values[f":{len(values)}"] = value_to_wire(value)
         return f":{len(values) - 1}"
 
     added = [

@@ -3,15 +3,16 @@
 import os
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from autotune.protocol.completions import Priority
+from autotune_platform.frozen_model import FrozenModel
 
 
-class Environment(BaseModel):
+class Environment(FrozenModel):
     """What every function is told; a field is the environment variable of its name in capitals."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(extra="ignore")
 
     registry_table: str
     secrets_key_id: str

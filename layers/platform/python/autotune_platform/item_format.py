@@ -1,13 +1,9 @@
 """How items look on DynamoDB's wire, and how they look to repositories."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 from typing import Any
-
-from boto3.dynamodb.types import Binary, TypeDeserializer, TypeSerializer
-
-_serializer = TypeSerializer()
-_deserializer = TypeDeserializer()
 
 Item = dict[str, Any]
 
@@ -21,32 +17,71 @@ def key_to_wire(pk: str, sk: str) -> dict[str, Any]:
 
 def item_to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return plain attributes as DynamoDB takes them."""
-    return {name: _serializer.serialize(_decimals(value)) for name, value in item.items()}
+    return {name: value_to_wire(value) for name, value in item.items()}
 
 
 def item_from_wire(item: Mapping[str, Any]) -> Item:
     """Return attributes from DynamoDB, or from its stream, as plain values."""
-    return {name: _plain(_deserializer.deserialize(value)) for name, value in item.items()}
+    return {name: _from_wire(value) for name, value in item.items()}
 
 
-def _decimals(value: Any) -> Any:
-    if isinstance(value, float):
-        # DynamoDB knows no number nearer to zero than 1e-130.
-        return Decimal(repr(value)) if abs(value) > _SMALLEST_NUMBER else Decimal(0)
-    if isinstance(value, dict):
-        return {name: _decimals(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_decimals(member) for member in value]
-    return value
+def value_to_wire(value: Any) -> dict[str, Any]:  # noqa: PLR0911 - one for each of its types
+    """Return a plain value as DynamoDB takes it.
+
+    Raises:
+        TypeError: it is of no type that DynamoDB has, or an empty set, or not a finite number.
+    """
+    match value:
+        case None:
+            return {"NULL": True}
+        case bool():
+            return {"BOOL": value}
+        case str():
+            return {"S": value}
+        case int() | float():
+            return {"N": _digits(value)}
+        case bytes():
+            return {"B": value}
+        case Mapping():
+            return {"M": item_to_wire(value)}
+        case list() | tuple():
+            return {"L": [value_to_wire(member) for member in value]}
+        case Set() if value and all(isinstance(member, str) for member in value):
+            return {"SS": sorted(value)}
+        case Set() if value and all(type(member) is int for member in value):
+            return {"NS": [str(member) for member in sorted(value)]}
+    message = f"DynamoDB stores no {type(value).__name__} such as this"
+    raise TypeError(message)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, Binary):
-        return bytes(value)  # type: ignore[call-overload]
-    if isinstance(value, dict):
-        return {name: _plain(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_plain(member) for member in value]
-    return value
+def _digits(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if not math.isfinite(value):
+        message = f"DynamoDB stores no number that is {value}"
+        raise TypeError(message)
+    # It knows no number nearer to zero than 1e-130.
+    return repr(value) if abs(value) > _SMALLEST_NUMBER else "0"
+
+
+def _from_wire(wire: Mapping[str, Any]) -> Any:
+    ((kind, value),) = wire.items()
+    return _READERS[kind](value)
+
+
+def _number(digits: str) -> int | float:
+    exact = Decimal(digits)
+    return int(exact) if exact == exact.to_integral_value() else float(exact)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "S": str,
+    "N": _number,
+    "BOOL": bool,
+    "NULL": lambda _: None,
+    "B": bytes,
+    "M": item_from_wire,
+    "L": lambda members: [_from_wire(member) for member in members],
+    "SS": set,
+    "NS": lambda members: {_number(member) for member in members},
+}

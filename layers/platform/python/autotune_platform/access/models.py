@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.access import Role
+from autotune_platform.frozen_model import FrozenModel
 
 Resource = Literal[
     "keys",
@@ -24,20 +23,16 @@ Action = Literal["create", "read", "update", "delete"]
 Scope = Literal["own", "organization"]
 
 
-class Organization(BaseModel):
+class Organization(FrozenModel):
     """A tenant."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     name: str
     created_at: datetime
 
 
-class Key(BaseModel):
+class Key(FrozenModel):
     """An API key; its secret is derived from id and version and stored nowhere."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str
@@ -49,14 +44,12 @@ class Key(BaseModel):
     created_at: datetime
 
 
-class Caller(BaseModel):
+class Caller(FrozenModel):
     """The authenticated sender of one request.
 
     ``by_link`` tells who came by a link from who signed with a key; ``review_id`` confines the
     former to one review, where the link says so.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     key_id: str
     organization_id: str

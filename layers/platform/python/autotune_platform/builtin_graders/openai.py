@@ -7,7 +7,7 @@ labels there, and so they are here. Source: OpenAI's guide to graders and its AP
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from autotune.protocol.builtin import (
     BuiltinConfiguration,
@@ -21,6 +21,7 @@ from autotune.protocol.limits import MAX_MULTI_GRADERS
 from autotune.protocol.types import UnitInterval
 from autotune_platform.builtin_graders.faults import configuration_error
 from autotune_platform.errors import InvalidRequestError
+from autotune_platform.frozen_model import FrozenModel
 
 _SUPPORTED = "supported now are string_check, text_similarity and multi"
 _UNSUPPORTED_TYPES = {
@@ -35,8 +36,8 @@ _UNSUPPORTED_METRICS = {
 }
 
 
-class _OpenAiModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _OpenAiModel(FrozenModel):
+    model_config = ConfigDict(extra="forbid")
 
     name: str = ""
 

@@ -3,8 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
-
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.graders.gateway import Path
 from autotune_platform.scoring.models import ChunkProgress
 
@@ -17,7 +16,7 @@ CallState = Literal["open", "answered", "expired"]
 _FEWEST_BETWEEN_LOOKS = timedelta(minutes=10)
 
 
-class Call(BaseModel):
+class Call(FrozenModel):
     """One request to a grader that may answer it later: to know its id is to be allowed to.
 
     Attributes:
@@ -32,8 +31,6 @@ class Call(BaseModel):
         answer_sha256: of the answer's body, so that the same answer can be told from another.
         answer_parts: in how many items the answer is stored; 0 once it is applied.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     progress: ChunkProgress

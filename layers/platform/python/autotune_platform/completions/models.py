@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
+from autotune_platform.frozen_model import FrozenModel
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
 
@@ -22,14 +23,14 @@ CHUNK_TEXT_BYTES = 8_000_000
 """Most text that small chunks are merged up to: a run's function holds all of it in memory."""
 
 
-class CompletionHeader(BaseModel):
+class CompletionHeader(FrozenModel):
     """What is known of a completion beside its text.
 
     ``grader_id`` and ``grader_version`` are the panel's where several graders judge together. From
     ``expires_at`` on the text is gone; None keeps it until it is deleted.
     """
 
-    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     id: str
     organization_id: str
@@ -80,10 +81,8 @@ class PackedText(NamedTuple):
     object_key: str | None
 
 
-class Segment(BaseModel):
+class Segment(FrozenModel):
     """Consecutive completions of a batch that go to one grader, or one panel, for one task."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str
     grader_id: str
@@ -103,7 +102,7 @@ class Segment(BaseModel):
         return created_at.replace(microsecond=0) + timedelta(days=self.retention_days)
 
 
-class Batch(BaseModel):
+class Batch(FrozenModel):
     """What came in one submission; a single completion is a batch of one.
 
     ``fingerprint`` tells a repeated submission from another one under the same idempotency key. A
@@ -112,8 +111,6 @@ class Batch(BaseModel):
     queued. ``sweeps`` counts how often its pending completions were driven again. Until
     ``asleep_until`` a run of it sleeps on purpose.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str
@@ -175,14 +172,12 @@ class Batch(BaseModel):
         return (segment for segment in self.segments for _ in range(segment.count))
 
 
-class Chunk(BaseModel):
+class Chunk(FrozenModel):
     """Completions of one organisation for one grader, as they pass through the queue: ids only.
 
     ``generation`` is 0 at first and higher for what is driven again, so that it gets a new run.
     ``panel_id`` is the panel that the grader judges in, if any.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     organization_id: str
     grader_id: str

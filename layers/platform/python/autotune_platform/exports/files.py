@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -52,7 +53,9 @@ class ExportFiles:
 
     def fetch(self, file: StoredFile, path: Path) -> None:
         """Download a file."""
-        self._s3.download_file(self._bucket, file.key, str(path))
+        body = self._s3.get_object(Bucket=self._bucket, Key=file.key)["Body"]
+        with path.open("wb") as downloaded:
+            shutil.copyfileobj(body, downloaded)
 
     def link(self, file: StoredFile) -> str:
         """Return a URL that anybody may download a file from, for 15 minutes."""

@@ -3,11 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.exports import CreateExportRequest, ExportErrorCode, ExportState
 from autotune.protocol.limits import EXPORT_DAYS
 from autotune.protocol.problems import LimitProblem
+from autotune_platform.frozen_model import FrozenModel
 
 OPEN: tuple[ExportState, ...] = ("pending", "running")
 """States of an export that is under way."""
@@ -22,7 +21,7 @@ FileKind = Literal["candidates", "pairs", "part"]
 """Of the files of an export, its ``part`` files are for download; the others hold no text."""
 
 
-class Position(BaseModel):
+class Position(FrozenModel):
     """Where the next stretch of an export's work begins.
 
     Attributes:
@@ -32,8 +31,6 @@ class Position(BaseModel):
         row: pairs of the file after them that are done with.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     phase: Phase
     task_id: str | None = None
     token: str | None = None
@@ -41,10 +38,8 @@ class Position(BaseModel):
     row: int = 0
 
 
-class StoredFile(BaseModel):
+class StoredFile(FrozenModel):
     """A file of an export in the bucket; ``name`` is what a download is called."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str
     name: str
@@ -53,7 +48,7 @@ class StoredFile(BaseModel):
     records: int
 
 
-class Export(BaseModel):
+class Export(FrozenModel):
     """An export and how far it has come.
 
     Attributes:
@@ -65,8 +60,6 @@ class Export(BaseModel):
         slot: which of its organisation's places for open exports it holds while it is open.
         as_of: verdicts from then on are not in it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str

@@ -6,7 +6,7 @@ one probe at a time may show that the grader is back (M. Nygard, "Release It!", 
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from autotune_platform.frozen_model import FrozenModel
 
 WINDOW_SECONDS = 60
 _BUCKET_SECONDS = 10
@@ -18,16 +18,14 @@ _LONGEST_OPEN_SECONDS = 600
 Phase = Literal["closed", "open", "half-open"]
 
 
-class Outcomes(BaseModel):
+class Outcomes(FrozenModel):
     """Calls of ten seconds; ``failed`` ones found the grader down, whatever they asked."""
-
-    model_config = ConfigDict(frozen=True)
 
     passed: int = 0
     failed: int = 0
 
 
-class Circuit(BaseModel):
+class Circuit(FrozenModel):
     """What is known of a grader's health; times are Unix seconds.
 
     Attributes:
@@ -37,8 +35,6 @@ class Circuit(BaseModel):
         probe: the round that may call now, while half-open.
         probe_until: when that round has lost its leave.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     recent: dict[int, Outcomes] = {}
     openings: int = 0

@@ -7,9 +7,8 @@ one probe, or every other one, keeps the status that it has.
 from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.graders import GraderStatus, HealthReason, ProbeOutcome
+from autotune_platform.frozen_model import FrozenModel
 
 PROBES_TO_CHANGE = 2
 """How many probes in a row make a grader ``active`` again, or ``degraded``."""
@@ -18,10 +17,8 @@ PROBES_TO_GIVE_UP = 6
 """How many probes in a row have to fail for ``inactive``; half an hour's."""
 
 
-class Probe(BaseModel):
+class Probe(FrozenModel):
     """What one probe found; ``reason_code`` says why it was not ``healthy``."""
-
-    model_config = ConfigDict(frozen=True)
 
     probed_at: datetime
     outcome: ProbeOutcome
@@ -29,7 +26,7 @@ class Probe(BaseModel):
     reason_code: HealthReason | None = None
 
 
-class Health(BaseModel):
+class Health(FrozenModel):
     """What the probes of a verified grader found so far.
 
     Attributes:
@@ -39,8 +36,6 @@ class Health(BaseModel):
         failed: how many in a row failed.
         answered: how many in a row did not.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     grader_id: str
     updated_at: datetime

@@ -7,22 +7,18 @@ outlives. So the calls under way never exceed the places taken.
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from autotune_platform.frozen_model import FrozenModel
 
 
-class Lease(BaseModel):
+class Lease(FrozenModel):
     """Places that one round holds until a Unix second."""
-
-    model_config = ConfigDict(frozen=True)
 
     places: int
     until: float
 
 
-class Leases(BaseModel):
+class Leases(FrozenModel):
     """Who holds places at a grader, by round."""
-
-    model_config = ConfigDict(frozen=True)
 
     held: dict[str, Lease] = {}
 

@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.graders import (
     AsyncSettings,
     GraderKind,
@@ -13,15 +11,14 @@ from autotune.protocol.graders import (
     Visibility,
 )
 from autotune.protocol.grading import GraderCapabilities
+from autotune_platform.frozen_model import FrozenModel
 
 
-class Grader(BaseModel):
+class Grader(FrozenModel):
     """A registered grader; its secret is derived from id and ``secret_version``.
 
     ``endpoint`` is of a grader of kind ``http``, ``builtin`` the configuration of a builtin one.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str
@@ -46,10 +43,8 @@ class Grader(BaseModel):
     updated_at: datetime
 
 
-class UsableGrader(BaseModel):
+class UsableGrader(FrozenModel):
     """What asking a grader needs: the registration and the secrets that are valid now, if any."""
-
-    model_config = ConfigDict(frozen=True)
 
     grader: Grader
     secrets: tuple[str, ...]

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Literal, Self
 
 from aws_lambda_powertools import Logger
-from pydantic import BaseModel, ConfigDict
 
 from autotune_platform.clients import REFUSALS
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.errors import UnavailableError
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.probe import ask_health
@@ -26,10 +26,8 @@ _SECONDS_FOR_ONE = 20
 _Result = Literal["probed", "changed", "left"]
 
 
-class ProbeReport(BaseModel):
+class ProbeReport(FrozenModel):
     """What one run did, in graders; those ``left`` had no time and come first in the next run."""
-
-    model_config = ConfigDict(frozen=True)
 
     probed: int = 0
     changed: int = 0

@@ -3,18 +3,19 @@
 from datetime import UTC, datetime
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from autotune_platform.completions.open_batches import OpenBatchService
 from autotune_platform.environment import SubmissionEnvironment
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.operations.sweeper import BATCHES_PER_SHARD
 
 
-class StuckBatch(BaseModel):
+class StuckBatch(FrozenModel):
     """An overdue batch: ids and counts, never text."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
     batch_id: str
     organization_id: str

@@ -15,7 +15,6 @@ from functools import cache
 from typing import Literal, Self
 
 from aws_lambda_powertools import Logger
-from pydantic import BaseModel, ConfigDict
 
 from autotune.protocol.completions import Priority
 from autotune_platform.callbacks.waiting import CallWaits
@@ -24,6 +23,7 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatchService
 from autotune_platform.environment import SweepEnvironment
 from autotune_platform.errors import UnavailableError
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.scoring.projection import VerdictProjection
 
 logger = Logger()
@@ -41,10 +41,8 @@ Outcome = Literal["closed", "driven", "failed", "postponed", "overtaken"]
 """What became of one batch; ``overtaken`` is one that another sweep drove."""
 
 
-class SweepReport(BaseModel):
+class SweepReport(FrozenModel):
     """What one sweep did, in batches."""
-
-    model_config = ConfigDict(frozen=True)
 
     closed: int = 0
     driven: int = 0

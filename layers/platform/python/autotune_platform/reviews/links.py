@@ -12,11 +12,12 @@ import hashlib
 import hmac
 from datetime import UTC, datetime
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.errors import LinkExpiredError, UnauthenticatedError
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.reviews.models import ReviewSummary
 
 ANYONE = "anyone"
@@ -26,7 +27,7 @@ _LONGEST_TOKEN = 1_024
 _SIGNED = b"autotune.review-link.v1."
 
 
-class LinkPayload(BaseModel):
+class LinkPayload(FrozenModel):
     """What a link says.
 
     Attributes:
@@ -35,7 +36,7 @@ class LinkPayload(BaseModel):
         expires_at: Unix seconds.
     """
 
-    model_config = ConfigDict(frozen=True, populate_by_name=True, extra="forbid")
+    model_config = ConfigDict(populate_by_name=True, extra="forbid")
 
     id: str = Field(alias="i")
     organization_id: str = Field(alias="o")

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from autotune.protocol.completions import VerdictState
@@ -12,15 +12,16 @@ from autotune.protocol.ids import derived_id
 from autotune.protocol.reviews import AnswerReviewRequest, ReviewReason, ReviewState
 from autotune.protocol.tasks import OnExpiry
 from autotune_platform.access.models import Caller
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.scoring.models import Opinion
 
 MOST_NAMES_NOTED = 200
 """Whoever opens a shared link makes up their name: names alone could fill a review's item."""
 
 
-class _Stored(BaseModel):
+class _Stored(FrozenModel):
     # Item attributes are camelCase, because the index names them in its projection.
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
 class Preliminary(_Stored):

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.rewards import RewardUrlState
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.tasks.models import Task
 
 
-class RewardUrl(BaseModel):
+class RewardUrl(FrozenModel):
     """An address at which one task is asked about one model; revoked ones are kept."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str

@@ -7,8 +7,7 @@ holds the claim of a question for a day.
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from pydantic import BaseModel, ConfigDict
-
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.registry import (
     RECORD,
     collection,
@@ -24,7 +23,7 @@ _CLAIM = "claim"
 _CLAIM_HOLDS = timedelta(days=1)
 
 
-class Claim(BaseModel):
+class Claim(FrozenModel):
     """Which completion answers a question: written before that completion is submitted.
 
     Attributes:
@@ -32,8 +31,6 @@ class Claim(BaseModel):
         batch_id: of the submission that asks it, which may never come to be.
         place: of the completion in that batch.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     fingerprint: str
     batch_id: str

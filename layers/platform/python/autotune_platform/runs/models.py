@@ -4,20 +4,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from autotune.protocol.runs import RunState, RunStep
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.scoring.models import ChunkProgress
 
 ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 """States that a run never leaves."""
 
 
-class RunStanding(BaseModel):
+class RunStanding(FrozenModel):
     """Where a run stands after a round."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
     state: RunState
     step: RunStep
@@ -62,10 +63,8 @@ def _after_round(progress: ChunkProgress) -> tuple[RunState, RunStep, int]:
     return "completed", "done", 0
 
 
-class Event(BaseModel):
+class Event(FrozenModel):
     """Where a run stood at a moment."""
-
-    model_config = ConfigDict(frozen=True)
 
     at: datetime
     state: RunState

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from autotune.protocol.grading import (
@@ -16,11 +16,12 @@ from autotune.protocol.grading import (
     GraderVersion,
     ScoreResponse,
 )
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.graders.gateway import GraderAnswer, GraderCallError, Path
 from autotune_platform.scoring.judging import Judgement
 
 
-class _Envelope(BaseModel):
+class _Envelope(FrozenModel):
     """A batch answer whose items are still unread, so that one bad item spoils no other."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="ignore")

@@ -8,10 +8,11 @@ earlier: at the ends of a range of time the key condition takes in too much, and
 from datetime import datetime
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.scores import ScoreFilters as WireScoreFilters
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.queries import Filter
 
 # Around every sort key: digits and "-" are what times are made of, and "~" lies behind them.
@@ -19,7 +20,7 @@ _FIRST_KEY, _LAST_KEY = "0", "~"
 _times = TypeAdapter(datetime)
 
 
-class ScoreFilters(BaseModel):
+class ScoreFilters(FrozenModel):
     """Which verdicts are asked for; ``None`` leaves nothing out.
 
     Attributes:
@@ -28,8 +29,6 @@ class ScoreFilters(BaseModel):
         start: the earliest decision, included; in UTC.
         end: the latest decision, left out; in UTC.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str | None = None
     model_id: str | None = None

@@ -6,25 +6,22 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_TASK_GRADERS
+from autotune_platform.frozen_model import FrozenModel
 
 _FIRST_BACK_OFF_SECONDS = 1
 _LONGEST_BACK_OFF_SECONDS = 300
 _LONGEST_JITTER_SECONDS = 60
 
 
-class Opinion(BaseModel):
+class Opinion(FrozenModel):
     """What one member of a panel made of a completion, as its verdict tells of it.
 
     ``grader_version`` is the one that answered, else the one that was registered.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     grader_id: str
     grader_version: str
@@ -35,7 +32,7 @@ class Opinion(BaseModel):
     reason_code: ReasonCode | None = None
 
 
-class Verdict(BaseModel):
+class Verdict(FrozenModel):
     """What became of one completion at one grader: written once, never changed.
 
     ``grader_version`` is the version registered when the completion was submitted, and part of the
@@ -46,8 +43,6 @@ class Verdict(BaseModel):
     ``opinions``. A member's own opinion is of the same kind, and has the panel's id in
     ``panel_id``, which nothing else has.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     completion_id: str
     organization_id: str
@@ -88,7 +83,7 @@ class Verdict(BaseModel):
         return self.reported_version or self.grader_version
 
 
-class Tally(BaseModel):
+class Tally(FrozenModel):
     """Which completions of a batch are told of and counted, by their place in the batch.
 
     Attributes:
@@ -98,8 +93,6 @@ class Tally(BaseModel):
             place, and the place of the grader in its panel.
         decided_at: the latest decision that is counted, opinions left out.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     batch_id: str
     version: int = 0
@@ -167,7 +160,7 @@ class OfGrader(Protocol):
         ...
 
 
-class ChunkProgress(BaseModel):
+class ChunkProgress(FrozenModel):
     """What a run carries from step to step: ids and counts, never text.
 
     A pass asks the grader once about each completion that has no verdict; it may take several
@@ -189,8 +182,6 @@ class ChunkProgress(BaseModel):
         wait_seconds: until the first of them is due.
         rounds: rounds that are over.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     organization_id: str
     grader_id: str

@@ -9,26 +9,23 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.ids import derived_id, is_id
 from autotune.protocol.tasks import Aggregation, ReviewPolicy
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.table import Table
 
 _PANEL = "panel"
 
 
-class PanelMember(BaseModel):
+class PanelMember(FrozenModel):
     """A grader of a panel, in the version that was registered when the panel was put together."""
-
-    model_config = ConfigDict(frozen=True)
 
     grader_id: str
     grader_version: str
     weight: float
 
 
-class Panel(BaseModel):
+class Panel(FrozenModel):
     """Graders that judge together.
 
     Attributes:
@@ -36,8 +33,6 @@ class Panel(BaseModel):
         review: when a person is asked; None where nobody ever is.
         is_human: its only member is a person, who is asked about every completion.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str

@@ -4,14 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from boto3.dynamodb.types import TypeDeserializer
-
+from autotune_platform.item_format import Item, item_from_wire
 from autotune_platform.scoring.models import Verdict
-from autotune_platform.table import Item
 
 VERDICT_PREFIX = "verdict#"
 _OPINION_PREFIX = "opinion#"
-_deserializer = TypeDeserializer()
 # Item attributes are camelCase, because the index names them in its projection.
 _ATTRIBUTES = {
     "organization_id": "organizationId",
@@ -44,8 +41,7 @@ def verdict_in(record: Mapping[str, Any]) -> Verdict | None:
     prefixes = (VERDICT_PREFIX, _OPINION_PREFIX)
     if record["eventName"] != "INSERT" or not change["Keys"]["sk"]["S"].startswith(prefixes):
         return None
-    image = change["NewImage"].items()
-    return verdict_from({name: _deserializer.deserialize(value) for name, value in image})
+    return verdict_from(item_from_wire(change["NewImage"]))
 
 
 def verdict_key(grader_id: str, version: str) -> str:

@@ -3,19 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from autotune.protocol.tasks import Aggregation, GraderWeight, ReviewPolicy
+from autotune_platform.frozen_model import FrozenModel
 
 
-class Task(BaseModel):
+class Task(FrozenModel):
     """A definition of what needs to be scored.
 
     ``graders`` are all of them; ``grader_id`` is there where it is only one. A ``quorum`` of None
     is all of them.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str

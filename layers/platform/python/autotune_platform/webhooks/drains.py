@@ -7,7 +7,7 @@ A function that dies holds its webhook until its time is over, and no longer.
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from autotune_platform.frozen_model import FrozenModel
 
 LONGEST_DELAY_SECONDS = 900
 """The longest that SQS holds a message back."""
@@ -19,10 +19,8 @@ DRAIN_KEPT_SECONDS = 86_400
 """How long the state of a drain is kept after its last change."""
 
 
-class Drain(BaseModel):
+class Drain(FrozenModel):
     """Who drains a webhook until when, and the wake-up that is on its way; Unix seconds."""
-
-    model_config = ConfigDict(frozen=True)
 
     holder: str = ""
     until: float = 0

@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from autotune.protocol.events import (
     DeliveryError,
     DeliveryStatus,
@@ -12,18 +10,17 @@ from autotune.protocol.events import (
     EventType,
     WebhookStatus,
 )
+from autotune_platform.frozen_model import FrozenModel
 
 AllEvents = Literal["all"]
 
 
-class Event(BaseModel):
+class Event(FrozenModel):
     """Something that happened in an organisation, once.
 
     ``id`` follows from what happened, so that telling of it again tells of the same event;
     ``occurred_at`` and ``data`` follow from it, too.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     type: EventType
@@ -32,14 +29,12 @@ class Event(BaseModel):
     data: dict[str, Any]
 
 
-class Webhook(BaseModel):
+class Webhook(FrozenModel):
     """An organisation's wish to be told of events at a URL.
 
     Its secret is derived from id and ``secret_version``; the version before it signs, too, until
     ``previous_secret_until``.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     organization_id: str
@@ -63,14 +58,12 @@ class Webhook(BaseModel):
         )
 
 
-class Delivery(BaseModel):
+class Delivery(FrozenModel):
     """One event on its way to one webhook.
 
     ``body`` is the very text that is sent, the same in every attempt. ``due_at`` is when the next
     attempt may start; only what is ``pending`` has it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     webhook_id: str
     event_id: str
@@ -86,10 +79,8 @@ class Delivery(BaseModel):
     last_error: DeliveryError | None = None
 
 
-class WebhookKey(BaseModel):
+class WebhookKey(FrozenModel):
     """Which webhook of which organisation; also the message that wakes the deliverer for it."""
-
-    model_config = ConfigDict(frozen=True)
 
     organization_id: str
     webhook_id: str

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from pydantic import (
+    VERSION,
     AfterValidator,
     AwareDatetime,
     BaseModel,
@@ -25,32 +26,38 @@ from autotune.protocol.limits import (
     MAX_NAME_CHARACTERS,
 )
 
+# In older ones, threads that are the first to use a model break it (pydantic's issue 13419).
+_THREADS_MAY_BUILD = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
+
 METADATA_TOO_LARGE: Final = "metadata_too_large"
 """Type of the fault of metadata over their limit; its context has ``maximum`` and ``actual``."""
 
 
-class RequestModel(BaseModel):
-    """What a caller sends: camelCase, and a field that nobody knows is an error."""
+class _WireModel(BaseModel):
+    """What is sent either way: camelCase, and frozen.
+
+    It is built when it is first used, of which one process uses few.
+    """
 
     model_config = ConfigDict(
         alias_generator=to_camel,
         populate_by_name=True,
-        extra="forbid",
         frozen=True,
         hide_input_in_errors=True,  # errors end in logs, and prompts must not
+        defer_build=_THREADS_MAY_BUILD,
     )
 
 
-class ResponseModel(BaseModel):
-    """What a caller receives: camelCase; unknown fields are skipped, so that each side can grow."""
+class RequestModel(_WireModel):
+    """What a caller sends: a field that nobody knows is an error."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        populate_by_name=True,
-        extra="ignore",
-        frozen=True,
-        hide_input_in_errors=True,
-    )
+    model_config = ConfigDict(extra="forbid")
+
+
+class ResponseModel(_WireModel):
+    """What a caller receives: unknown fields are skipped, so that each side can grow."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 def _metadata_within_limit(value: dict[str, Any]) -> dict[str, Any]:

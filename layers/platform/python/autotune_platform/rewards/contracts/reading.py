@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+from pydantic import ConfigDict, PlainValidator, ValidationError
 
 from autotune.protocol.completions import Score
 from autotune.protocol.limits import MAX_REQUEST_BYTES, MAX_REWARD_QUESTIONS
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune_platform.errors import InvalidRequestError
+from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.http.problems import invalid_request
 from autotune_platform.rewards.models import Question
 
@@ -34,10 +35,10 @@ class Contract:
     most_bytes: int = MAX_REQUEST_BYTES
 
 
-class TrainerRequest(BaseModel):
+class TrainerRequest(FrozenModel):
     """What a trainer sends: fields that nobody here knows are skipped."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
 
 def _text_or_list(value: Any) -> str | list[Any]:
