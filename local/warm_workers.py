@@ -1,16 +1,20 @@
-"""Has MiniStack's functions wait for a warm worker before another is started.
+"""Has MiniStack's functions wait for a warm worker before another is started, and fail alone.
 
 MiniStack starts a process for each invocation that finds none idle, as AWS does. On AWS that costs
 the other invocations nothing. On a laptop each start takes most of a second of CPU from all of
 them: they take longer, more of them overlap, so more workers are started. At 26 completions a
 second, two cores got to over a thousand invocations under way, and never back.
+
+Where a worker does not start, MiniStack ends all workers of its function. Those of them that are
+just starting fail by that, and end the next ones: after one was killed, all invocations of a
+function failed for minutes.
 """
 
 import os
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from functools import partialmethod
+from functools import partialmethod, wraps
 from threading import Event, Lock
 from typing import Any
 
@@ -38,12 +42,26 @@ def install() -> None:
     workers = PatientWorkers()
     lambda_svc.acquire_worker = workers.acquire
     lambda_svc.release_worker = workers.release
+    lambda_runtime.Worker.invoke = failing_alone(lambda_runtime.Worker.invoke)
     # After a call that logged nothing a worker is held for 50 ms more, and asked every one of them
     # for a line: it writes its lines before its answer, so that a few are enough.
     lambda_runtime.Worker._drain_stderr_bounded = partialmethod(  # noqa: SLF001 - it has no setting
         lambda_runtime.Worker._drain_stderr_bounded,  # noqa: SLF001
         first_line_wait=_LOG_SECONDS,
     )
+
+
+def failing_alone(invoke: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    """Have a worker that does not start answer so, instead of raising what ends the others."""
+
+    @wraps(invoke)
+    def invoke_alone(worker: Any, *event: Any, **context: Any) -> dict[str, Any]:
+        try:
+            return invoke(worker, *event, **context)
+        except Exception as error:  # noqa: BLE001 - whatever it is, other workers are well
+            return {"status": "error", "error": f"{type(error).__name__}: {error}"}
+
+    return invoke_alone
 
 
 class PatientWorkers:

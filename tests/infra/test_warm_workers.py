@@ -1,15 +1,19 @@
 """The patience of invocations on the local stack, with MiniStack's own pool of workers."""
 
+import io
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ministack.core import lambda_runtime
+from ministack.services import lambda_svc
 
-from local.warm_workers import AT_ONCE, Machine, PatientWorkers
+from local.warm_workers import AT_ONCE, Machine, PatientWorkers, failing_alone
 
 NAME = "waits"
 ARN = f"arn:aws:lambda:us-east-1:000000000000:function:{NAME}"
@@ -102,3 +106,51 @@ def test_a_machine_is_busy_when_its_cores_are_taken(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("local.warm_workers._SAMPLE_SECONDS", 0.0)
     machine = Machine()
     assert machine.is_busy()
+
+
+HANDLER = """
+import os, pathlib, time
+
+folder = pathlib.Path({folder!r})
+if (folder / "broken").exists():
+    os._exit(1)
+
+def handle(event, context):
+    (folder / "started").touch()
+    while not (folder / "go on").exists():
+        time.sleep(0.01)
+    return "done"
+"""
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # MiniStack leaves a dead worker's pipes
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_worker_that_does_not_start_ends_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        lambda_runtime.Worker, "invoke", failing_alone(lambda_runtime.Worker.invoke)
+    )
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as archive:
+        archive.writestr("waits.py", HANDLER.format(folder=str(tmp_path)))
+    config = {**FUNCTION[1], "Handler": "waits.handle", "Timeout": 60}
+
+    def invoke() -> dict[str, Any]:
+        record = {"config": config, "code_zip": code.getvalue()}
+        answer: dict[str, Any] = lambda_svc._execute_function_warm(record, {}, "request")
+        return answer
+
+    try:
+        with ThreadPoolExecutor() as threads:
+            running = threads.submit(invoke)
+            while not (tmp_path / "started").exists():
+                assert not running.done(), running.result()
+                time.sleep(0.01)
+            (tmp_path / "broken").touch()
+            assert "Worker process exited immediately" in invoke()["body"]["errorMessage"]
+            (tmp_path / "go on").touch()
+            assert running.result()["body"] == "done"
+    finally:
+        (tmp_path / "go on").touch()
+        lambda_runtime.reset()

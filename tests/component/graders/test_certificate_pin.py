@@ -12,7 +12,8 @@ import pytest
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.ids import new_id
 from autotune_platform.graders import gateway as gateway_module
-from autotune_platform.graders.gateway import GraderCallError, GraderGateway
+from autotune_platform.graders.calls import GraderCallError
+from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.models import Grader, UsableGrader
 from tests.support.certificates import Certificate, make_certificate
 from tests.support.graders import LoopbackGrader, loopback_grader

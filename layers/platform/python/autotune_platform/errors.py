@@ -1,10 +1,12 @@
 """Errors that a caller can cause or must know of; ``http.problems`` turns them into responses."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from autotune.protocol.problems import FieldProblem, LimitProblem
-from autotune.protocol.reviews import ReviewState
+
+if TYPE_CHECKING:
+    from autotune.protocol.reviews import ReviewState
 
 
 class AutotuneError(Exception):
@@ -115,7 +117,7 @@ class ReviewClosedError(ConflictError):
 
     title = "The review is not open any more"
 
-    def __init__(self, detail: str, *, state: ReviewState) -> None:
+    def __init__(self, detail: str, *, state: "ReviewState") -> None:
         super().__init__(detail)
         self.code = f"review_{state}"
 

@@ -3,7 +3,7 @@
 from autotune_platform.callbacks.models import Call
 from autotune_platform.callbacks.repository import CallRepository
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.graders.gateway import GraderAnswer, GraderCallError
+from autotune_platform.graders.calls import GraderAnswer, GraderCallError
 from autotune_platform.graders.models import UsableGrader
 from autotune_platform.scoring.answers import read_answer
 from autotune_platform.scoring.deciding import Decisions

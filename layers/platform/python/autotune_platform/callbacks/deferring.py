@@ -17,7 +17,7 @@ from autotune_platform.callbacks.repository import CallRepository
 from autotune_platform.completions.models import CompletionHeader
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.environment import GradingEnvironment
-from autotune_platform.graders.gateway import GraderAnswer, Path
+from autotune_platform.graders.calls import GraderAnswer, Path
 from autotune_platform.graders.models import Grader, UsableGrader
 from autotune_platform.scoring.answers import read_deferral
 from autotune_platform.scoring.deadlines import overdue

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Literal, Self
 
 from autotune_platform.frozen_model import FrozenModel
-from autotune_platform.graders.gateway import Path
+from autotune_platform.graders.calls import Path
 from autotune_platform.scoring.models import ChunkProgress
 
 Asked = tuple[str, str, str]

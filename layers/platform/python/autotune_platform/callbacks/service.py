@@ -25,7 +25,7 @@ from autotune_platform.errors import (
     NotFoundError,
     RequestTooLargeError,
 )
-from autotune_platform.graders.gateway import GraderCallError
+from autotune_platform.graders.calls import GraderCallError
 from autotune_platform.graders.models import UsableGrader
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runs.recorder import RunRecorder

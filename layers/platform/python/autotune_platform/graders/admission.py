@@ -16,7 +16,7 @@ from autotune_platform.environment import GradingEnvironment
 from autotune_platform.errors import UnavailableError
 from autotune_platform.graders.breaker import WINDOW_SECONDS, Circuit
 from autotune_platform.graders.budgets import BudgetRepository
-from autotune_platform.graders.gateway import GraderCallError
+from autotune_platform.graders.calls import GraderCallError
 from autotune_platform.graders.models import Grader
 from autotune_platform.table import Table
 

@@ -3,15 +3,13 @@
 import email.utils
 import ssl
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Literal, Self
+from typing import Self
 
 import certifi
 import httpcore
 
-from autotune.protocol.completions import ReasonCode
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
 from autotune.protocol.signing import (
@@ -20,6 +18,7 @@ from autotune.protocol.signing import (
     verify_grader_response,
 )
 from autotune_platform.environment import GatewayEnvironment
+from autotune_platform.graders.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.graders.models import UsableGrader
 from autotune_platform.outbound.connections import (
     AddressRefusedError,
@@ -33,52 +32,6 @@ _CONNECT_TIMEOUT_SECONDS = 5
 _MAX_CONNECTIONS = 32
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 _LONGEST_RETRY_AFTER_SECONDS = 900
-_UNREACHED = frozenset({"certificate_mismatch", "grader_timeout", "grader_unreachable"})
-
-Path = Literal["/score", "/score/batch", "/health"]
-
-
-class GraderCallError(Exception):
-    """A call that brought no trustworthy answer.
-
-    Attributes:
-        reason_code: what a trainer is told if the call is not repeated.
-        retryable: whether the same call may succeed later.
-        retry_after_seconds: how long the grader asked us to wait, at most 15 minutes.
-        status: the HTTP status that the grader answered, if any.
-    """
-
-    def __init__(
-        self,
-        reason_code: ReasonCode,
-        *,
-        retryable: bool = False,
-        retry_after_seconds: int = 0,
-        status: int | None = None,
-    ) -> None:
-        super().__init__(reason_code)
-        self.reason_code: ReasonCode = reason_code
-        self.retryable = retryable
-        self.retry_after_seconds = retry_after_seconds
-        self.status = status
-
-    @property
-    def grader_is_down(self) -> bool:
-        """Whether the grader would have failed whatever it was asked: not reached, or 5xx."""
-        return self.reason_code in _UNREACHED or (self.status or 0) >= 500
-
-
-@dataclass(frozen=True)
-class GraderAnswer:
-    """An answer whose signature binds it to the request that was sent.
-
-    It is ``deferred`` where the grader answered 202: what was asked is answered later.
-    """
-
-    request_id: str
-    body: bytes
-    elapsed_ms: int
-    deferred: bool = False
 
 
 class GraderGateway:

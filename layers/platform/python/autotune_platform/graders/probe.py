@@ -7,7 +7,8 @@ from pydantic import ValidationError
 
 from autotune.protocol.graders import HealthReason, ProbeOutcome
 from autotune.protocol.grading import HealthResponse
-from autotune_platform.graders.gateway import GraderCallError, GraderGateway
+from autotune_platform.graders.calls import GraderCallError
+from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.models import UsableGrader
 
 

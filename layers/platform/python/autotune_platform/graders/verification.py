@@ -7,7 +7,8 @@ from autotune.protocol.graders import VerificationCheck
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
 from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.gateway import GraderCallError, GraderGateway
+from autotune_platform.graders.calls import GraderCallError
+from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.models import Grader, UsableGrader
 from autotune_platform.graders.probe import ask_health
 from autotune_platform.graders.service import GraderService

@@ -17,7 +17,7 @@ from autotune.protocol.grading import (
     ScoreResponse,
 )
 from autotune_platform.frozen_model import FrozenModel
-from autotune_platform.graders.gateway import GraderAnswer, GraderCallError, Path
+from autotune_platform.graders.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.scoring.judging import Judgement
 
 

@@ -15,10 +15,8 @@ from autotune_platform.completions.models import Completion, CompletionHeader
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.environment import GradingEnvironment
 from autotune_platform.graders.admission import Admission, TurnRefusedError, Wait
-from autotune_platform.graders.gateway import (
-    GraderCallError,
-    GraderGateway,
-)
+from autotune_platform.graders.calls import GraderCallError
+from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.hedging import Hedging
 from autotune_platform.graders.models import Grader, UsableGrader
 from autotune_platform.graders.service import GraderService

@@ -10,7 +10,7 @@ from autotune.protocol.grading import (
 )
 from autotune.protocol.ids import new_id
 from autotune_platform.completions.models import Completion
-from autotune_platform.graders.gateway import Path
+from autotune_platform.graders.calls import Path
 from autotune_platform.graders.models import UsableGrader
 
 _LARGEST_REQUEST_BYTES = 4_000_000
