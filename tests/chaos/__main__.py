@@ -17,9 +17,10 @@ from rich.console import Console
 from local.records import read_stack_record
 from local.stack import LocalStack
 from tests.chaos import invariants, telling
+from tests.chaos.attempts import failed_attempts
 from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, hospital
 from tests.chaos.invariants import Finding, Verdicts
-from tests.chaos.report import show_faults, show_findings, show_graders
+from tests.chaos.report import show_attempts, show_faults, show_findings, show_graders
 from tests.chaos.run import Chaos
 from tests.chaos.subscribers import audience
 from tests.chaos.throttling import ThrottlingProxy
@@ -108,6 +109,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
     ]
     show_graders(console, chaos.patients, accepted.values(), verdicts)
     show_faults(console, faults)
+    show_attempts(console, failed_attempts(chaos.profile.aws_endpoint_url))
     show_findings(console, findings)
     return findings
 

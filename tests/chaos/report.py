@@ -54,6 +54,12 @@ def show_faults(console: Console, faults: Mapping[str, int]) -> None:
     console.print(f"faults: {told}", highlight=False)
 
 
+def show_attempts(console: Console, failed: Counter[str]) -> None:
+    """Print what runs tried again after, the most frequent first."""
+    for error, times in failed.most_common(_SHOWN_VIOLATIONS):
+        console.print(f"attempts that failed: {times} by {error}", highlight=False, markup=False)
+
+
 def show_findings(console: Console, findings: Sequence[Finding]) -> None:
     """Print a line for each invariant, and what violated it."""
     table = Table("invariant", "checked", "violations")

@@ -1,6 +1,11 @@
 """What all models of the platform have in common."""
 
+from typing import Final
+
 from pydantic import BaseModel, ConfigDict
+
+DEFERRED: Final = ConfigDict(defer_build=True)
+"""For adapters of several models."""
 
 
 class FrozenModel(BaseModel):

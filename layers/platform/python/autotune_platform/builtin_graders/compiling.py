@@ -25,12 +25,15 @@ from autotune.protocol.grading import GraderScore, ScoreDimension
 from autotune_platform.builtin_graders.expressions import Expression, ExpressionError
 from autotune_platform.builtin_graders.faults import CompletionFaultError, configuration_error
 from autotune_platform.builtin_graders.templates import Sample, Template, read_json
+from autotune_platform.frozen_model import DEFERRED
 
 _VERSION_DIGITS = 12
 # A formula such as 0.1 + 0.2 + 0.7 may come to a hair more than 1.
 _ROUNDING = 1e-9
 
-_configuration: TypeAdapter[BuiltinConfiguration] = TypeAdapter(BuiltinConfiguration)
+_configuration: TypeAdapter[BuiltinConfiguration] = TypeAdapter(
+    BuiltinConfiguration, config=DEFERRED
+)
 
 Judge = Callable[[Sample], float]
 

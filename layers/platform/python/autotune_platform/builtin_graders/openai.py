@@ -21,7 +21,7 @@ from autotune.protocol.limits import MAX_MULTI_GRADERS
 from autotune.protocol.types import UnitInterval
 from autotune_platform.builtin_graders.faults import configuration_error
 from autotune_platform.errors import InvalidRequestError
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.frozen_model import DEFERRED, FrozenModel
 
 _SUPPORTED = "supported now are string_check, text_similarity and multi"
 _UNSUPPORTED_TYPES = {
@@ -92,7 +92,8 @@ class _Multi(_OpenAiModel):
 
 
 _grader: TypeAdapter[_StringCheck | _TextSimilarity | _Multi] = TypeAdapter(
-    Annotated[_StringCheck | _TextSimilarity | _Multi, Field(discriminator="type")]
+    Annotated[_StringCheck | _TextSimilarity | _Multi, Field(discriminator="type")],
+    config=DEFERRED,
 )
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.common.utils import escapeHtml
-from markdown_it.renderer import RendererProtocol
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererProtocol
+    from markdown_it.token import Token
 
 MAX_RENDERED_CHARACTERS = 100_000
 """Longer text is shown as it is: nobody reads it as a page, and rendering takes seconds."""
@@ -34,7 +35,10 @@ def rendered(text: str) -> str | None:
 
 
 @cache
-def _markdown() -> MarkdownIt:
+def _markdown() -> "MarkdownIt":
+    # A twentieth of the cold start of an API of which one route shows text.
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
     markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
     markdown.enable(["table", "strikethrough"])
     markdown.disable("reference")
@@ -56,7 +60,7 @@ def _lower_headings(state: Any) -> None:
 
 
 def _link(
-    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: Any, _env: Any
+    renderer: "RendererProtocol", tokens: Sequence["Token"], at: int, options: Any, _env: Any
 ) -> str:
     token = tokens[at]
     token.attrSet("rel", "noreferrer noopener nofollow")
@@ -68,8 +72,8 @@ def _link(
 
 
 def _image(
-    _renderer: RendererProtocol, tokens: Sequence[Token], at: int, _options: Any, _env: Any
+    _renderer: "RendererProtocol", tokens: Sequence["Token"], at: int, _options: Any, _env: Any
 ) -> str:
     token = tokens[at]
-    address = escapeHtml(str(token.attrGet("src")))
-    return f'<span class="image" title="{address}">{escapeHtml(token.content)}</span>'
+    address = escape(str(token.attrGet("src")))
+    return f'<span class="image" title="{address}">{escape(token.content)}</span>'
