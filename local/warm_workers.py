@@ -28,10 +28,10 @@ AT_ONCE = 2 * (os.cpu_count() or 1)
 SECONDS_A_WORKER = 0.1
 """What an invocation waits longer for each worker that there is beyond those."""
 
-SECONDS_A_WORKER_WHEN_BUSY = 2.0
+SECONDS_A_WORKER_WHEN_BUSY = 0.5
 """The same while the machine's cores are taken, when another process helps nobody."""
 
-_BUSY_PERCENT = 80
+_IDLE_SHARE = 0.2
 _SAMPLE_SECONDS = 0.5
 _LOG_SECONDS = 0.005
 _LONGEST_START_SECONDS = 10
@@ -59,6 +59,7 @@ def failing_alone(invoke: Callable[..., dict[str, Any]]) -> Callable[..., dict[s
         try:
             return invoke(worker, *event, **context)
         except Exception as error:  # noqa: BLE001 - whatever it is, other workers are well
+            lambda_runtime.kill_workers([worker])  # half started, it would take what it cannot do
             return {"status": "error", "error": f"{type(error).__name__}: {error}"}
 
     return invoke_alone
@@ -98,7 +99,9 @@ class PatientWorkers:
         """Take a worker back, and tell who waits for one of its function."""
         lambda_runtime.release_worker(worker)
         if worker is not None:
-            self._lines[worker.func_name].freed.set()
+            line = self._lines[worker.func_name]
+            line.give_back(worker)
+            line.freed.set()
 
     def _most(self, line: "_Line", waited: float) -> int:
         """Return how many workers a function may have for one that waited so long."""
@@ -114,18 +117,24 @@ class _Line:
     def __init__(self) -> None:
         self.first = Lock()
         self.freed = Event()
-        self._latest: Any = None
+        self._starting: Any = None
         self._leased_at = 0.0
 
     def lease(self, worker: Any) -> None:
         """Note that a worker was leased."""
         if worker._cold:  # noqa: SLF001 - nothing else tells
-            self._latest, self._leased_at = worker, time.monotonic()
+            self._starting, self._leased_at = worker, time.monotonic()
+
+    def give_back(self, worker: Any) -> None:
+        """Note that a worker is free: if it has not started by now, its start failed."""
+        if worker is self._starting:
+            self._starting = None
 
     def is_starting(self) -> bool:
         """Tell whether a worker is on its way; one that takes very long may never come."""
+        worker = self._starting
         started_lately = time.monotonic() - self._leased_at < _LONGEST_START_SECONDS
-        return self._latest is not None and self._latest._cold and started_lately  # noqa: SLF001
+        return worker is not None and worker._cold and started_lately  # noqa: SLF001
 
 
 class Machine:
@@ -133,14 +142,18 @@ class Machine:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._percent = 0.0
+        self._is_busy = False
         self._sampled_at = time.monotonic()
-        psutil.cpu_percent()  # the next one tells of the time since
+        # Not psutil's share, which is of the time since the same thread asked.
+        self._times = psutil.cpu_times()
 
     def is_busy(self) -> bool:
         """Tell whether there was no core to spare half a second ago or later."""
         with self._lock:
             now = time.monotonic()
             if now - self._sampled_at >= _SAMPLE_SECONDS:
-                self._percent, self._sampled_at = psutil.cpu_percent(), now
-            return self._percent >= _BUSY_PERCENT
+                before, self._times, self._sampled_at = self._times, psutil.cpu_times(), now
+                passed = sum(self._times) - sum(before)
+                idle = self._times.idle - before.idle
+                self._is_busy = idle < passed * _IDLE_SHARE
+            return self._is_busy

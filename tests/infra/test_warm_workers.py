@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from ministack.core import lambda_runtime
@@ -100,20 +100,31 @@ def test_hundreds_that_wait_all_get_one_of_the_few(workers: PatientWorkers) -> N
     assert all(not worker.in_use for worker in pool)
 
 
+class Times(NamedTuple):
+    """Seconds of CPU, as psutil has them."""
+
+    user: float
+    idle: float
+
+
 def test_a_machine_is_busy_when_its_cores_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = iter([0.0, 95.0])
-    monkeypatch.setattr("local.warm_workers.psutil.cpu_percent", lambda: next(taken))
+    times = iter([Times(0.0, 0.0), Times(1.9, 0.1), Times(2.0, 2.0)])
+    monkeypatch.setattr("local.warm_workers.psutil.cpu_times", lambda: next(times))
     monkeypatch.setattr("local.warm_workers._SAMPLE_SECONDS", 0.0)
     machine = Machine()
-    assert machine.is_busy()
+    with ThreadPoolExecutor() as threads:
+        assert threads.submit(machine.is_busy).result()
+    assert not machine.is_busy()
 
 
 HANDLER = """
 import os, pathlib, time
 
 folder = pathlib.Path({folder!r})
-if (folder / "broken").exists():
+if (folder / "exits").exists():
     os._exit(1)
+if (folder / "raises").exists():
+    raise RuntimeError("not today")
 
 def handle(event, context):
     (folder / "started").touch()
@@ -125,8 +136,11 @@ def handle(event, context):
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # MiniStack leaves a dead worker's pipes
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("how", "said"), [("exits", "Worker process exited immediately"), ("raises", "not today")]
+)
 def test_a_worker_that_does_not_start_ends_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, said: str
 ) -> None:
     monkeypatch.setattr(
         lambda_runtime.Worker, "invoke", failing_alone(lambda_runtime.Worker.invoke)
@@ -147,8 +161,9 @@ def test_a_worker_that_does_not_start_ends_no_other(
             while not (tmp_path / "started").exists():
                 assert not running.done(), running.result()
                 time.sleep(0.01)
-            (tmp_path / "broken").touch()
-            assert "Worker process exited immediately" in invoke()["body"]["errorMessage"]
+            (tmp_path / how).touch()
+            for _ in range(2):  # the second time with the same worker
+                assert said in invoke()["body"]["errorMessage"]
             (tmp_path / "go on").touch()
             assert running.result()["body"] == "done"
     finally:

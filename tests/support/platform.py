@@ -16,6 +16,7 @@ from moto import mock_aws
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
+from autotune_platform import clients
 from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.repository import HEALTH_SHARDS
@@ -324,6 +325,8 @@ def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> 
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         monkeypatch.setattr(boto3, "DEFAULT_SESSION", shared_session())
+        # What sessions have loaded of AWS' services they need not load for each test again.
+        monkeypatch.setattr(clients, "_session", lambda: shared_session()._session)
         for name, value in make_resources(admit_private=admit_private).items():
             monkeypatch.setenv(name, value)
         _forget_processes()

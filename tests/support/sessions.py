@@ -9,7 +9,7 @@ import boto3
 class SharedSession(boto3.Session):
     """Makes each client that is asked for without options once.
 
-    Such are the tests' own. The platform sets options, so that its clients are new for each test.
+    Such are the tests' own. The platform makes its clients by botocore, new for each test.
     """
 
     def client(self, service_name: str, **options: Any) -> Any:  # type: ignore[override]

@@ -33,6 +33,9 @@ _CONFIG = _LEAN.merge(
     )
 )
 
+# An empty key would make a call for an object one for its bucket.
+_S3_CONFIG = _CONFIG.merge(Config(parameter_validation=True))
+
 # What a call waits for after its effect: a store that is down must not hold the answer up for long.
 _BRIEF_CONFIG = _LEAN.merge(
     Config(
@@ -97,14 +100,14 @@ def kms() -> "KMSClient":
 @cache
 def s3() -> "S3Client":
     """Return the process's S3 client."""
-    client: S3Client = _client("s3", _CONFIG)
+    client: S3Client = _client("s3", _S3_CONFIG)
     return client
 
 
 @cache
 def presigning_s3() -> "S3Client":
     """Return the process's S3 client for making links, which S3 takes for KMS keys if signed v4."""
-    config = _CONFIG.merge(Config(signature_version="s3v4"))
+    config = _S3_CONFIG.merge(Config(signature_version="s3v4"))
     client: S3Client = _client("s3", config)
     client.meta.events.register_first("before-endpoint-resolution.s3", _stay_in_the_region)
     return client

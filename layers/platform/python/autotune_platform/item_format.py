@@ -21,7 +21,11 @@ def item_to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def item_from_wire(item: Mapping[str, Any]) -> Item:
-    """Return attributes from DynamoDB, or from its stream, as plain values."""
+    """Return attributes from DynamoDB, or from its stream, as plain values.
+
+    Raises:
+        TypeError: a stream's record has bytes, which Lambda passes on as text.
+    """
     return {name: _from_wire(value) for name, value in item.items()}
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -52,9 +53,9 @@ class ExportFiles:
         )
 
     def fetch(self, file: StoredFile, path: Path) -> None:
-        """Download a file."""
+        """Download a file; where the connection breaks on the way, the step is repeated."""
         body = self._s3.get_object(Bucket=self._bucket, Key=file.key)["Body"]
-        with path.open("wb") as downloaded:
+        with closing(body), path.open("wb") as downloaded:
             shutil.copyfileobj(body, downloaded)
 
     def link(self, file: StoredFile) -> str:

@@ -92,7 +92,7 @@ class VerdictProjection:
         """Do what is left to do for a batch whose completions have all been decided.
 
         Verdicts that never came here are read from their table; that the batch is complete is told
-        in any case, because it costs little and whoever was to tell it may have died.
+        in any case, because it costs little.
 
         Raises:
             UnavailableError: others kept counting the same batch; do it again.
@@ -131,8 +131,7 @@ class VerdictProjection:
                 for id_, some in new.items()
             }
             # What is to be counted is decided, and stays so: a batch may be told to be complete
-            # before it is counted as such. Told together, both cost one look at the webhooks. Also
-            # where all was counted before: whoever counted may have died before he told.
+            # before it is counted as such. Told together, both cost one look at the webhooks.
             events = [
                 event
                 for event in self._events(uncounted, after.values(), batches)

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pydantic import TypeAdapter
 
 from autotune.protocol.grading import ScoreDimension
-from autotune_platform.frozen_model import DEFERRED
 from autotune_platform.scoring.models import Verdict
 from autotune_platform.scoring.score_index import index_key
 from autotune_platform.scoring.stored_verdicts import (
@@ -16,7 +15,7 @@ from autotune_platform.scoring.stored_verdicts import (
 )
 from autotune_platform.table import Item, Key, Table
 
-_DIMENSIONS = TypeAdapter(list[ScoreDimension], config=DEFERRED)
+_DIMENSIONS = TypeAdapter(list[ScoreDimension])
 
 
 class VerdictRepository:

@@ -36,7 +36,7 @@ METADATA_TOO_LARGE: Final = "metadata_too_large"
 class _WireModel(BaseModel):
     """What is sent either way: camelCase, and frozen.
 
-    It is built when it is first used, of which one process uses few.
+    It is built when it is first used, because one process uses few of them.
     """
 
     model_config = ConfigDict(
