@@ -7,7 +7,7 @@ second, two cores got to over a thousand invocations under way, and never back.
 
 Where a worker does not start, MiniStack ends all workers of its function. Those of them that are
 just starting fail by that, and end the next ones: after one was killed, all invocations of a
-function failed for minutes.
+function could fail for a minute.
 """
 
 import os

@@ -12,7 +12,7 @@ class FrozenModel(BaseModel):
     """A model whose fields do not change.
 
     It is built when it is first used: a function uses few of the models that it imports, and
-    building them all took a quarter of its import. The first request builds those that it needs.
+    building them all took a sixth of its import. The first request builds those that it needs.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)

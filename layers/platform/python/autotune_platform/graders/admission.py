@@ -30,7 +30,7 @@ _PASSED_KEPT_SECONDS = 10
 
 @dataclass(frozen=True)
 class Wait:
-    """No calls for now; ask again after ``seconds``."""
+    """No calls at this moment; ask again after ``seconds``."""
 
     seconds: float
 
