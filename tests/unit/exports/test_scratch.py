@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,15 @@ def test_who_still_works_keeps_its_folder() -> None:
         assert first.is_dir()
         assert not second.exists()
     assert not first.exists()
+
+
+def test_many_come_and_go_at_once() -> None:
+    """Who makes a folder finds others that their owners are just removing."""
+
+    def work(number: int) -> str:
+        with scratch_folder() as folder:
+            folder.joinpath("part").write_text(str(number))
+            return folder.joinpath("part").read_text()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(400))) == [str(number) for number in range(400)]

@@ -23,7 +23,8 @@ def scratch_folder() -> Iterator[Path]:
     root.mkdir(mode=0o700, exist_ok=True)
     with _locked(root):
         for left in root.iterdir():
-            with suppress(BlockingIOError), _locked(left, wait=False):
+            # Somebody still works in it, or its owner has just removed it.
+            with suppress(BlockingIOError, FileNotFoundError), _locked(left, wait=False):
                 shutil.rmtree(left)
         folder = Path(mkdtemp(dir=root))
         lock = _lock(folder, wait=False)
