@@ -26,9 +26,8 @@ from autotune_platform.errors import (
     RequestTooLargeError,
 )
 from autotune_platform.graders.calls import GraderCallError
+from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.graders.models import UsableGrader
-from autotune_platform.graders.service import GraderService
-from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.scoring.deadlines import overdue
 from autotune_platform.scoring.deciding import Decisions
@@ -60,10 +59,10 @@ class CallbackService:
         self,
         *,
         repository: CallRepository,
-        graders: GraderService,
+        graders: GraderDirectory,
         completions: CompletionService,
         verdicts: VerdictService,
-        recorder: RunRecorder,
+        decisions: Decisions,
         settling: Settling,
         waits: RunWaits,
     ) -> None:
@@ -73,12 +72,12 @@ class CallbackService:
         self._verdicts = verdicts
         self._settling = settling
         self._waits = waits
-        self._decisions = Decisions(verdicts=verdicts, graders=graders, recorder=recorder)
+        self._decisions = decisions
         self._answers = RecordedAnswers(
             repository=repository,
             completions=completions,
             verdicts=verdicts,
-            decisions=self._decisions,
+            decisions=decisions,
         )
 
     @classmethod
@@ -86,10 +85,10 @@ class CallbackService:
         """Return the service on the tables and keys that the environment names."""
         return cls(
             repository=CallRepository.from_environment(environment),
-            graders=GraderService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
             completions=CompletionService.from_environment(environment),
             verdicts=VerdictService.from_environment(environment),
-            recorder=RunRecorder.on_table(environment.completions_table),
+            decisions=Decisions.from_environment(environment),
             settling=Settling.from_environment(environment),
             waits=RunWaits.from_environment(environment),
         )

@@ -18,7 +18,7 @@ from autotune_platform.completions.models import (
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.environment import ContentEnvironment
 from autotune_platform.errors import NotFoundError
-from autotune_platform.graders.service import GraderService
+from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.scoring.judging import Judgement, verdict_of
 from autotune_platform.scoring.models import Verdict
 from autotune_platform.scoring.verdicts import VerdictService
@@ -61,7 +61,7 @@ class CompletionService:
         *,
         repository: CompletionRepository,
         verdicts: VerdictService,
-        graders: GraderService,
+        graders: GraderDirectory,
     ) -> None:
         self._repository = repository
         self._verdicts = verdicts
@@ -73,7 +73,7 @@ class CompletionService:
         return cls(
             repository=CompletionRepository.from_environment(environment),
             verdicts=VerdictService.from_environment(environment),
-            graders=GraderService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
         )
 
     def get(self, caller: Caller, completion_id: str) -> Completion:

@@ -34,8 +34,8 @@ from autotune_platform.errors import (
     NotFoundError,
     UnavailableError,
 )
+from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.graders.models import Grader
-from autotune_platform.graders.service import GraderService
 from autotune_platform.scoring.panels import Panel, PanelMember, PanelRecords, panel_records
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
@@ -69,7 +69,7 @@ class SubmissionService:
         repository: CompletionRepository,
         queues: ChunkQueues,
         tasks: TaskService,
-        graders: GraderService,
+        graders: GraderDirectory,
         panels: PanelRecords,
     ) -> None:
         self._repository = repository
@@ -88,7 +88,7 @@ class SubmissionService:
                 sqs=clients.sqs(),
             ),
             tasks=TaskService.from_environment(environment),
-            graders=GraderService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
             panels=panel_records(environment.completions_table),
         )
 
@@ -154,7 +154,7 @@ class SubmissionService:
             GraderNotVerifiedError: a task's grader is not verified.
         """
         for grader in self._graders_of(caller, {task.id: task for task in tasks}).values():
-            self._graders.require_verified(grader)
+            require_verified(grader)
 
     def resume(self, batch: Batch) -> bool:
         """Finish a fenced submission whose attempt is dead, without its body, or give it up.
@@ -320,7 +320,7 @@ class SubmissionService:
         members = [
             PanelMember(
                 grader_id=named.grader_id,
-                grader_version=self._graders.require_verified(graders[named.grader_id]),
+                grader_version=require_verified(graders[named.grader_id]),
                 weight=named.weight,
             )
             for named in task.graders

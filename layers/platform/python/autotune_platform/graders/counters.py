@@ -21,11 +21,6 @@ def lane_of(batch_id: str) -> int:
     return hashlib.sha256(batch_id.encode()).digest()[0] % LANES
 
 
-def statistics_key(grader_id: str, version: str, *, lane: int | str) -> tuple[str, str]:
-    """Return the key of the item that counts a lane of what a grader's version did."""
-    return grader_id, f"{_STATISTICS}{version}#{lane}"
-
-
 class CounterRepository:
     """Counts in the ``registry`` table, beside the grader, each spread over four lanes."""
 
@@ -60,8 +55,11 @@ class CounterRepository:
         self, grader_id: str, version: str, counts: Mapping[str, int], *, lane: int
     ) -> Addition:
         """Return what adds to the statistics of a grader's version."""
-        pk, sk = statistics_key(grader_id, version, lane=lane)
-        return self._addition(pk, sk, counts)
+        return self._addition(grader_id, _statistics_key(version, lane), counts)
+
+    def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
+        """Add to the statistics of a grader's version, in a lane that no transaction writes to."""
+        self._table.count(grader_id, _statistics_key(version, "late"), "lateAnswers", count)
 
     def add_metering(
         self,
@@ -86,6 +84,10 @@ class CounterRepository:
             after = page.last_key
             if after is None:
                 return
+
+
+def _statistics_key(version: str, lane: int | str) -> str:
+    return f"{_STATISTICS}{version}#{lane}"
 
 
 def _numbers(item: Item) -> dict[str, int]:

@@ -7,7 +7,6 @@ probe does not touch the grader that its owner may be changing, and no index is 
 import zlib
 from collections.abc import Iterator
 
-from autotune_platform.graders.counters import statistics_key
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.models import Grader
 from autotune_platform.registry import (
@@ -16,7 +15,6 @@ from autotune_platform.registry import (
     entity_attributes,
     entity_from,
     entity_item,
-    find_entity,
     list_collection,
 )
 from autotune_platform.table import Item, Table
@@ -37,10 +35,6 @@ class GraderRepository:
     def add(self, grader: Grader) -> None:
         """Store a new grader."""
         self._table.put_new(_grader_item(grader))
-
-    def get(self, grader_id: str) -> Grader | None:
-        """Return a grader of any organisation."""
-        return find_entity(self._table, "grd", grader_id, Grader)
 
     def list(
         self, organization_id: str, *, limit: int, next_token: str | None
@@ -98,11 +92,6 @@ class GraderRepository:
                 Delete(pk=_health_partition(grader.id), sk=grader.id),
             ]
         )
-
-    def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
-        """Add to the statistics of a grader's version, in a lane that no transaction writes to."""
-        pk, sk = statistics_key(grader_id, version, lane="late")
-        self._table.count(pk, sk, "lateAnswers", count)
 
     def health(self, grader_id: str) -> Health | None:
         """Return the health of a grader, None where it is not probed."""

@@ -1,47 +1,32 @@
-"""Registering graders and looking them up."""
+"""Registering graders, changing them, and keeping their health."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Self
-
-from aws_lambda_powertools import Logger
+from typing import Any
 
 from autotune.protocol.graders import RegisterGraderRequest, StatusReason, UpdateGraderRequest
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
-from autotune_platform.access.service import derived_secrets
-from autotune_platform.clients import REFUSALS
-from autotune_platform.environment import Environment
-from autotune_platform.errors import ConflictError, GraderNotVerifiedError, NotFoundError
+from autotune_platform.errors import ConflictError, NotFoundError
+from autotune_platform.graders.directory import GraderDirectory, manages
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.kinds import builtin_changes, check_changes, initial_standing
-from autotune_platform.graders.models import Grader, UsableGrader
+from autotune_platform.graders.models import Grader
 from autotune_platform.graders.repository import GraderRepository
 from autotune_platform.graders.status_events import status_event
 from autotune_platform.table import Table
 
-logger = Logger()
 
+class GraderService(GraderDirectory):
+    """Keeps the registry of graders: the directory, and all that changes what it holds.
 
-class GraderService:
-    """Keeps the registry of graders.
-
-    A grader belongs to an organisation. Other organisations see it only if it is public, and then
-    never its endpoint.
+    Who only looks graders up uses ``GraderDirectory``, whose imports cost a cold start less.
     """
 
-    def __init__(self, *, repository: GraderRepository, secrets: DerivedSecrets) -> None:
-        self._repository = repository
-        self._secrets = secrets
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return the service on the tables and keys that the environment names."""
-        return cls(
-            repository=GraderRepository(Table.named(environment.registry_table)),
-            secrets=derived_secrets(environment.secrets_key_id),
-        )
+    def __init__(self, *, table: Table, secrets: DerivedSecrets) -> None:
+        super().__init__(table=table, secrets=secrets)
+        self._repository = GraderRepository(table)
 
     def register(self, caller: Caller, request: RegisterGraderRequest) -> tuple[Grader, str | None]:
         """Register a grader; return it and, for one with an endpoint, its shared secret.
@@ -63,34 +48,7 @@ class GraderService:
             **fields,
         )
         self._repository.add(grader)
-        return grader, self._secret(grader) if grader.kind == "http" else None
-
-    def get_visible(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
-        """Return a grader in the caller's scope, or a public one.
-
-        Raises:
-            NotFoundError: there is none that the caller may see.
-        """
-        grader = self._repository.get(grader_id)
-        if grader is None or not (manages(caller, scope, grader) or grader.visibility == "public"):
-            raise NotFoundError(f"no grader {grader_id}")
-        return grader
-
-    def get_managed(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
-        """Return a grader that the caller may manage.
-
-        Raises:
-            NotFoundError: there is none in the caller's scope.
-        """
-        grader = self._repository.get(grader_id)
-        if grader is None or not manages(caller, scope, grader):
-            raise NotFoundError(f"no grader {grader_id}")
-        return grader
-
-    def managed(self, caller: Caller, scope: Scope, grader_ids: Iterable[str]) -> set[str]:
-        """Return those ids that are of graders in the caller's scope."""
-        found = (self._repository.get(grader_id) for grader_id in set(grader_ids))
-        return {grader.id for grader in found if grader and manages(caller, scope, grader)}
+        return grader, next(iter(self.usable(grader).secrets), None)
 
     def list(
         self, caller: Caller, scope: Scope, *, limit: int, next_token: str | None
@@ -178,38 +136,6 @@ class GraderService:
         if not self._repository.delete(self.get_managed(caller, scope, grader_id)):
             raise NotFoundError(f"no grader {grader_id}")
 
-    def require_verified(self, grader: Grader) -> str:
-        """Return the version of a verified grader.
-
-        Raises:
-            GraderNotVerifiedError: it has not passed verification at its present endpoint.
-        """
-        if grader.verified_at is None or grader.version is None:
-            raise GraderNotVerifiedError(
-                f"grader {grader.id} has to pass POST /api/v1/graders/{grader.id}/verify first"
-            )
-        return grader.version
-
-    def note_late_answers(self, grader_id: str, version: str, count: int) -> None:
-        """Count answers that came too late; what cannot be counted is logged and left out."""
-        try:
-            self._repository.count_late_answers(grader_id, version, count)
-        except REFUSALS:
-            logger.exception("late answers not counted", grader_id=grader_id, count=count)
-
-    def get_usable(self, grader_id: str) -> UsableGrader | None:
-        """Return a grader with its secrets, for calling it."""
-        grader = self._repository.get(grader_id)
-        return self.usable(grader) if grader else None
-
-    def usable(self, grader: Grader) -> UsableGrader:
-        """Return a grader with its secrets; one without an endpoint has none."""
-        secrets = (self._secret(grader),) if grader.kind == "http" else ()
-        return UsableGrader(grader=grader, secrets=secrets)
-
-    def _secret(self, grader: Grader) -> str:
-        return self._secrets.derive("grader", grader.id, grader.secret_version)
-
     def _unverified(
         self, before: Grader, changes: Mapping[str, Any], *, reason: StatusReason
     ) -> Grader:
@@ -247,13 +173,6 @@ class GraderService:
 
 def _changed_meanwhile(grader: Grader) -> ConflictError:
     return ConflictError(f"grader {grader.id} changed at the same time; read it again")
-
-
-def manages(caller: Caller, scope: Scope, grader: Grader) -> bool:
-    """Tell whether a grader is the organisation's, and within ``own`` the caller's own."""
-    return grader.organization_id == caller.organization_id and (
-        scope == "organization" or grader.principal_id == caller.principal_id
-    )
 
 
 def _fields(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:

@@ -5,13 +5,18 @@ from collections.abc import Hashable, Sequence
 from datetime import UTC
 from typing import Self
 
+from aws_lambda_powertools import Logger
+
 from autotune.protocol.limits import MAX_STATISTICS_VERSIONS
 from autotune.protocol.statistics import GraderStats, GraderUsage, VersionFigures
+from autotune_platform.clients import REFUSALS
 from autotune_platform.counting import Addition
 from autotune_platform.environment import Environment
 from autotune_platform.graders.counters import CounterRepository, lane_of
 from autotune_platform.graders.figures import STATES, counts_of, figure_fields, states_in
 from autotune_platform.scoring.models import Verdict
+
+logger = Logger()
 
 
 class GraderStatistics:
@@ -56,6 +61,13 @@ class GraderStatistics:
             for (grader_id, month, organization_id), some in by_organization.items()
         ]
         return [*statistics, *metering]
+
+    def note_late_answers(self, grader_id: str, version: str, count: int) -> None:
+        """Count answers that came too late; what cannot be counted is logged and left out."""
+        try:
+            self._counters.count_late_answers(grader_id, version, count)
+        except REFUSALS:
+            logger.exception("late answers not counted", grader_id=grader_id, count=count)
 
     def stats(self, grader_id: str, *, version: str | None = None) -> GraderStats:
         """Return a grader's figures, of one version or of all together and each."""

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Self
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.completions.models import CompletionHeader
-from autotune_platform.graders.service import GraderService
+from autotune_platform.environment import ContentEnvironment
+from autotune_platform.graders.statistics import GraderStatistics
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.scoring.judging import Judgement, opinion_of, verdict_of
 from autotune_platform.scoring.models import ChunkProgress
@@ -38,14 +40,23 @@ class Decisions:
         self,
         *,
         verdicts: VerdictService,
-        graders: GraderService,
+        statistics: GraderStatistics,
         recorder: RunRecorder,
         now: Callable[[], datetime] = _utc_now,
     ) -> None:
         self._verdicts = verdicts
-        self._graders = graders
+        self._statistics = statistics
         self._recorder = recorder
         self.now = now
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the tables that the environment names."""
+        return cls(
+            verdicts=VerdictService.from_environment(environment),
+            statistics=GraderStatistics.from_environment(environment),
+            recorder=RunRecorder.on_table(environment.completions_table),
+        )
 
     def decide(
         self,
@@ -113,4 +124,4 @@ class Decisions:
                 count=count,
             )
             self._recorder.late_answers(progress.run_id, count)
-            self._graders.note_late_answers(progress.grader_id, version, count)
+            self._statistics.note_late_answers(progress.grader_id, version, count)

@@ -16,10 +16,10 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.environment import GradingEnvironment
 from autotune_platform.graders.admission import Admission, TurnRefusedError, Wait
 from autotune_platform.graders.calls import GraderCallError
+from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.graders.gateway import GraderGateway
 from autotune_platform.graders.hedging import Hedging
 from autotune_platform.graders.models import Grader, UsableGrader
-from autotune_platform.graders.service import GraderService
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.scoring.answers import read_answer
 from autotune_platform.scoring.builtin import judge_builtin
@@ -52,7 +52,7 @@ class ChunkGrading:
         *,
         completions: CompletionService,
         verdicts: VerdictService,
-        graders: GraderService,
+        graders: GraderDirectory,
         gateway: GraderGateway,
         admission: Admission,
         settling: Settling,
@@ -73,18 +73,15 @@ class ChunkGrading:
     @classmethod
     def from_environment(cls, environment: GradingEnvironment) -> Self:
         """Return the service on the tables and keys that the environment names."""
-        verdicts = VerdictService.from_environment(environment)
-        graders = GraderService.from_environment(environment)
-        recorder = RunRecorder.on_table(environment.completions_table)
-        decisions = Decisions(verdicts=verdicts, graders=graders, recorder=recorder)
+        decisions = Decisions.from_environment(environment)
         return cls(
             completions=CompletionService.from_environment(environment),
-            verdicts=verdicts,
-            graders=graders,
+            verdicts=VerdictService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
             gateway=GraderGateway.from_environment(environment),
             admission=Admission.from_environment(environment),
             settling=Settling.from_environment(environment),
-            recorder=recorder,
+            recorder=RunRecorder.on_table(environment.completions_table),
             decisions=decisions,
             deferrals=Deferrals.from_environment(environment, decisions=decisions),
         )

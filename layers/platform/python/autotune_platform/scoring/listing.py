@@ -7,7 +7,7 @@ from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.wire import completion_on_wire, verdict_on_wire
 from autotune_platform.environment import ContentEnvironment
-from autotune_platform.graders.service import GraderService
+from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.http.sizes import response_bytes
 from autotune_platform.scoring.filters import ScoreFilters
 from autotune_platform.scoring.models import Verdict
@@ -29,7 +29,7 @@ class ScoreListing:
         walk: ScoreWalk,
         verdicts: VerdictService,
         completions: CompletionService,
-        graders: GraderService,
+        graders: GraderDirectory,
     ) -> None:
         self._walk = walk
         self._verdicts = verdicts
@@ -44,7 +44,7 @@ class ScoreListing:
             walk=ScoreWalk(verdicts=verdicts, tasks=TaskService.from_environment(environment)),
             verdicts=verdicts,
             completions=CompletionService.from_environment(environment),
-            graders=GraderService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
         )
 
     def page(

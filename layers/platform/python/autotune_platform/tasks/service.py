@@ -9,8 +9,8 @@ from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskR
 from autotune_platform.access.models import Caller
 from autotune_platform.environment import Environment
 from autotune_platform.errors import ConflictError, InvalidRequestError, NotFoundError
+from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.graders.models import Grader
-from autotune_platform.graders.service import GraderService
 from autotune_platform.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.repository import TaskRepository
@@ -21,7 +21,7 @@ _IDS_AT_A_TIME = 12
 class TaskService:
     """Keeps an organisation's tasks."""
 
-    def __init__(self, *, repository: TaskRepository, graders: GraderService) -> None:
+    def __init__(self, *, repository: TaskRepository, graders: GraderDirectory) -> None:
         self._repository = repository
         self._graders = graders
 
@@ -30,7 +30,7 @@ class TaskService:
         """Return the service on the tables and keys that the environment names."""
         return cls(
             repository=TaskRepository(Table.named(environment.registry_table)),
-            graders=GraderService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
         )
 
     def create(self, caller: Caller, request: CreateTaskRequest) -> Task:
@@ -138,7 +138,7 @@ class TaskService:
         for place, named in enumerate(graders):
             field = "graderId" if alone else f"graders[{place}].graderId"
             grader = self._visible(caller, named.grader_id, field)
-            self._graders.require_verified(grader)
+            require_verified(grader)
             if grader.kind == "human" and len(graders) > 1:
                 raise InvalidRequestError.of_field(
                     field,

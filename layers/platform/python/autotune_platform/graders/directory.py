@@ -1,0 +1,97 @@
+"""Looking graders up: what a caller may see of them, and what calling them needs."""
+
+from collections.abc import Iterable
+from typing import Self
+
+from autotune_platform.access.models import Caller, Scope
+from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.access.service import derived_secrets
+from autotune_platform.environment import Environment
+from autotune_platform.errors import GraderNotVerifiedError, NotFoundError
+from autotune_platform.graders.models import Grader, UsableGrader
+from autotune_platform.registry import find_entity
+from autotune_platform.table import Table
+
+
+class GraderDirectory:
+    """Finds graders.
+
+    A grader belongs to an organisation. Other organisations see it only if it is public, and then
+    never its endpoint.
+    """
+
+    def __init__(self, *, table: Table, secrets: DerivedSecrets) -> None:
+        self._table = table
+        self._secrets = secrets
+
+    @classmethod
+    def from_environment(cls, environment: Environment) -> Self:
+        """Return it on the tables and keys that the environment names."""
+        return cls(
+            table=Table.named(environment.registry_table),
+            secrets=derived_secrets(environment.secrets_key_id),
+        )
+
+    def get(self, grader_id: str) -> Grader | None:
+        """Return a grader of any organisation."""
+        return find_entity(self._table, "grd", grader_id, Grader)
+
+    def get_visible(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
+        """Return a grader in the caller's scope, or a public one.
+
+        Raises:
+            NotFoundError: there is none that the caller may see.
+        """
+        grader = self.get(grader_id)
+        if grader is None or not (manages(caller, scope, grader) or grader.visibility == "public"):
+            raise NotFoundError(f"no grader {grader_id}")
+        return grader
+
+    def get_managed(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
+        """Return a grader that the caller may manage.
+
+        Raises:
+            NotFoundError: there is none in the caller's scope.
+        """
+        grader = self.get(grader_id)
+        if grader is None or not manages(caller, scope, grader):
+            raise NotFoundError(f"no grader {grader_id}")
+        return grader
+
+    def managed(self, caller: Caller, scope: Scope, grader_ids: Iterable[str]) -> set[str]:
+        """Return those ids that are of graders in the caller's scope."""
+        found = (self.get(grader_id) for grader_id in set(grader_ids))
+        return {grader.id for grader in found if grader and manages(caller, scope, grader)}
+
+    def get_usable(self, grader_id: str) -> UsableGrader | None:
+        """Return a grader with its secrets, for calling it."""
+        grader = self.get(grader_id)
+        return self.usable(grader) if grader else None
+
+    def usable(self, grader: Grader) -> UsableGrader:
+        """Return a grader with its secrets; one without an endpoint has none."""
+        secrets = (self._secret(grader),) if grader.kind == "http" else ()
+        return UsableGrader(grader=grader, secrets=secrets)
+
+    def _secret(self, grader: Grader) -> str:
+        return self._secrets.derive("grader", grader.id, grader.secret_version)
+
+
+def manages(caller: Caller, scope: Scope, grader: Grader) -> bool:
+    """Tell whether a grader is the organisation's, and within ``own`` the caller's own."""
+    return grader.organization_id == caller.organization_id and (
+        scope == "organization" or grader.principal_id == caller.principal_id
+    )
+
+
+def require_verified(grader: Grader) -> str:
+    """Return the version of a verified grader.
+
+    Raises:
+        GraderNotVerifiedError: it has not passed verification at its present endpoint.
+    """
+    if grader.verified_at is None or grader.version is None:
+        raise GraderNotVerifiedError(
+            f"grader {grader.id} has to pass POST /api/v1/graders/{grader.id}/verify first"
+        )
+    return grader.version
