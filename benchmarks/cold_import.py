@@ -25,7 +25,7 @@ from infra.constructs.bundling import (
 )
 from infra.constructs.service_package import LAYERS, SDK_FILES
 
-_REPETITIONS = 7
+_REPETITIONS = 15
 _BASELINE = "import boto3; boto3.client('dynamodb', region_name='us-east-1')"
 _IN_LAMBDA = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "urllib3")
 _TIMED = """
