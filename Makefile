@@ -11,6 +11,10 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 # The CDK's own check of Node's age; package.json says which Node this project needs.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
 
+# Hundreds of processes start here: where this is set, as in many images, each would compile anew
+# all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install demo up down logs status test test-integrations chaos bench cost browser screenshots \
