@@ -1,0 +1,57 @@
+"""What moto does with every request again, or far too often, done once or less often.
+
+Nothing that it answers is another; without this, tests on it take twice as long.
+"""
+
+import copy
+from functools import cache
+from typing import Any
+
+import botocore.session
+from botocore.loaders import JSONFileLoader
+from botocore.model import Shape
+from moto.core import responses
+from moto.core.serialize import JSONSerializer
+from moto.dynamodb.models.table import Table
+from moto.kms import models as keys
+
+_ON_THE_WIRE = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
+
+_load_file = JSONFileLoader.load_file
+_serialize_structure = JSONSerializer._serialize_type_structure
+
+
+def install() -> None:
+    """Change moto and botocore in this process."""
+    # Each test has AWS clients of its own; what describes the services is read once for all.
+    JSONFileLoader.load_file = lambda _, file_path: _loaded(file_path)  # type: ignore[method-assign]
+    botocore.session.create_loader = cache(botocore.session.create_loader)
+    # An RSA key for every key, HMAC keys too, takes longer than all else that a test needs of AWS.
+    keys.generate_private_key = cache(keys.generate_private_key)
+    # The methods of a service's class, asked for with each request.
+    responses.method_names_from_class = cache(responses.method_names_from_class)  # type: ignore[attr-defined]
+    JSONSerializer._serialize_type_structure = _serialized  # type: ignore[method-assign]
+    Table.__deepcopy__ = _table_copied
+
+
+@cache
+def _loaded(path: str) -> Any:
+    return _load_file(JSONFileLoader(), path)
+
+
+def _serialized(self: Any, serialized: Any, value: Any, shape: Shape, key: str) -> None:
+    """Answer an item's scalars as they are stored, and do not look for ten types in each."""
+    if shape.name == "AttributeValue" and value.keys() <= _ON_THE_WIRE:
+        self._default_serialize(serialized, value, shape, key)
+    else:
+        _serialize_structure(self, serialized, value, shape, key)
+
+
+def _table_copied(self: Any, memo: dict[int, Any]) -> Any:
+    """Copy a table, as each transaction does to go back, but not what its stream ever told."""
+    if self.stream_shard is not None:
+        memo.update((id(record), record) for record in self.stream_shard.items)
+    made = Table.__new__(Table)
+    memo[id(self)] = made
+    vars(made).update(copy.deepcopy(vars(self), memo))
+    return made
