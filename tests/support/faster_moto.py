@@ -12,12 +12,14 @@ from botocore.loaders import JSONFileLoader
 from botocore.model import Shape
 from moto.core import responses
 from moto.core.serialize import JSONSerializer
+from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
 from moto.kms import models as keys
 
 _ON_THE_WIRE = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
 
 _load_file = JSONFileLoader.load_file
+_cast_any = DynamoType.cast_value
 _serialize_structure = JSONSerializer._serialize_type_structure
 
 
@@ -32,6 +34,8 @@ def install() -> None:
     responses.method_names_from_class = cache(responses.method_names_from_class)  # type: ignore[attr-defined]
     JSONSerializer._serialize_type_structure = _serialized  # type: ignore[method-assign]
     Table.__deepcopy__ = _table_copied
+    Table.all_items = _all_items
+    DynamoType.cast_value = property(_cast)
 
 
 @cache
@@ -55,3 +59,22 @@ def _table_copied(self: Any, memo: dict[int, Any]) -> Any:
     memo[id(self)] = made
     vars(made).update(copy.deepcopy(vars(self), memo))
     return made
+
+
+def _all_items(self: Any) -> list[Item]:
+    """Sort items by what their keys hold, and not by comparing each pair of them as attributes."""
+    items = [item for partition in self.items.values() for item in _items_in(partition)]
+    return sorted(items, key=lambda item: [key.cast_value for key in _keys(item)])
+
+
+def _items_in(partition: Any) -> list[Item]:
+    return [partition] if isinstance(partition, Item) else list(partition.values())
+
+
+def _keys(item: Item) -> list[DynamoType]:
+    return [item.hash_key] if item.range_key is None else [item.hash_key, item.range_key]
+
+
+def _cast(self: Any) -> Any:
+    """Return text, which nearly all is, before six other types are thought of."""
+    return self.value if self.type == "S" else _cast_any.fget(self)
