@@ -3,6 +3,5 @@
 import gc
 
 # A cold start makes some 100,000 objects and no garbage, and Python looked for it some 145 times.
-# What is kept from being found later is small too: little refers to itself here, and 100,000 such
-# objects are some 20 MB.
+# Later, up to 200,000 objects of garbage may wait, some 40 MB of 512; little refers to itself here.
 gc.set_threshold(200_000)

@@ -16,7 +16,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
 from moto.kms import models as keys
 
-_ON_THE_WIRE = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
+_STORED_AS_SENT = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
 
 _load_file = JSONFileLoader.load_file
 _cast_any = DynamoType.cast_value
@@ -26,13 +26,13 @@ _serialize_structure = JSONSerializer._serialize_type_structure
 def install() -> None:
     """Change moto and botocore in this process."""
     # Each test has AWS clients of its own; what describes the services is read once for all.
-    JSONFileLoader.load_file = lambda _, file_path: _loaded(file_path)  # type: ignore[method-assign]
+    JSONFileLoader.load_file = lambda _, file_path: _loaded(file_path)
     botocore.session.create_loader = cache(botocore.session.create_loader)
     # An RSA key for every key, HMAC keys too, takes longer than all else that a test needs of AWS.
     keys.generate_private_key = cache(keys.generate_private_key)
     # The methods of a service's class, asked for with each request.
-    responses.method_names_from_class = cache(responses.method_names_from_class)  # type: ignore[attr-defined]
-    JSONSerializer._serialize_type_structure = _serialized  # type: ignore[method-assign]
+    responses.method_names_from_class = cache(responses.method_names_from_class)
+    JSONSerializer._serialize_type_structure = _serialized
     Table.__deepcopy__ = _table_copied
     Table.all_items = _all_items
     DynamoType.cast_value = property(_cast)
@@ -44,8 +44,8 @@ def _loaded(path: str) -> Any:
 
 
 def _serialized(self: Any, serialized: Any, value: Any, shape: Shape, key: str) -> None:
-    """Answer an item's scalars as they are stored, and do not look for ten types in each."""
-    if shape.name == "AttributeValue" and value.keys() <= _ON_THE_WIRE:
+    """Answer what is stored as it is sent; look for ten types only in bytes and what nests."""
+    if shape.name == "AttributeValue" and value.keys() <= _STORED_AS_SENT:
         self._default_serialize(serialized, value, shape, key)
     else:
         _serialize_structure(self, serialized, value, shape, key)
@@ -55,7 +55,7 @@ def _table_copied(self: Any, memo: dict[int, Any]) -> Any:
     """Copy a table, as each transaction does to go back, but not what its stream ever told."""
     if self.stream_shard is not None:
         memo.update((id(record), record) for record in self.stream_shard.items)
-    made = Table.__new__(Table)
+    made = type(self).__new__(type(self))
     memo[id(self)] = made
     vars(made).update(copy.deepcopy(vars(self), memo))
     return made

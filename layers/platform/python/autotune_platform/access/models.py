@@ -71,10 +71,10 @@ def _grants(
 
 # A webhook tells of every score of its organisation: who may not read those may not have one.
 # A trainer reads graders to choose one for a task; what a grader's owner keeps private is left out
-# of what it reads (``graders.service``). To a grader's owner, scores are ``own`` that their graders
-# gave in their organisation. Exports hold scores and texts: they are for who may read both, of the
-# whole organisation. Nobody deletes scores: a verdict is permanent. No role reaches beyond its
-# organisation; what a provider would call ``all`` is for operators with AWS credentials.
+# of what it reads (``functions.graders.api``). To a grader's owner, scores are ``own`` that their
+# graders gave in their organisation. Exports hold scores and texts: they are for who may read both,
+# of the whole organisation. Nobody deletes scores: a verdict is permanent. No role reaches beyond
+# its organisation; what a provider would call ``all`` is for operators with AWS credentials.
 PERMISSIONS: Mapping[Role, _Grants] = {
     "training_operator": {
         **_grants("organization", "tasks", "create", "read", "update"),

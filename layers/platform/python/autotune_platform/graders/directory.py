@@ -32,17 +32,13 @@ class GraderDirectory:
             secrets=derived_secrets(environment.secrets_key_id),
         )
 
-    def get(self, grader_id: str) -> Grader | None:
-        """Return a grader of any organisation."""
-        return find_entity(self._table, "grd", grader_id, Grader)
-
     def get_visible(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
         """Return a grader in the caller's scope, or a public one.
 
         Raises:
             NotFoundError: there is none that the caller may see.
         """
-        grader = self.get(grader_id)
+        grader = self._find(grader_id)
         if grader is None or not (manages(caller, scope, grader) or grader.visibility == "public"):
             raise NotFoundError(f"no grader {grader_id}")
         return grader
@@ -53,25 +49,28 @@ class GraderDirectory:
         Raises:
             NotFoundError: there is none in the caller's scope.
         """
-        grader = self.get(grader_id)
+        grader = self._find(grader_id)
         if grader is None or not manages(caller, scope, grader):
             raise NotFoundError(f"no grader {grader_id}")
         return grader
 
     def managed(self, caller: Caller, scope: Scope, grader_ids: Iterable[str]) -> set[str]:
         """Return those ids that are of graders in the caller's scope."""
-        found = (self.get(grader_id) for grader_id in set(grader_ids))
+        found = (self._find(grader_id) for grader_id in set(grader_ids))
         return {grader.id for grader in found if grader and manages(caller, scope, grader)}
 
     def get_usable(self, grader_id: str) -> UsableGrader | None:
         """Return a grader with its secrets, for calling it."""
-        grader = self.get(grader_id)
+        grader = self._find(grader_id)
         return self.usable(grader) if grader else None
 
     def usable(self, grader: Grader) -> UsableGrader:
         """Return a grader with its secrets; one without an endpoint has none."""
         secrets = (self._secret(grader),) if grader.kind == "http" else ()
         return UsableGrader(grader=grader, secrets=secrets)
+
+    def _find(self, grader_id: str) -> Grader | None:
+        return find_entity(self._table, "grd", grader_id, Grader)
 
     def _secret(self, grader: Grader) -> str:
         return self._secrets.derive("grader", grader.id, grader.secret_version)

@@ -27,7 +27,7 @@ HEALTH_SHARDS = 4
 
 
 class GraderRepository:
-    """Graders in the ``registry`` table."""
+    """Graders in the ``registry`` table; the directory reads one alone, by its id."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

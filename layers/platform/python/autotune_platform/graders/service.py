@@ -48,7 +48,7 @@ class GraderService(GraderDirectory):
             **fields,
         )
         self._repository.add(grader)
-        return grader, next(iter(self.usable(grader).secrets), None)
+        return grader, self._secret(grader) if grader.kind == "http" else None
 
     def list(
         self, caller: Caller, scope: Scope, *, limit: int, next_token: str | None
