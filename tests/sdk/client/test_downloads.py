@@ -23,6 +23,7 @@ from autotune import (
     InvalidInputError,
     LocalFileError,
 )
+from autotune.client.verified_file import VerifiedFile
 from tests.sdk.fake_storage import Breakage
 
 FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
@@ -253,6 +254,22 @@ def test_one_failure_stops_the_parts_that_are_under_way(api, export, download, t
     api.storage.break_next(
         Breakage(of=FIRST, wrong_byte_at=5), Breakage(of=SECOND, delay_seconds=0.3)
     )
+    with pytest.raises(ChecksumMismatchError):
+        download(export, concurrency=2)
+    assert names(tmp_path / "out") == []
+
+
+def test_a_part_that_is_just_begun_when_another_fails_leaves_nothing(
+    api, export, download, tmp_path, monkeypatch
+):
+    begin = VerifiedFile.begin
+
+    def begin_late(self):
+        time.sleep(0.3 if self.path.name == SECOND else 0)
+        begin(self)
+
+    monkeypatch.setattr(VerifiedFile, "begin", begin_late)
+    api.storage.break_next(Breakage(of=FIRST, wrong_byte_at=5))
     with pytest.raises(ChecksumMismatchError):
         download(export, concurrency=2)
     assert names(tmp_path / "out") == []

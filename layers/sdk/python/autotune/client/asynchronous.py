@@ -1,7 +1,9 @@
 """The client for an asyncio event loop."""
 
 import asyncio
-from contextlib import aclosing, closing
+from collections.abc import Callable
+from contextlib import aclosing, closing, suppress
+from contextvars import copy_context
 from typing import Self, TypeVar
 
 import httpx
@@ -112,7 +114,7 @@ class AsyncAutotuneClient:
             await asyncio.sleep(step.seconds)
             return None
         if isinstance(step, Work):
-            await asyncio.to_thread(step.do)
+            await _in_thread(step.do)
             return None
         try:
             if isinstance(step, Fetch):
@@ -132,5 +134,22 @@ class AsyncAutotuneClient:
         async with aclosing(response):
             if response.is_success:
                 async for piece in response.aiter_raw(FETCHED_PIECE_BYTES):
-                    await asyncio.to_thread(step.take, piece)
+                    await _in_thread(step.take, piece)
         return response
+
+
+async def _in_thread(do: Callable[..., None], *args: object) -> None:
+    """Do what blocks in a thread, to its end even where this is canceled.
+
+    A thread cannot be stopped, and who cancels puts away next what it works with. It is no task:
+    an event loop that ends cancels those.
+    """
+    loop = asyncio.get_running_loop()
+    doing = loop.run_in_executor(None, copy_context().run, do, *args)
+    try:
+        await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        while not doing.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([doing])
+        raise
