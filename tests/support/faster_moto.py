@@ -1,6 +1,6 @@
 """What moto does with every request again, or far too often, done once or less often.
 
-Nothing that it answers is another; without this, tests on it take twice as long.
+Nothing that it answers is another.
 """
 
 import copy
