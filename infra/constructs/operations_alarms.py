@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from aws_cdk import Duration
+from aws_cdk import ArnFormat, Aws, Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
@@ -34,6 +35,27 @@ class OperationsAlarms(Construct):
             display_name="Autotune alarms",
             master_key=encryption_key,
             enforce_ssl=True,
+        )
+        # A policy of its own, even one that only denies, replaces SNS's default, which lets the
+        # account publish: https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-use-cases.html
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AllowAlarmsToPublish",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    "ArnLike": {
+                        "aws:SourceArn": Stack.of(self).format_arn(
+                            service="cloudwatch",
+                            resource="alarm",
+                            resource_name="*",
+                            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+                        )
+                    },
+                },
+            )
         )
 
     def watch_dead_letters(self, queue: sqs.IQueue, *, of: str) -> None:

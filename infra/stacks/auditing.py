@@ -1,10 +1,9 @@
 """The audit log: who writes and reads it, and its export to S3."""
 
 from aws_cdk import Duration
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
+from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.data_stack import DataStack
@@ -33,10 +32,5 @@ def add_audit_export(
         grant(export.function, keys=EXPORT_PROGRESS)
     data.registry.grant_query_index(export.function, index_name=BY_COLLECTION_INDEX)
     data.audit_archive.grant_put(export.function)
-    events.Rule(
-        stack,
-        "ExportAuditEveryHour",
-        schedule=events.Schedule.rate(Duration.hours(1)),
-        targets=[targets.LambdaFunction(export.function, retry_attempts=0)],
-    )
+    Schedule(stack, "ExportAuditEveryHour", function=export, every=Duration.hours(1))
     return export

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 
 from aws_cdk import Duration, Size
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
+from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import SignedApi, resource_paths
 from infra.constructs.workflow import Workflow
@@ -105,10 +104,5 @@ def _add_sweeper(
     )
     data.registry.grant_query_index(sweep.function, index_name=BY_COLLECTION_INDEX)
     data.exports.grant_delete(sweep.function)
-    events.Rule(
-        stack,
-        "SweepExportsEveryMinute",
-        schedule=events.Schedule.rate(Duration.minutes(1)),
-        targets=[targets.LambdaFunction(sweep.function, retry_attempts=0)],
-    )
+    Schedule(stack, "SweepExportsEveryMinute", function=sweep, every=Duration.minutes(1))
     return sweep

@@ -1,10 +1,9 @@
 """What watches graders, and what tells of the events that are stored in the registry."""
 
 from aws_cdk import Duration
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
+from infra.constructs.schedule import Schedule
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.stacks.data_stack import DataStack
 from infra.stacks.service_functions import ServiceFunctions
@@ -29,18 +28,12 @@ def add_probing(stack: Construct, *, functions: ServiceFunctions, data: DataStac
     )
     data.registry.grant_query_replace(probe.function)
     data.secrets_key.grant_derive(probe.function)
-    events.Rule(
+    Schedule(
         stack,
         "ProbeEveryFiveMinutes",
-        schedule=events.Schedule.rate(PROBE_INTERVAL),
-        targets=[
-            targets.LambdaFunction(
-                probe.function,
-                event=events.RuleTargetInput.from_object({"shard": shard}),
-                retry_attempts=0,
-            )
-            for shard in range(HEALTH_SHARDS)
-        ],
+        function=probe,
+        every=PROBE_INTERVAL,
+        inputs=[{"shard": shard} for shard in range(HEALTH_SHARDS)],
     )
 
 

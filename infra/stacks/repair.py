@@ -1,10 +1,9 @@
 """What finds stuck work and drives it again."""
 
 from aws_cdk import Duration
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
+from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.indexes import OPEN_BATCHES_INDEX
 from infra.stacks.data_stack import DataStack
@@ -38,12 +37,7 @@ def add_repair(
     data.registry.grant_count(sweep.function)
     for queue in functions.queues.values():
         queue.queue.grant_send_messages(sweep.function)
-    events.Rule(
-        stack,
-        "SweepEveryMinute",
-        schedule=events.Schedule.rate(Duration.minutes(1)),
-        targets=[targets.LambdaFunction(sweep.function, retry_attempts=0)],
-    )
+    Schedule(stack, "SweepEveryMinute", function=sweep, every=Duration.minutes(1))
     stuck = functions.create(
         "ListStuck",
         handler="functions.operations.list_stuck.lambda_handler",

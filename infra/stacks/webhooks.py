@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aws_cdk import Duration
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
+from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.work_queue import DrainRate, WorkQueue
 from infra.indexes import DELIVERIES_BY_TIME_INDEX, DUE_DELIVERIES_INDEX
@@ -85,12 +84,7 @@ def add_webhooks(
     data.deliveries.grant_query_index(sweep.function, index_name=DUE_DELIVERIES_INDEX)
     data.deliveries.grant_read_change(sweep.function)
     webhooks.queue.queue.grant_send_messages(sweep.function)
-    events.Rule(
-        stack,
-        "SweepDeliveriesEveryMinute",
-        schedule=events.Schedule.rate(Duration.minutes(1)),
-        targets=[targets.LambdaFunction(sweep.function, retry_attempts=0)],
-    )
+    Schedule(stack, "SweepDeliveriesEveryMinute", function=sweep, every=Duration.minutes(1))
 
     api = functions.create_api("WebhooksApi", domain="webhooks", environment=outbound)
     data.deliveries.grant_read_write(api.function)

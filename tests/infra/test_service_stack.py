@@ -234,6 +234,25 @@ def test_every_shard_of_graders_is_probed_every_five_minutes(aws):
     assert aws.functions()["ProbeGraders"]["Timeout"] < 300
 
 
+def test_scheduled_functions_run_once_each_time(aws):
+    """EventBridge's retries concern its event alone; by Lambda's own a function runs anew."""
+    resources = aws.service.to_json()["Resources"].values()
+    rules = [each["Properties"] for each in resources if each["Type"] == "AWS::Events::Rule"]
+    targets = [target for rule in rules for target in rule["Targets"]]
+    assert all(target["RetryPolicy"]["MaximumRetryAttempts"] == 0 for target in targets)
+    configured = {
+        each["Properties"]["FunctionName"]["Ref"]: each["Properties"]
+        for each in resources
+        if each["Type"] == "AWS::Lambda::EventInvokeConfig"
+    }
+    scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
+    assert len(scheduled) == 5
+    assert set(configured) == scheduled
+    for each in configured.values():
+        assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)
+        assert each["Qualifier"] == "$LATEST"
+
+
 def test_links_lead_to_where_the_api_is(aws):
     for name in ("ReviewsApi", "FollowChanges"):
         url = aws.functions()[name]["Environment"]["Variables"]["API_URL"]

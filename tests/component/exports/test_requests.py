@@ -267,6 +267,24 @@ def test_a_lost_execution_is_driven_again_and_the_old_one_has_no_effect(
     assert sweep() == 0
 
 
+def test_of_two_sweeps_at_once_one_drives_an_export_again(
+    platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autotune_platform.exports.models.START_WITHIN", timedelta(0))
+    export_id = start(platform)
+    replace = ExportRepository.replace
+
+    def replace_after_another(self: ExportRepository, *export: Any) -> bool:
+        monkeypatch.setattr(ExportRepository, "replace", replace)
+        assert sweep() == 1
+        return replace(self, *export)
+
+    monkeypatch.setattr(ExportRepository, "replace", replace_after_another)
+    assert sweep() == 1
+    drives = [one["drive"] for one in platform.exports_started() if one["export_id"] == export_id]
+    assert sorted(drives) == [0, 1]
+
+
 def test_an_export_that_is_lost_again_and_again_fails(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """What is lost on its way is found and driven again; what cannot be scored ends failed."""
 
 from datetime import datetime
+from typing import Any
 
 import boto3
 import pytest
@@ -249,3 +250,61 @@ def test_canceling_a_batch_drops_answers_that_come_later(
     assert (counts["canceled"], counts["scored"]) == (3, 0)
     other = platform.new_organization("second")
     assert platform.call("POST", path, api_key=other).status == 404
+
+
+@pytest.fixture(params=["before it looks", "after it looked"])
+def overlapping(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> list[Any]:
+    """Have one whole sweep happen while another has read a batch and not yet acted on it."""
+    examine = OpenBatchService.examine
+    reports: list[Any] = []
+
+    def examine_beside_another(self: OpenBatchService, batch: Batch) -> Any:
+        monkeypatch.setattr(OpenBatchService, "examine", examine)
+        found = examine(self, batch) if request.param == "after it looked" else None
+        reports.append(platform.operate("sweep_batches"))
+        return found or examine(self, batch)
+
+    monkeypatch.setattr(OpenBatchService, "examine", examine_beside_another)
+    return reports
+
+
+def test_of_two_sweeps_at_once_one_drives_a_batch_again(
+    platform: Platform, task_id: str, overlapping: list[Any]
+) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    platform.queued()
+    assert platform.operate("sweep_batches")["driven"] == 0
+    assert [report["driven"] for report in overlapping] == [1]
+    (chunk,) = platform.queued()
+    platform.dispatch([chunk])
+    (run,) = platform.runs()
+    assert sorted(run["completion_ids"]) == sorted(accepted["completionIds"])
+
+
+def test_two_sweeps_at_once_close_a_batch_and_publish_its_events_once(
+    platform: Platform, task_id: str, overlapping: list[Any]
+) -> None:
+    webhook_id = subscribe(platform.me()["organizationId"])
+    accepted = platform.submit(task_id, {}, {}).json
+    platform.score_everything()
+    platform.operate("sweep_batches")
+    assert [report["closed"] for report in overlapping] == [1]
+    told = sorted(event["event"] for event in events(webhook_id).values())
+    assert told == ["batch.completed", "score.completed", "score.completed"]
+    assert tallies() == {accepted["batchId"]: {"scored": {0, 1}}}
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_two_sweeps_at_once_end_what_is_lost_for_good_once(
+    platform: Platform, task_id: str, overlapping: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autotune_platform.operations.sweeper.MAX_SWEEPS", 0)
+    accepted = platform.submit(task_id, {}, {}).json
+    platform.queued()
+    platform.operate("sweep_batches")
+    assert [report["failed"] for report in overlapping] == [1]
+    assert tallies() == {accepted["batchId"]: {"failed": {0, 1}}}
+    assert platform.batch(accepted["batchId"])["counts"]["failed"] == 2
+    assert platform.operate("sweep_batches") == NOTHING

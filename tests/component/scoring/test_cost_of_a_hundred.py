@@ -6,6 +6,7 @@ Where a change makes a figure here larger, ``make bench`` tells what that costs 
 """
 
 import json
+import threading
 from collections import Counter
 from typing import Any
 
@@ -43,14 +44,17 @@ class Wire:
         self.calls: Counter[str] = Counter()
         self.units: Counter[str] = Counter()
         self.index_entries: Counter[str] = Counter()
+        # Verdicts are written by several threads, and Counter's += is no single step.
+        self._lock = threading.Lock()
         for client in (clients.dynamodb(), clients.sqs(), clients.s3(), clients.stepfunctions()):
             client.meta.events.register("before-call", self._see)
 
     def _see(self, model: Any, params: Any, **_: Any) -> None:
-        self.calls[model.name] += 1
-        for item in _written(model.name, params):
-            self.units[_kind(item)] += steps(item_bytes(item), 1_024)
-            self.index_entries.update(index for index, key in _INDEXES.items() if key in item)
+        with self._lock:
+            self.calls[model.name] += 1
+            for item in _written(model.name, params):
+                self.units[_kind(item)] += steps(item_bytes(item), 1_024)
+                self.index_entries.update(index for index, key in _INDEXES.items() if key in item)
 
     def take_calls(self) -> dict[str, int]:
         """Return the calls since the last time."""

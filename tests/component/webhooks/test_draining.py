@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable
+from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -112,6 +114,27 @@ def test_an_event_whose_wake_up_was_lost_is_found_by_the_sweep(
     assert subscriber.event_ids == [event.id]
     assert subscription.delivery(event)["status"] == "delivered"
     assert sweep_deliveries.lambda_handler({}, LambdaContext()) == {"woken": 0}
+
+
+def test_of_two_sweeps_at_once_one_wakes_a_webhook(
+    platform: Platform, subscriber: Subscriber, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subscribe(platform, subscriber)
+    publish(platform)
+    platform.queued("webhooks")
+    due = DeliveryRepository.webhooks_due
+    woken = []
+
+    def due_beside_another(self: DeliveryRepository, now: datetime) -> Any:
+        monkeypatch.setattr(DeliveryRepository, "webhooks_due", due)
+        found = list(due(self, now))
+        woken.append(sweep_deliveries.lambda_handler({}, LambdaContext()))
+        return iter(found)
+
+    monkeypatch.setattr(DeliveryRepository, "webhooks_due", due_beside_another)
+    woken.append(sweep_deliveries.lambda_handler({}, LambdaContext()))
+    assert woken == [{"woken": 1}, {"woken": 0}]
+    assert len(platform.queued("webhooks")) == 1
 
 
 class KilledError(Exception):

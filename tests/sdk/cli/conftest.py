@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from autotune.cli.application import app
 from tests.sdk.fake_api import FakeApi, serve_fake_api
+from tests.support.interruptible import start_interruptible
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,11 @@ def start():
     started = []
 
     def start_command(*arguments, stdin=None) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
+        process = start_interruptible(
             [sys.executable, "-m", "autotune.cli", *map(str, arguments)],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
             env=dict(os.environ),
         )
         started.append(process)

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -89,6 +91,24 @@ def test_reading_stops_where_a_client_never_ends(graded: Any) -> None:
     sent = converse(graded.asgi, scope, incoming)
     assert sent[0]["status"] == 413
     assert len(incoming) > 70
+
+
+def test_a_flood_of_signatures_holds_up_nobody_else(graded: Any, serving: Any) -> None:
+    body = b"a" * MAX_GRADER_REQUEST_BYTES
+    flood = {
+        "x-autotune-signature": "v1= " * 10_000 + "v1=",
+        "x-autotune-timestamp": str(int(time.time())),
+        "x-autotune-request-id": new_id("req"),
+    }
+    with serving(graded.asgi) as url, ThreadPoolExecutor(2) as senders:
+        # Each took 33 s where a MAC over the body was computed for each of them.
+        refused = [
+            senders.submit(httpx.post, f"{url}/score", content=body, headers=flood, timeout=60)
+            for _ in range(20)
+        ]
+        while not all(one.done() for one in refused):
+            assert httpx.get(f"{url}/health", timeout=5).status_code == 200
+        assert {one.result().status_code for one in refused} == {401}
 
 
 def test_a_repeated_signature_header_verifies_nobody(

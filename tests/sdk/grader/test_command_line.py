@@ -17,6 +17,7 @@ from autotune.cli.grader import app
 from autotune.grader import grader
 from autotune.grader.loading import GraderTargetError, load_grader
 from autotune.grader.shared_secrets import SECRET_VARIABLE
+from tests.support.interruptible import start_interruptible
 
 SOURCE = """
 from autotune.grader import grader
@@ -96,11 +97,10 @@ def test_an_import_that_the_grader_itself_lacks_is_not_hidden(
 def served(target: Path, *arguments: str, **environment: str) -> Iterator[tuple[Any, str]]:
     code = "from autotune.cli.grader import app; app()"
     command = [sys.executable, "-c", code, "serve", str(target), "--port", "0", *arguments]
-    process = subprocess.Popen(
+    process = start_interruptible(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         env={**os.environ, **environment},
     )
     try:

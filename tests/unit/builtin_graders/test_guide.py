@@ -11,6 +11,7 @@ from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.completions import ReasonCode
 from autotune_platform.builtin_graders.compiling import compile_builtin
 from autotune_platform.builtin_graders.openai import from_openai
+from autotune_platform.builtin_graders.patterns import compiled
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "guides" / "builtin-graders.md").read_text("utf-8")
@@ -34,6 +35,13 @@ def test_every_example_compiles(file: Path) -> None:
         compile_builtin(from_openai(document, field="openai"), field="openai")
     else:
         compile_builtin(configurations.validate_python(document), field="builtin")
+
+
+def test_the_sizes_of_patterns_in_the_guide_are_theirs() -> None:
+    told = re.findall(r"`([^`]+)` (?:compiles )?to ([\d,]+)", GUIDE)
+    assert len(told) == 3
+    for pattern, size in told:
+        assert compiled(pattern, field="pattern").programsize == int(size.replace(",", ""))
 
 
 def test_the_guide_tells_every_reason_code() -> None:

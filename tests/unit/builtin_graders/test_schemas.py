@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from autotune.protocol.limits import MAX_PATTERN_CPU_SECONDS
 from autotune_platform.builtin_graders.faults import CompletionFaultError
+from autotune_platform.errors import InvalidRequestError
 from tests.unit.builtin_graders.judging import value
 
 HUGE = "9" * 400
@@ -99,6 +101,50 @@ def test_work_on_a_schema_is_bounded() -> None:
     assert time.process_time() - started < 20
 
 
+# Its states are too many for RE2's automaton, which then follows each of its 8,000 instructions.
+LARGE_PATTERN = "(?:" + "a?" * 300 + "){5}b"
+
+
+def doubled(leaf: dict[str, Any], levels: int = 14) -> dict[str, Any]:
+    """Return a schema that applies another one again and again."""
+    names = [f"d{level}" for level in range(levels)]
+    twice = {
+        name: {"allOf": [{"$ref": f"#/$defs/{after}"}] * 2}
+        for name, after in zip(names, [*names[1:], "leaf"], strict=True)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**twice, "leaf": leaf}}
+
+
+@pytest.mark.parametrize(
+    ("leaf", "response"),
+    [
+        ({"pattern": LARGE_PATTERN}, json.dumps("a" * 20_000)),
+        ({"not": {"pattern": LARGE_PATTERN}}, json.dumps("a" * 1_000)),
+        ({"patternProperties": {LARGE_PATTERN: {}}}, json.dumps({"a" * 20_000: 1})),
+        ({"const": [[0] * 7_500]}, json.dumps([[0] * 7_500])),
+        ({"enum": [[[0] * 7_500]]}, json.dumps([[0] * 7_500])),
+        ({"uniqueItems": True}, json.dumps([[0] * 50_000])),
+    ],
+)
+def test_what_is_done_again_and_again_is_charged_each_time(
+    leaf: dict[str, Any], response: str
+) -> None:
+    started = time.process_time()
+    with pytest.raises(CompletionFaultError, match="builtin_input_too_large"):
+        value({"type": "json_schema", "schema": doubled(leaf)}, response)
+    # Without the charge: minutes.
+    assert time.process_time() - started < 10
+
+
+def test_a_pattern_too_large_to_run_is_refused_when_it_is_registered() -> None:
+    class_of_words = r"[\p{L}\p{N}]{1,30}"
+    with pytest.raises(InvalidRequestError) as refused:
+        value({"type": "json_schema", "schema": {"items": {"pattern": class_of_words}}})
+    (field,) = refused.value.fields
+    assert field.field == "builtin.schema['items']['pattern']"
+    assert "at most 20000 instructions" in field.expected
+
+
 def test_work_stays_bounded_where_a_schema_that_names_its_draft_refers_to_itself() -> None:
     named = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     again = {"properties": {"again": {"$ref": "#"}}}
@@ -122,6 +168,37 @@ def test_patterns_run_in_time_that_grows_with_the_text() -> None:
     assert value(numeric, text) == 0.0
     assert value(schema, f'"{text}"') == 0.0
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        # Some 600 characters, such as took 42 s on 200,000.
+        (LARGE_PATTERN, "a" * 200_000),
+        # Each match is looked for up to the end.
+        ("1.*x|1", "1" * 200_000),
+        (r"(?s)\d.*x|\d", "1 " * 100_000),
+        # More matches than steps.
+        ("", "1" * 200_000),
+    ],
+)
+def test_looking_for_the_last_number_is_bounded(pattern: str, text: str) -> None:
+    numeric = {"type": "numeric", "reference": "1", "extract": "regex", "pattern": pattern or "1"}
+    started = time.process_time()
+    with pytest.raises(CompletionFaultError, match="builtin_input_too_large"):
+        value(numeric, text)
+    assert time.process_time() - started < MAX_PATTERN_CPU_SECONDS + 5
+
+
+def test_an_ordinary_pattern_finds_the_last_of_thousands_of_numbers() -> None:
+    text = "so it is 17, no: " * 10_000 + "answer: 27"
+    numeric = {
+        "type": "numeric",
+        "reference": "27",
+        "extract": "regex",
+        "pattern": r"is \d+|: (\d+)",
+    }
+    assert value(numeric, text) == 1.0
 
 
 def test_a_pattern_that_only_pythons_syntax_refuses_is_taken() -> None:

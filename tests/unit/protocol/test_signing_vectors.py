@@ -67,6 +67,14 @@ def test_each_secret_of_a_rotation_verifies_a_grader_request(case: Case) -> None
         assert request_id == case["requestId"]
 
 
+@cases("graderRequests", "accepted")
+def test_what_no_signer_sends_may_verify_all_the_same(case: Case) -> None:
+    accepted = verify_grader_request(
+        case["headers"], body_of(case), case["secrets"], now=case["timestamp"]
+    )
+    assert accepted == case["requestId"]
+
+
 @cases("graderRequests", "faulty")
 def test_faulty_grader_requests_are_found_out(case: Case) -> None:
     with pytest.raises(SignatureError) as caught:
@@ -159,6 +167,60 @@ def verify_case(case: Case, *, now: int) -> str:
         body=body_of(case),
         now=now,
     )
+
+
+@pytest.fixture
+def macs_over(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes of what MACs are computed over."""
+    sizes: list[int] = []
+    compute = hmac.new
+
+    def counted(key: bytes, message: bytes, digest: Any) -> hmac.HMAC:
+        sizes.append(len(message))
+        return compute(key, message, digest)
+
+    monkeypatch.setattr(hmac, "new", counted)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    ("given", "computed"),
+    [
+        ("v1= " * 10_000, 0),  # 40 KB: over 1,024 characters
+        ("v1= " * 200, 0),  # more than 8
+        ("v1= " * 8, 0),  # not one of 64 digits
+        (" ".join([f"v1={'0' * 64}"] * 9), 0),
+        (" ".join([f"v1={'0' * 64}"] * 8), 2),  # one for each secret, not for each signature
+    ],
+)
+@pytest.mark.parametrize("verifier", ["request", "response", "callback"])
+def test_a_header_does_not_decide_how_often_the_body_is_hashed(
+    given: str, computed: int, verifier: str, macs_over: list[int]
+) -> None:
+    moment, body, secrets = 1_763_715_600, b"a" * 100_000, ["old" * 10, "new" * 10]
+    request_id = "req_12345678"
+    request = {
+        "x-autotune-signature": given,
+        "x-autotune-timestamp": str(moment),
+        "x-autotune-request-id": request_id,
+    }
+    response = {
+        "x-autotune-response-signature": given,
+        "x-autotune-response-timestamp": str(moment),
+    }
+    verify = {
+        "request": lambda: verify_grader_request(request, body, secrets, now=moment),
+        "response": lambda: verify_grader_response(
+            response, body, secrets, request_id=request_id, request_body=b"", now=moment
+        ),
+        "callback": lambda: verify_grader_callback(
+            response, body, secrets, request_id=request_id, request_sha256="0" * 64, now=moment
+        ),
+    }
+    with pytest.raises(SignatureError):
+        verify[verifier]()
+    assert len(macs_over) == computed
+    assert all(size > len(body) for size in macs_over)
 
 
 def test_a_request_at_the_edge_of_the_tolerance_is_accepted() -> None:

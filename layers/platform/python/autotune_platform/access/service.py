@@ -87,31 +87,34 @@ class AccessService:
         """
         if not headers.get(KEY_HEADER):
             raise UnauthenticatedError(f"{KEY_HEADER} is missing")
-        if key is None or key.status != "active":
-            # The same words as for a wrong signature, so that key ids cannot be tried out.
-            raise UnauthenticatedError("x-autotune-signature fits no valid secret")
-        secret = self._secrets.derive("api-key", key.id, key.secret_version)
+        # A key that is unknown or revoked has no secret: its requests are refused as those with a
+        # wrong signature are, in the same words and at the same step. So ids cannot be tried out.
+        active = key if key is not None and key.status == "active" else None
+        secrets = (
+            [self._secrets.derive("api-key", active.id, active.secret_version)] if active else []
+        )
         try:
             request_id = verify_api_request(
-                headers, secrets=[secret], method=method, path=path, query=query, body=body
+                headers, secrets=secrets, method=method, path=path, query=query, body=body
             )
         except SignatureError as error:
             if error.fault == "stale":
                 raise StaleRequestError(str(error)) from error
             raise UnauthenticatedError(str(error)) from error
+        assert active is not None, "nothing verifies without a secret"
         now = int(time.time())
         fresh = self._repository.use_request_id(
-            key.id, request_id, now=now, until=now + 2 * SIGNATURE_TOLERANCE_SECONDS
+            active.id, request_id, now=now, until=now + 2 * SIGNATURE_TOLERANCE_SECONDS
         )
         if not fresh:
             raise ReplayedRequestError(
                 "each attempt needs its own x-autotune-request-id; Idempotency-Key repeats safely"
             )
         return Caller(
-            key_id=key.id,
-            organization_id=key.organization_id,
-            principal_id=key.principal_id,
-            role=key.role,
+            key_id=active.id,
+            organization_id=active.organization_id,
+            principal_id=active.principal_id,
+            role=active.role,
             request_id=request_id,
         )
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 from autotune.protocol.builtin import NumberPlace
 from autotune.protocol.limits import MAX_NUMERIC_CHARACTERS
 from autotune_platform.builtin_graders.faults import CompletionFaultError
-from autotune_platform.builtin_graders.patterns import compiled
+from autotune_platform.builtin_graders.patterns import last_match
+from autotune_platform.builtin_graders.work import step_budget
 
 # Short numbers and exponents only: 1e999999999 as an exact number would fill the memory.
 _DECIMAL = r"""
@@ -37,7 +38,7 @@ def find_number(text: str, place: NumberPlace, pattern: str | None) -> Fraction 
         pattern: for ``regex``.
 
     Raises:
-        CompletionFaultError: the text is too long.
+        CompletionFaultError: the text is too long, or the pattern too much work on it.
     """
     if len(text) > MAX_NUMERIC_CHARACTERS:
         raise CompletionFaultError("builtin_input_too_large")
@@ -45,7 +46,8 @@ def find_number(text: str, place: NumberPlace, pattern: str | None) -> Fraction 
         return _last_number(_last_boxed(text))
     if place == "regex":
         assert pattern is not None
-        return _last_number(_last_match(text, pattern))
+        with step_budget():
+            return _last_number(last_match(pattern, text))
     return _last_number(text)
 
 
@@ -88,12 +90,3 @@ def _last_boxed(text: str) -> str:
         if depth == 0:
             return text[start:position]
     return ""
-
-
-def _last_match(text: str, pattern: str) -> str:
-    last = None
-    for match in compiled(pattern, field="pattern").finditer(text):
-        last = match
-    if last is None:
-        return ""
-    return (last[1] if last.re.groups else last[0]) or ""

@@ -1,13 +1,13 @@
 """Validating JSON against an owner's schema, with bounded work and without a network.
 
 References stay within the schema: the validator is given a registry that fetches nothing.
-``pattern`` and ``patternProperties`` run on RE2. Each keyword that is applied counts as a step, so
-that references which multiply themselves, and large enumerations, end at a limit.
+``pattern`` and ``patternProperties`` run on RE2. Each keyword that is applied counts as a step, and
+each search as many as its pattern and text make it, so that references which multiply themselves,
+large enumerations and large patterns end at a limit.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
 
@@ -23,15 +23,12 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
-from autotune.protocol.limits import (
-    MAX_JSON_SCHEMA_BYTES,
-    MAX_JSON_SCHEMA_DEPTH,
-    MAX_JSON_SCHEMA_STEPS,
-)
+from autotune.protocol.limits import MAX_JSON_SCHEMA_BYTES, MAX_JSON_SCHEMA_DEPTH
 from autotune.protocol.types import nests_deeper_than
 from autotune_platform.builtin_graders.faults import CompletionFaultError, configuration_error
 from autotune_platform.builtin_graders.patterns import matches
 from autotune_platform.builtin_graders.schema_keywords import check_keywords
+from autotune_platform.builtin_graders.work import step_budget, take
 
 _DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 _DRAFTS: Mapping[str, type[Validator]] = {
@@ -40,9 +37,11 @@ _DRAFTS: Mapping[str, type[Validator]] = {
     "http://json-schema.org/draft-07/schema": Draft7Validator,
 }
 
-Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterator[ValidationError] | None]
+# These look at all that is in a value, and not at its members alone.
+_WHOLE_VALUES = {"const", "enum", "uniqueItems"}
+_CHARACTERS_OF_A_STEP = 1_000
 
-_steps_left: ContextVar[int] = ContextVar("steps_left", default=0)
+Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterator[ValidationError] | None]
 
 
 class Schema:
@@ -76,15 +75,13 @@ class Schema:
         Raises:
             CompletionFaultError: that takes too much work, or the schema refers to nothing.
         """
-        token = _steps_left.set(MAX_JSON_SCHEMA_STEPS)
         try:
-            return bool(self._validator.is_valid(instance))
+            with step_budget():
+                return bool(self._validator.is_valid(instance))
         except RecursionError as error:
             raise CompletionFaultError("builtin_input_too_large") from error
         except referencing.exceptions.Unresolvable as error:
             raise CompletionFaultError("builtin_error") from error
-        finally:
-            _steps_left.reset(token)
 
 
 def _check_size(document: dict[str, Any], field: str) -> None:
@@ -119,7 +116,10 @@ def _bounded(draft: type[Validator]) -> type[Validator]:
         "uniqueItems": _unique_items,
         "multipleOf": _multiple_of,
     }
-    counted = {name: _counted(keyword) for name, keyword in keywords.items()}
+    counted = {
+        name: _counted(keyword, size=_whole_size if name in _WHOLE_VALUES else _members)
+        for name, keyword in keywords.items()
+    }
     bounded: type[Validator] = extend(draft, counted)  # type: ignore[no-untyped-call]
     bounded.evolve = _same_draft  # type: ignore[method-assign,assignment]
     return bounded
@@ -130,22 +130,26 @@ def _same_draft(validator: Any, **changes: Any) -> Any:
     return attrs.evolve(validator, **changes)
 
 
-def _counted(keyword: Keyword) -> Keyword:
+def _counted(keyword: Keyword, *, size: Callable[[Any], int]) -> Keyword:
     def apply(
         validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
     ) -> Iterator[ValidationError]:
-        sizes = [len(part) for part in (value, instance) if isinstance(part, (dict, list))]
-        _take(1 + sum(sizes))
+        take(1 + size(value) + size(instance))
         yield from keyword(validator, value, instance, schema) or ()
 
     return apply
 
 
-def _take(steps: int) -> None:
-    left = _steps_left.get() - steps
-    if left < 0:
-        raise CompletionFaultError("builtin_input_too_large")
-    _steps_left.set(left)
+def _members(part: Any) -> int:
+    return len(part) if isinstance(part, dict | list) else 0
+
+
+def _whole_size(part: Any) -> int:
+    if isinstance(part, str):
+        return len(part) // _CHARACTERS_OF_A_STEP
+    if isinstance(part, dict):
+        return len(part) + sum(map(_whole_size, part)) + sum(map(_whole_size, part.values()))
+    return len(part) + sum(map(_whole_size, part)) if isinstance(part, list) else 0
 
 
 def _pattern(
@@ -161,7 +165,6 @@ def _pattern_properties(
     if not validator.is_type(instance, "object"):
         return
     for pattern, subschema in patterns.items():
-        _take(len(instance))
         for name, member in instance.items():
             if matches(pattern, name):
                 yield from validator.descend(member, subschema)
@@ -173,7 +176,6 @@ def _additional_properties(
     if not validator.is_type(instance, "object"):
         return
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    _take(len(instance) * len(patterns))
     for name, member in instance.items():
         if name not in known and not any(matches(pattern, name) for pattern in patterns):
             if subschema is False:
@@ -185,10 +187,10 @@ def _additional_properties(
 def _unique_items(
     validator: Any, unique: Any, instance: Any, _schema: Mapping[str, Any]
 ) -> Iterator[ValidationError]:
-    if unique and validator.is_type(instance, "array"):
-        _take(len(instance))
-        if len({_canonical(member) for member in instance}) < len(instance):
-            yield ValidationError("uniqueItems")
+    if not unique or not validator.is_type(instance, "array"):
+        return
+    if len({_canonical(member) for member in instance}) < len(instance):
+        yield ValidationError("uniqueItems")
 
 
 def _multiple_of(

@@ -79,8 +79,14 @@ MAX_JSON_CHARACTERS = 200_000
 """Longest response that a builtin grader reads as JSON."""
 
 MAX_JSON_SCHEMA_BYTES = 32_768
-MAX_JSON_SCHEMA_STEPS = 50_000
-"""Largest schema of a builtin grader as compact JSON, and how much work a validation may be."""
+"""Largest schema of a builtin grader as compact JSON."""
+
+MAX_BUILTIN_STEPS = 50_000
+"""How much work validating one JSON value, or finding one number by a pattern, may be.
+
+A step is a keyword that is applied, a member that it looks at, or 1,000 of a pattern's instructions
+times a text's bytes.
+"""
 
 MAX_JSON_SCHEMA_DEPTH = 200
 """How deep a schema of a builtin grader may nest."""
@@ -90,6 +96,12 @@ MAX_JSON_SCHEMA_PATTERNS = 50
 
 MAX_PATTERN_CHARACTERS = 1_000
 """Longest regular expression in a builtin grader's configuration."""
+
+MAX_PATTERN_INSTRUCTIONS = 20_000
+"""Largest program that RE2 may compile a builtin grader's regular expression to."""
+
+MAX_PATTERN_CPU_SECONDS = 1.0
+"""Most processor time for finding the last match of a builtin grader's regular expression."""
 
 MAX_MULTI_GRADERS = 20
 MAX_EXPRESSION_CHARACTERS = 500
@@ -173,3 +185,8 @@ MAX_GRADER_RESPONSE_BYTES = 4_000_000
 
 SIGNATURE_TOLERANCE_SECONDS = 300
 """How far a signature's timestamp may be from the verifier's clock, either way."""
+
+MAX_SIGNATURES = 8
+MAX_SIGNATURE_HEADER_CHARACTERS = 1_024
+"""Most signatures in one header, of any version, and the header's greatest length. A rotation needs
+two; each one more would be compared for whoever sends them."""

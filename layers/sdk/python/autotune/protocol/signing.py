@@ -3,17 +3,24 @@
 The scheme is written down in ``docs/protocol.md`` with test vectors in
 ``docs/protocol/signature-vectors.json``. A header value is ``v1=<hex>``; while a secret rotates it
 holds several, separated by spaces, and one match is enough.
+
+A verifier computes one MAC for each of its own secrets, whatever the header holds. It checks the
+header's size and form first, so that a malformed header costs it no pass over the body.
 """
 
 import hashlib
 import hmac
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from autotune.protocol.limits import SIGNATURE_TOLERANCE_SECONDS
+from autotune.protocol.limits import (
+    MAX_SIGNATURE_HEADER_CHARACTERS,
+    MAX_SIGNATURES,
+    SIGNATURE_TOLERANCE_SECONDS,
+)
 
 SIGNATURE_HEADER = "x-autotune-signature"
 TIMESTAMP_HEADER = "x-autotune-timestamp"
@@ -23,6 +30,7 @@ RESPONSE_TIMESTAMP_HEADER = "x-autotune-response-timestamp"
 KEY_HEADER = "x-autotune-key"
 
 _REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{8,128}")
+_SIGNATURE_PATTERN = re.compile(r"v1=([0-9a-f]{64})")
 
 SignatureFault = Literal["missing", "malformed", "stale", "mismatch"]
 
@@ -71,8 +79,12 @@ def verify_grader_request(
     received = _lowered(headers)
     request_id = _request_id(received)
     moment = _timestamp(received, TIMESTAMP_HEADER, now)
-    payload = _grader_request_payload(moment, request_id, body)
-    _check(received, SIGNATURE_HEADER, secrets, payload)
+    _check(
+        received,
+        SIGNATURE_HEADER,
+        secrets,
+        lambda: _grader_request_payload(moment, request_id, body),
+    )
     return request_id
 
 
@@ -158,8 +170,12 @@ def verify_grader_callback(
     """
     received = _lowered(headers)
     moment = _timestamp(received, RESPONSE_TIMESTAMP_HEADER, now)
-    payload = _grader_response_payload(moment, request_id, request_sha256, body)
-    _check(received, RESPONSE_SIGNATURE_HEADER, secrets, payload)
+    _check(
+        received,
+        RESPONSE_SIGNATURE_HEADER,
+        secrets,
+        lambda: _grader_response_payload(moment, request_id, request_sha256, body),
+    )
 
 
 def sign_api_request(
@@ -209,8 +225,12 @@ def verify_api_request(
     key_id = _required(received, KEY_HEADER)
     request_id = _request_id(received)
     moment = _timestamp(received, TIMESTAMP_HEADER, now)
-    payload = _api_request_payload(key_id, method, path, query, body, moment, request_id)
-    _check(received, SIGNATURE_HEADER, secrets, payload)
+    _check(
+        received,
+        SIGNATURE_HEADER,
+        secrets,
+        lambda: _api_request_payload(key_id, method, path, query, body, moment, request_id),
+    )
     return request_id
 
 
@@ -249,22 +269,34 @@ def _mac(secret: str, payload: bytes) -> str:
     return hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
 
 
-def _check(headers: Mapping[str, str], name: str, secrets: Sequence[str], payload: bytes) -> None:
-    candidates = [
-        part.removeprefix("v1=").encode()
-        for part in _required(headers, name).split()
-        if part.startswith("v1=")
-    ]
-    if not candidates:
-        raise SignatureError("malformed", f"{name} must be v1=<hex>, several separated by spaces")
+def _check(
+    headers: Mapping[str, str], name: str, secrets: Sequence[str], payload: Callable[[], bytes]
+) -> None:
+    given = _signatures_in(_required(headers, name), name)
+    signed = payload()
     # Every pair is compared, so that timing tells nothing about which secret or signature was near.
-    matches = [
-        hmac.compare_digest(_mac(secret, payload).encode(), candidate)
-        for secret in secrets
-        for candidate in candidates
-    ]
+    expected = [_mac(secret, signed).encode() for secret in secrets]
+    matches = [hmac.compare_digest(mac, signature) for mac in expected for signature in given]
     if not any(matches):
         raise SignatureError("mismatch", f"{name} fits no valid secret")
+
+
+def _signatures_in(value: str, name: str) -> list[bytes]:
+    """Return the hexadecimal digits of a header's signatures, those of this version alone."""
+    if len(value) > MAX_SIGNATURE_HEADER_CHARACTERS:
+        raise SignatureError(
+            "malformed", f"{name} has more than {MAX_SIGNATURE_HEADER_CHARACTERS} characters"
+        )
+    parts = value.split()
+    if len(parts) > MAX_SIGNATURES:
+        raise SignatureError("malformed", f"{name} holds more than {MAX_SIGNATURES} signatures")
+    found = [match[1].encode() for match in map(_SIGNATURE_PATTERN.fullmatch, parts) if match]
+    if not found:
+        raise SignatureError(
+            "malformed",
+            f"{name} must be v1= and 64 lower-case hexadecimal digits, several separated by spaces",
+        )
+    return found
 
 
 def _timestamp(headers: Mapping[str, str], name: str, now: float | None) -> str:
