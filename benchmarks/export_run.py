@@ -51,7 +51,7 @@ def main() -> None:
 
 def run(export_id: str, step_seconds: float) -> None:
     """Call the step's handler until nothing is left, and tell how it went."""
-    from autotune_platform import clients  # noqa: PLC0415 - counts as the run's own memory
+    from autotune_platform.runtime import clients  # noqa: PLC0415 - counts as the run's own memory
     from functions.exports import write_export  # noqa: PLC0415
 
     began = time.monotonic()

@@ -25,7 +25,7 @@ from autotune.protocol.exports import CreateExportRequest
 from autotune.protocol.ids import new_id
 from autotune_platform.exports.models import Export
 from autotune_platform.exports.repository import ExportRepository
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from benchmarks import export_checks
 from benchmarks import synthetic_scores as scores
 from local.deployment import REPOSITORY_ROOT

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
-from autotune_platform.scoring.filters import ScoreFilters
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.score_index import (
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.score_index import (
     MOST_ENTRIES,
     MOST_QUERIES,
     Allowance,
     ScoreIndex,
     ScorePosition,
 )
-from autotune_platform.table import Table
 from benchmarks.score_store import Reads, ScoreStore, served
 from tests.support.verdicts import FIRST, MODELS, TASK, verdict
 

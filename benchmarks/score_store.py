@@ -23,10 +23,10 @@ from moto.dynamodb.comparisons import get_filter_expression
 from moto.dynamodb.models.dynamo_type import DynamoType
 from moto.dynamodb.models.dynamo_type import Item as MotoItem
 
-from autotune_platform.item_format import item_to_wire
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.score_index import index_key
-from autotune_platform.scoring.stored_verdicts import verdict_attributes, verdict_key
+from autotune_platform.storage.item_format import item_to_wire
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.score_index import index_key
+from autotune_platform.verdicts.stored_verdicts import verdict_attributes, verdict_key
 from infra.indexes import SCORES_BY_TASK_INDEX, SCORES_BY_TASK_PROJECTION
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.completions.content import CONTENT, pack
-from autotune_platform.scoring.stored_verdicts import verdict_key
+from autotune_platform.verdicts.stored_verdicts import verdict_key
 
 Item = dict[str, Any]
 

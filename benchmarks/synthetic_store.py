@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from autotune_platform.completions.content import CONTENT
-from autotune_platform.scoring.score_index import shard_of
+from autotune_platform.verdicts.score_index import shard_of
 from benchmarks import synthetic_scores as scores
 from benchmarks.synthetic_scores import Item
 

@@ -19,8 +19,8 @@ from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.access.models import Key
 from autotune_platform.access.service import AccessService
 from autotune_platform.audit.listing import AuditListing
-from autotune_platform.environment import AuditEnvironment, Environment
 from autotune_platform.http.api import Api
+from autotune_platform.runtime.environment import AuditEnvironment, Environment
 
 
 @cache

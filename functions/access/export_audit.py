@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.audit.exporting import AuditExport
-from autotune_platform.environment import AuditExportEnvironment
+from autotune_platform.runtime.environment import AuditExportEnvironment
 
 # More than an organisation of a million calls a day takes.
 _RESERVED_MILLISECONDS = 120_000

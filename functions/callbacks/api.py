@@ -4,9 +4,9 @@ from functools import cache
 from typing import Any
 
 from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt
-from autotune_platform.callbacks.service import CallbackService, ProvenCall
-from autotune_platform.environment import ContentEnvironment
 from autotune_platform.http.api import Api
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.scoring.callbacks import CallbackService, ProvenCall
 
 app = Api()
 

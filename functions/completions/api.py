@@ -24,10 +24,10 @@ from autotune.protocol.runs import RunList, RunResponse, RunState
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.submission import Submission, SubmissionService
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, standing_on_wire
-from autotune_platform.environment import SubmissionEnvironment
 from autotune_platform.http.api import Api
 from autotune_platform.runs.service import RunService
 from autotune_platform.runs.wire import run_on_wire, summary_on_wire
+from autotune_platform.runtime.environment import SubmissionEnvironment
 
 app = Api()
 

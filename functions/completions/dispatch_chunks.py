@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.completions.dispatch import DispatchService
-from autotune_platform.environment import DispatchEnvironment
+from autotune_platform.runtime.environment import DispatchEnvironment
+from autotune_platform.scoring.dispatch import DispatchService
 
 
 @cache

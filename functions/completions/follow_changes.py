@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.completions.forgetting import ContentForgetting
-from autotune_platform.environment import ChangesEnvironment
 from autotune_platform.reviews.projection import ReviewProjection
+from autotune_platform.runtime.environment import ChangesEnvironment
 
 
 @cache

@@ -13,9 +13,9 @@ from autotune.protocol.exports import (
     ExportResponse,
 )
 from autotune.protocol.limits import MAX_PAGE_ITEMS
-from autotune_platform.environment import ExportDriveEnvironment
 from autotune_platform.exports.service import ExportService
 from autotune_platform.http.api import Api
+from autotune_platform.runtime.environment import ExportDriveEnvironment
 
 app = Api()
 

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import ExportDriveEnvironment
 from autotune_platform.exports.driving import ExportSweeper
+from autotune_platform.runtime.environment import ExportDriveEnvironment
 
 
 @cache

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import ExportEnvironment
 from autotune_platform.exports.work import ExportWork
+from autotune_platform.runtime.environment import ExportEnvironment
 
 
 @cache

@@ -22,15 +22,15 @@ from autotune.protocol.graders import (
 from autotune.protocol.grading import GraderVersion
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.statistics import GraderStats, GraderUsage, Month
-from autotune_platform.environment import GatewayEnvironment
+from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import manages
 from autotune_platform.graders.health import Health
-from autotune_platform.graders.models import Grader
 from autotune_platform.graders.service import GraderService
-from autotune_platform.graders.statistics import GraderStatistics
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
 from autotune_platform.outbound.addresses import check_url
+from autotune_platform.projections.statistics import GraderStatistics
+from autotune_platform.runtime.environment import GatewayEnvironment
 
 app = Api()
 

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.graders.probing import GraderProbing
+from autotune_platform.runtime.environment import GatewayEnvironment
 
 
 @cache

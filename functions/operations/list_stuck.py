@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import SubmissionEnvironment
 from autotune_platform.operations.stuck import StuckWork
+from autotune_platform.runtime.environment import SubmissionEnvironment
 
 
 @cache

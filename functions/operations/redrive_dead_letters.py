@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import DeadLetterEnvironment
 from autotune_platform.operations.dead_letters import DeadLetters
+from autotune_platform.runtime.environment import DeadLetterEnvironment
 
 
 @cache

@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import SweepEnvironment
-from autotune_platform.operations.sweeper import Sweeper
+from autotune_platform.runtime.environment import SweepEnvironment
+from autotune_platform.scoring.sweeper import Sweeper
 
 
 @cache

@@ -19,13 +19,13 @@ from autotune.protocol.reviews import (
     ReviewSummaryResponse,
 )
 from autotune.protocol.reviews import Review as WireReview
-from autotune_platform.environment import ReviewEnvironment
 from autotune_platform.http.api import Api
+from autotune_platform.judging.human.models import Review
 from autotune_platform.reviews.callers import ReviewCallers, review_links
 from autotune_platform.reviews.links import ReviewLinks
-from autotune_platform.reviews.models import Review
 from autotune_platform.reviews.service import ReviewService
 from autotune_platform.reviews.wire import link_on_wire, review_on_wire, summary_on_wire
+from autotune_platform.runtime.environment import ReviewEnvironment
 
 Format = Annotated[Literal["text", "html"], Query(alias="format")]
 

@@ -11,7 +11,6 @@ from autotune.protocol.limits import (
     MAX_REWARD_STOPS,
     MAX_REWARD_WAIT_SECONDS,
 )
-from autotune_platform.environment import SubmissionEnvironment
 from autotune_platform.http.api import Api
 from autotune_platform.rewards.answering import RewardAnswers
 from autotune_platform.rewards.contracts.azure import AZURE
@@ -22,6 +21,7 @@ from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
 from autotune_platform.rewards.service import RewardUrlService
+from autotune_platform.runtime.environment import SubmissionEnvironment
 
 # What is left of the function's time when it answers that scores are still pending.
 _TO_ANSWER_SECONDS = 10

@@ -12,10 +12,10 @@ from autotune.protocol.rewards import (
     RewardUrlList,
     RewardUrlResponse,
 )
-from autotune_platform.environment import RewardUrlEnvironment
 from autotune_platform.http.api import Api
 from autotune_platform.rewards.service import RewardUrlService
 from autotune_platform.rewards.wire import reward_url_on_wire
+from autotune_platform.runtime.environment import RewardUrlEnvironment
 
 app = Api()
 

@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.completions import ScoreList as WireScoreList
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.limits import MAX_PAGE_ITEMS
-from autotune_platform.environment import ContentEnvironment
+from autotune_platform.completions.listing import ScoreListing
 from autotune_platform.http.api import Api
 from autotune_platform.http.score_filters import (
     EndDateFilter,
@@ -20,8 +20,8 @@ from autotune_platform.http.score_filters import (
     TaskIdFilter,
     score_filters,
 )
-from autotune_platform.scoring.filters import ScoreFilters
-from autotune_platform.scoring.listing import ScoreListing
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.verdicts.filters import ScoreFilters
 
 app = Api()
 

@@ -9,7 +9,6 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from autotune.protocol.exports import CreateExportRequest, ExportFormat
-from autotune_platform.environment import ContentEnvironment
 from autotune_platform.exports.direct import DIRECT_MEDIA_TYPES, DirectExport
 from autotune_platform.http.api import Api
 from autotune_platform.http.score_filters import (
@@ -22,6 +21,7 @@ from autotune_platform.http.score_filters import (
     TaskIdFilter,
     score_filters,
 )
+from autotune_platform.runtime.environment import ContentEnvironment
 
 app = Api()
 

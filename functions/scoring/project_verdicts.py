@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import ProjectionEnvironment
-from autotune_platform.scoring.projection import VerdictProjection
+from autotune_platform.projections.projection import VerdictProjection
+from autotune_platform.runtime.environment import ProjectionEnvironment
 
 
 @cache

@@ -8,8 +8,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.tasks import CreateTaskRequest, TaskList, TaskResponse, UpdateTaskRequest
 from autotune.protocol.tasks import Task as WireTask
-from autotune_platform.environment import Environment
 from autotune_platform.http.api import Api
+from autotune_platform.runtime.environment import Environment
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
 

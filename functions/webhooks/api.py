@@ -19,8 +19,8 @@ from autotune.protocol.webhooks import (
 )
 from autotune.protocol.webhooks import Delivery as WireDelivery
 from autotune.protocol.webhooks import Webhook as WireWebhook
-from autotune_platform.environment import DeliveryEnvironment
 from autotune_platform.http.api import Api
+from autotune_platform.runtime.environment import DeliveryEnvironment
 from autotune_platform.webhooks.history import DeliveryHistory
 from autotune_platform.webhooks.models import Delivery, Webhook
 from autotune_platform.webhooks.service import WebhookService

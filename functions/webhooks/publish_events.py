@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.environment import WebhookEnvironment
+from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.webhooks.outbox import event_in
 from autotune_platform.webhooks.publisher import EventPublisher
 

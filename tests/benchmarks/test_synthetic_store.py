@@ -12,11 +12,11 @@ from moto import mock_aws
 from autotune.protocol.grading import ScoreDimension
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.repository import CompletionRepository
-from autotune_platform.scoring.filters import ScoreFilters
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.repository import VerdictRepository
-from autotune_platform.scoring.score_index import Allowance, ScoreIndex, ScorePosition
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.repository import VerdictRepository
+from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
 from benchmarks import synthetic_scores as scores
 from benchmarks.synthetic_store import SyntheticTable, _Handler, _Server
 from tests.support.aws import make_resources

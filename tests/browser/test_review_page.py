@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from autotune.protocol.ids import new_id
+from autotune_platform.judging.human.models import Preliminary
 from autotune_platform.reviews import wire
 from autotune_platform.reviews.links import LinkPayload
-from autotune_platform.reviews.models import Preliminary
 from functions.reviews import api
 
 NO_SCORE = "\u2013"

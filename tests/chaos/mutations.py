@@ -46,7 +46,7 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "the conditional put",
-        "layers/platform/python/autotune_platform/table.py",
+        "layers/platform/python/autotune_platform/storage/table.py",
         'condition = "attribute_not_exists(pk)"',
         'condition = "attribute_not_exists(pk) OR attribute_exists(pk)"',
         "a verdict is written once",
@@ -60,7 +60,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the deadline",
-        "layers/platform/python/autotune_platform/scoring/deadlines.py",
+        "layers/platform/python/autotune_platform/verdicts/deadlines.py",
         "if completion.deadline <= at",
         "if completion.deadline <= completion.created_at",
         "deadlines end what waits",

@@ -29,7 +29,7 @@ def due_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(
             f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", timedelta(0)
         )
-    monkeypatch.setattr("autotune_platform.operations.sweeper._wait", lambda _: timedelta(0))
+    monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: timedelta(0))
 
 
 @pytest.fixture

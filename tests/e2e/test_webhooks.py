@@ -8,7 +8,7 @@ import pytest
 
 from autotune import AutotuneClient
 from autotune.protocol.ids import new_id
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Event

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 from tests.statemachines.conftest import StateMachines
 
 FILE = "export_scores.asl.json"

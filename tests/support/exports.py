@@ -16,7 +16,7 @@ from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import new_id
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.repository import CompletionRepository
-from autotune_platform.environment import ContentEnvironment
+from autotune_platform.runtime.environment import ContentEnvironment
 from tests.support.platform import Platform
 from tests.support.verdicts import store, verdict
 

@@ -3,7 +3,7 @@
 import threading
 from typing import Any
 
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 
 
 class Killed(Exception):  # noqa: N818 - no error of the product

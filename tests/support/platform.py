@@ -16,11 +16,11 @@ from moto import mock_aws
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
-from autotune_platform import clients
-from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.gateway import GraderGateway
+from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders.repository import HEALTH_SHARDS
-from autotune_platform.grouping import groups
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.grouping import groups
 from autotune_platform.webhooks.sending import WebhookSender
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
 from tests.support.sessions import shared_session

@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import new_id
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
 

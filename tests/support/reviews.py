@@ -6,10 +6,10 @@ from typing import Any
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.completions.models import Batch, Completion, Segment
 from autotune_platform.completions.repository import CompletionRepository
-from autotune_platform.reviews.models import Preliminary, Review, review_id
-from autotune_platform.reviews.records import ReviewRecords
-from autotune_platform.scoring.panels import Panel, PanelMember, PanelRecords
-from autotune_platform.table import Table
+from autotune_platform.judging.human.models import Preliminary, Review, review_id
+from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 from tests.support.platform import Answer, Platform
 
 

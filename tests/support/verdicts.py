@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from autotune.protocol.ids import derived_id
-from autotune_platform import clients
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.repository import VerdictRepository
-from autotune_platform.table import Table
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.repository import VerdictRepository
 
 FIRST = datetime(2026, 5, 1, tzinfo=UTC)
 ORGANIZATION = derived_id("org", "verdicts")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from autotune.protocol.ids import derived_id, new_id
-from autotune_platform.environment import Environment, WebhookEnvironment
 from autotune_platform.graders.service import GraderService
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import Environment, WebhookEnvironment
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
 from tests.support.platform import Platform

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from autotune_platform.audit.archive import AuditArchive
 from autotune_platform.audit.exporting import AuditExport, DayNotExportableError, ExportBehindError
 from autotune_platform.audit.repository import RETENTION
-from autotune_platform.environment import AuditExportEnvironment
+from autotune_platform.runtime.environment import AuditExportEnvironment
 from tests.component.audit.test_listing import add
 from tests.support.platform import LambdaContext, Platform, handler
 

@@ -8,8 +8,8 @@ import pytest
 from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import new_id
 from autotune_platform.audit.repository import AuditRepository
-from autotune_platform.cursors import encode_cursor
-from autotune_platform.environment import AuditEnvironment
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.storage.cursors import encode_cursor
 from tests.support.platform import Platform
 
 PATH = "/api/v1/audit"

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 import pytest
 
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 from tests.support.aws import API_URL
 from tests.support.graders import Callback, LoopbackGrader, deferring
 from tests.support.platform import Answer, Platform

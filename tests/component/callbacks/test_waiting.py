@@ -172,7 +172,7 @@ def test_a_round_that_finds_it_too_early_waits_for_the_rest_of_the_time(start: S
 def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.callbacks.applying import RecordedAnswers
+    from autotune_platform.judging.http.applying import RecordedAnswers
 
     waiting = start({"metadata": {"value": 0.5}}, {})
 
@@ -193,7 +193,7 @@ def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
 def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.callbacks.applying import RecordedAnswers
+    from autotune_platform.judging.http.applying import RecordedAnswers
 
     waiting = start({}, deadlineSeconds=60)
     with monkeypatch.context() as dying:
@@ -208,7 +208,7 @@ def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
 def test_the_same_answer_again_does_what_its_recorder_left_undone(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.callbacks.applying import RecordedAnswers
+    from autotune_platform.judging.http.applying import RecordedAnswers
 
     waiting = start({})
     callback = waiting.grader.callback()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 from tests.support.graders import Exchange, LoopbackGrader
 from tests.support.platform import Platform
 
@@ -200,7 +200,7 @@ def test_pages_and_batches_fit_a_response_whatever_graders_say(
 def test_a_deletion_that_broke_half_way_is_finished_by_its_repetition(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.table import Table
+    from autotune_platform.storage.table import Table
 
     (completion_id,) = platform.submit(task_id, {"prompt": "PRIVATE"}).json["completionIds"]
     path = f"/api/v1/completions/{completion_id}"

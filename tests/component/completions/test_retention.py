@@ -157,7 +157,7 @@ def test_a_batch_whose_texts_are_gone_unscored_ends(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autotune_platform.completions.submission.FIRST_SWEEP_AFTER", timedelta(0))
-    monkeypatch.setattr("autotune_platform.operations.sweeper._wait", lambda _: timedelta(0))
+    monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: timedelta(0))
     accepted = platform.submit(task_id, {}, {}).json
     platform.queued()
     remove(*accepted["completionIds"])
@@ -167,7 +167,7 @@ def test_a_batch_whose_texts_are_gone_unscored_ends(
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(days=2, seconds=1)
 
-    monkeypatch.setattr("autotune_platform.completions.open_batches.datetime", Later)
+    monkeypatch.setattr("autotune_platform.scoring.recovery.datetime", Later)
     assert platform.operate("sweep_batches")["driven"] == 1
     batch = platform.batch(accepted["batchId"])
     assert batch["counts"]["failed"] == 2
@@ -206,7 +206,7 @@ def test_what_the_stream_tells_of_a_removal_is_enough(platform: Platform, task_i
 def test_what_could_not_be_deleted_is_delivered_again(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform import clients
+    from autotune_platform.runtime import clients
 
     class Refusing:
         def delete_objects(self, **_: Any) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def test_a_submission_that_broke_half_way_is_finished_by_its_repetition(
     platform: Platform, grader: LoopbackGrader, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from autotune_platform.completions.repository import ChunkQueues
-    from autotune_platform.errors import UnavailableError
+    from autotune_platform.runtime.errors import UnavailableError
 
     def refuse(*_: object) -> None:
         raise UnavailableError("the queue is busy", retry_after_seconds=1)
@@ -123,7 +123,7 @@ def test_a_submission_that_is_queued_twice_is_scored_once(
     platform: Platform, grader: LoopbackGrader, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from autotune_platform.completions.repository import CompletionRepository
-    from autotune_platform.errors import UnavailableError
+    from autotune_platform.runtime.errors import UnavailableError
 
     with monkeypatch.context() as broken:
 
@@ -270,7 +270,7 @@ def test_a_grader_owner_submits_nothing(platform: Platform, task_id: str) -> Non
 def test_an_unreadable_chunk_is_logged_without_what_is_in_it(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.completions import dispatch
+    from autotune_platform.scoring import dispatch
 
     logged: list[str] = []
     monkeypatch.setattr(

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.environment import ExportEnvironment
-from autotune_platform.errors import UnavailableError
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.stretches import Stretches
 from autotune_platform.exports.work import ExportWork
+from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.runtime.errors import UnavailableError
 from tests.support.exports import (
     ExportedTask,
     Finished,

@@ -12,10 +12,10 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
-from autotune_platform.errors import UnavailableError
 from autotune_platform.exports import driving
 from autotune_platform.exports.repository import ExportRepository
-from autotune_platform.table import Page, Table
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.table import Page, Table
 from tests.component.access.prepared import large_text
 from tests.support.exports import (
     ExportedTask,

@@ -11,10 +11,10 @@ import pytest
 
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.ids import new_id
-from autotune_platform.graders import gateway as gateway_module
-from autotune_platform.graders.calls import GraderCallError
-from autotune_platform.graders.gateway import GraderGateway
-from autotune_platform.graders.models import Grader, UsableGrader
+from autotune_platform.gateway import gateway as gateway_module
+from autotune_platform.gateway.calls import GraderCallError
+from autotune_platform.gateway.gateway import GraderGateway
+from autotune_platform.gateway.models import Grader, UsableGrader
 from tests.support.certificates import Certificate, make_certificate
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.platform import Platform

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autotune_platform.graders.repository import HEALTH_SHARDS
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.outbox import event_in
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.health import VERIFIED, falls_ill, health, recovers, shown, told

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.errors import UnavailableError
 from autotune_platform.graders import probing, repository
 from autotune_platform.graders.service import GraderService
-from autotune_platform.transactions import ANYTHING, PRESENT, Condition, Put
+from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Put
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.health import VERIFIED, falls_ill, health, recovers, shown, told
 from tests.support.platform import Platform

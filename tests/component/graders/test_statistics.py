@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform
 

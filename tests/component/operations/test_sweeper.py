@@ -7,10 +7,10 @@ import boto3
 import pytest
 
 from autotune_platform.completions.models import Batch
-from autotune_platform.completions.open_batches import OpenBatchService
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.environment import SubmissionEnvironment
-from autotune_platform.errors import UnavailableError
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.scoring.recovery import OpenBatchService
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 from tests.support.projected import events, everything, forget, subscribe, tallies
@@ -156,7 +156,7 @@ def test_a_batch_is_told_complete_by_the_sweeper_should_nobody_else_have(
 def test_what_ends_failed_at_the_sweepers_hand_is_counted(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.operations.sweeper.MAX_SWEEPS", 0)
+    monkeypatch.setattr("autotune_platform.scoring.sweeper.MAX_SWEEPS", 0)
     accepted = platform.submit(task_id, {}, {}).json
     assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
     assert tallies() == {accepted["batchId"]: {"failed": {0, 1}}}
@@ -165,7 +165,7 @@ def test_what_ends_failed_at_the_sweepers_hand_is_counted(
 def test_a_batch_that_cannot_be_made_good_stays_open_and_holds_up_no_other(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.errors import UnavailableError
+    from autotune_platform.runtime.errors import UnavailableError
     from autotune_platform.webhooks.publisher import EventPublisher
 
     def refuse(*_: object) -> None:
@@ -183,7 +183,7 @@ def test_a_batch_that_was_never_accepted_is_nobodys(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from autotune_platform.completions.repository import ChunkQueues
-    from autotune_platform.errors import UnavailableError
+    from autotune_platform.runtime.errors import UnavailableError
 
     def refuse(*_: object) -> None:
         raise UnavailableError("the queue is busy")
@@ -300,7 +300,7 @@ def test_two_sweeps_at_once_close_a_batch_and_publish_its_events_once(
 def test_two_sweeps_at_once_end_what_is_lost_for_good_once(
     platform: Platform, task_id: str, overlapping: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.operations.sweeper.MAX_SWEEPS", 0)
+    monkeypatch.setattr("autotune_platform.scoring.sweeper.MAX_SWEEPS", 0)
     accepted = platform.submit(task_id, {}, {}).json
     platform.queued()
     platform.operate("sweep_batches")

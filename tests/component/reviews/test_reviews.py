@@ -7,9 +7,9 @@ import pytest
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Caller
-from autotune_platform.reviews.models import MOST_NAMES_NOTED, Preliminary
-from autotune_platform.reviews.records import ReviewRecords
-from autotune_platform.table import Table
+from autotune_platform.judging.human.models import MOST_NAMES_NOTED, Preliminary
+from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.storage.table import Table
 from functions.reviews import api
 
 PRELIMINARY = Preliminary(

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.environment import SubmissionEnvironment
 from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.service import RewardUrlService
-from autotune_platform.scoring.models import Verdict
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.verdicts.models import Verdict
 from functions.rewards import answer_trainers
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform
@@ -97,7 +97,7 @@ def value_of(response: str) -> float:
 def rewarded(
     platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
 ) -> Rewarded:
-    monkeypatch.setattr("autotune_platform.attempts.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
     grader_id = platform.new_grader(grader, capabilities={"maxBatchSize": 50})
     grader.judge = scoring_by_text(grader)  # type: ignore[method-assign]
     task_id = platform.new_task(grader_id)

@@ -12,8 +12,8 @@ import pytest
 from autotune_platform.completions.models import Batch, Completion
 from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
 from autotune_platform.completions.submission import SubmissionService
-from autotune_platform.errors import UnavailableError
 from autotune_platform.rewards.asking import Asking
+from autotune_platform.runtime.errors import UnavailableError
 from tests.component.rewards.conftest import Rewarded
 from tests.support.killing import Killed, Killer
 

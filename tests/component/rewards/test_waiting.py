@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from autotune_platform import clients
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.repository import Claim, ClaimRepository
+from autotune_platform.runtime import clients
 from tests.component.rewards.conftest import Rewarded
 
 

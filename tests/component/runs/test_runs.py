@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader, answering
 from tests.support.platform import Platform, handler
 
@@ -197,7 +197,7 @@ def test_canceling_a_run_that_ended_changes_nothing(platform: Platform, task_id:
 def test_a_cancelation_that_broke_half_way_is_finished_by_its_repetition(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.scoring.verdicts import VerdictService
+    from autotune_platform.verdicts.service import VerdictService
 
     progress = start(platform, task_id)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 from benchmarks.boundary import item_bytes, steps
 from benchmarks.texts import completions
 from tests.support.graders import LoopbackGrader

@@ -17,7 +17,7 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
         def now(cls, tz: tzinfo | None = None) -> Any:
             return datetime.now(tz) + timedelta(seconds=seconds)
 
-    monkeypatch.setattr("autotune_platform.scoring.grading.datetime", Later)
+    monkeypatch.setattr("autotune_platform.scoring.rounds.datetime", Later)
 
 
 def busy(exchange: Exchange) -> None:

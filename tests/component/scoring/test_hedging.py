@@ -116,7 +116,7 @@ def test_no_second_call_is_made_that_the_limits_forbid(
     monkeypatch: pytest.MonkeyPatch,
     limits: dict[str, Any],
 ) -> None:
-    from autotune_platform.graders.hedging import Hedging
+    from autotune_platform.judging.http.hedging import Hedging
 
     _, batch_id, progress = start(platform, grader, **limits)
     refused = threading.Event()
@@ -138,7 +138,7 @@ def test_no_second_call_is_made_that_the_limits_forbid(
 def test_a_grader_whose_owner_did_not_ask_for_it_is_never_hedged(
     platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.graders.hedging import Hedging
+    from autotune_platform.judging.http.hedging import Hedging
 
     def never(_: Hedging) -> None:
         raise AssertionError

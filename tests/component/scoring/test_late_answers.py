@@ -144,7 +144,7 @@ def test_late_answers_that_cannot_be_counted_cost_no_verdict(
 ) -> None:
     from botocore.exceptions import ClientError
 
-    from autotune_platform.table import Table
+    from autotune_platform.storage.table import Table
 
     batch_id, progress = start(platform, grader_id, {}, {})
     first = progress["completion_ids"][0]

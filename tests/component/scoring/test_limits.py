@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.graders.budgets import BudgetRepository
+from autotune_platform.budgets.repository import BudgetRepository
 from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader
 from tests.support.platform import Platform

@@ -8,9 +8,9 @@ from typing import Any
 import boto3
 import pytest
 
-from autotune_platform.scoring.filters import ScoreFilters
-from autotune_platform.scoring.score_index import Allowance, ScoreIndex, ScorePosition
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
 from benchmarks.score_store import ScoreStore, served
 from tests.support.platform import Platform
 from tests.support.verdicts import FIRST, GRADERS, MODELS, TASK, store, verdict

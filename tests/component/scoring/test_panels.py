@@ -10,11 +10,11 @@ import boto3
 import pytest
 
 from autotune_platform.completions.repository import ChunkQueues
-from autotune_platform.environment import ProjectionEnvironment
-from autotune_platform.errors import UnavailableError
-from autotune_platform.scoring.panels import panel_records
-from autotune_platform.scoring.projection import VerdictProjection
-from autotune_platform.scoring.settling import Settling
+from autotune_platform.projections.projection import VerdictProjection
+from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.scoring.resolving import Settling
+from autotune_platform.verdicts.panels import panel_records
 from functions.completions import api
 from functions.scoring import grade_chunk
 from tests.component.scoring.conftest import Trio
@@ -344,7 +344,7 @@ def test_what_members_lost_is_driven_again_for_those_who_said_nothing(
     trio: Trio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autotune_platform.completions.submission.FIRST_SWEEP_AFTER", timedelta(0))
-    monkeypatch.setattr("autotune_platform.operations.sweeper._wait", lambda _: timedelta(0))
+    monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: timedelta(0))
     accepted, runs = trio.start(trio.new_task(), {}, {})
     trio.platform.grade(runs[trio.ids[0]])
     assert trio.platform.operate("sweep_batches")["driven"] == 1

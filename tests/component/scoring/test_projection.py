@@ -10,13 +10,13 @@ import pytest
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.environment import ProjectionEnvironment
-from autotune_platform.errors import UnavailableError
-from autotune_platform.scoring.judging import Judgement, verdict_of
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.placing import UnknownPlaceError
-from autotune_platform.scoring.projection import VerdictProjection
-from autotune_platform.scoring.tallies import TallyRepository
+from autotune_platform.projections.placing import UnknownPlaceError
+from autotune_platform.projections.projection import VerdictProjection
+from autotune_platform.projections.tallies import TallyRepository
+from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.verdicts.judgements import Judgement, verdict_of
+from autotune_platform.verdicts.models import Verdict
 from autotune_platform.webhooks.publisher import EventPublisher
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
@@ -36,7 +36,7 @@ MIXED = ({"metadata": {"value": 0.25}}, {"metadata": {"abstain": True}}, {"metad
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune_platform.attempts.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
 
 
 @pytest.fixture

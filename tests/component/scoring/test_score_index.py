@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autotune.protocol.ids import derived_id
-from autotune_platform.cursors import encode_cursor
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import InvalidRequestError
-from autotune_platform.scoring.filters import ScoreFilters
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.score_index import Allowance
-from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import InvalidRequestError
+from autotune_platform.storage.cursors import encode_cursor
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.score_index import Allowance
+from autotune_platform.verdicts.service import VerdictService
 from tests.support.platform import platform as make_platform
 from tests.support.verdicts import FIRST, GRADERS, MODELS, TASK, counted_reads, store, verdict
 

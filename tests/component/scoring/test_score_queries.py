@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform.cursors import encode_cursor
-from autotune_platform.scoring.models import Verdict
+from autotune_platform.storage.cursors import encode_cursor
+from autotune_platform.verdicts.models import Verdict
 from tests.support.graders import loopback_grader
 from tests.support.platform import Answer, Platform
 from tests.support.platform import platform as make_platform

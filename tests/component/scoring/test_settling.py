@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.environment import GradingEnvironment
-from autotune_platform.registry import RECORD
-from autotune_platform.reviews.models import Review, review_id
-from autotune_platform.reviews.records import ReviewRecords
-from autotune_platform.scoring.settling import Settling
-from autotune_platform.table import Table
+from autotune_platform.judging.human.models import Review, review_id
+from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.scoring.resolving import Settling
+from autotune_platform.storage.registry import RECORD
+from autotune_platform.storage.table import Table
 from functions.operations import sweep_batches
 from tests.component.scoring.conftest import Trio
 from tests.support.graders import scoring

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.score_index import ScorePosition
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.score_index import ScorePosition
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform

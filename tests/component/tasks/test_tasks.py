@@ -3,8 +3,8 @@
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform.registry import RECORD
-from autotune_platform.table import Table
+from autotune_platform.storage.registry import RECORD
+from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import derived_id
-from autotune_platform import clients
-from autotune_platform.environment import WebhookEnvironment
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.webhooks.models import Event, WebhookKey
 from autotune_platform.webhooks.publisher import EventPublisher
 from functions.webhooks import deliver_events

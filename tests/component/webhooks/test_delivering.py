@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks import sending
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.schedule import RETRY_DELAYS

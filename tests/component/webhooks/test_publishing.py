@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import derived_id, new_id
-from autotune_platform import clients
-from autotune_platform.environment import WebhookEnvironment
-from autotune_platform.errors import UnavailableError
-from autotune_platform.table import Table
-from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.table import Table
+from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.drains import CALL_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Event, Webhook
 from autotune_platform.webhooks.publisher import EventPublisher

@@ -6,10 +6,10 @@ from pydantic import TypeAdapter
 
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.grading import GraderScore
-from autotune_platform.builtin_graders.compiling import (
+from autotune_platform.checks.compiling import (
     compile_builtin,
 )
-from autotune_platform.builtin_graders.templates import Sample
+from autotune_platform.checks.templates import Sample
 
 configurations: TypeAdapter[BuiltinConfiguration] = TypeAdapter(BuiltinConfiguration)
 

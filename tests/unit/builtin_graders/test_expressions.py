@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autotune_platform.builtin_graders.expressions import Expression, ExpressionError
+from autotune_platform.checks.expressions import Expression, ExpressionError
 
 NAMES = {"name": 0.5, "email": 1.0}
 

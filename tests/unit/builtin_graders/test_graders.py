@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune_platform.builtin_graders.compiling import (
+from autotune_platform.checks.compiling import (
     compile_builtin,
     compile_stored,
     stored_form,
     version_of,
 )
-from autotune_platform.builtin_graders.faults import CompletionFaultError
-from autotune_platform.builtin_graders.templates import Sample
-from autotune_platform.errors import InvalidRequestError
+from autotune_platform.checks.faults import CompletionFaultError
+from autotune_platform.checks.templates import Sample
+from autotune_platform.runtime.errors import InvalidRequestError
 from tests.unit.builtin_graders.judging import configurations, graded, value
 
 words = st.text(st.sampled_from("abAB ß{}"), max_size=6)

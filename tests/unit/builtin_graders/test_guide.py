@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.completions import ReasonCode
-from autotune_platform.builtin_graders.compiling import compile_builtin
-from autotune_platform.builtin_graders.openai import from_openai
-from autotune_platform.builtin_graders.patterns import compiled
+from autotune_platform.checks.compiling import compile_builtin
+from autotune_platform.checks.openai import from_openai
+from autotune_platform.checks.patterns import compiled
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "guides" / "builtin-graders.md").read_text("utf-8")

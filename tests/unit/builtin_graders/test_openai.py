@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.builtin_graders.compiling import compile_builtin
-from autotune_platform.builtin_graders.openai import from_openai
-from autotune_platform.builtin_graders.templates import Sample
-from autotune_platform.errors import InvalidRequestError
+from autotune_platform.checks.compiling import compile_builtin
+from autotune_platform.checks.openai import from_openai
+from autotune_platform.checks.templates import Sample
+from autotune_platform.runtime.errors import InvalidRequestError
 
 NAME_AND_EMAIL = {
     "type": "multi",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from autotune.protocol.limits import MAX_PATTERN_CPU_SECONDS
-from autotune_platform.builtin_graders.faults import CompletionFaultError
-from autotune_platform.errors import InvalidRequestError
+from autotune_platform.checks.faults import CompletionFaultError
+from autotune_platform.runtime.errors import InvalidRequestError
 from tests.unit.builtin_graders.judging import value
 
 HUGE = "9" * 400

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from autotune.protocol.builtin import SimilarityMetric
 from autotune.protocol.limits import MAX_FUZZY_COMPARISONS, MAX_SIMILARITY_CHARACTERS
-from autotune_platform.builtin_graders.faults import CompletionFaultError
-from autotune_platform.builtin_graders.similarity import similarity
+from autotune_platform.checks.faults import CompletionFaultError
+from autotune_platform.checks.similarity import similarity
 
 # Computed with sacreBLEU 2.6.0 (sentence_score, tokenize none, over the same words), NLTK 3.10.4
 # (sentence_gleu, over the same words) and rouge-score 0.1.2 (F-measure, no stemmer).

@@ -11,7 +11,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from autotune_platform.graders.breaker import Circuit
+from autotune_platform.budgets.circuit import Circuit
 
 
 class BreakerMachine(RuleBasedStateMachine):

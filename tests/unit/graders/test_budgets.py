@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
 from moto import mock_aws
 
-from autotune_platform.graders.breaker import Circuit
-from autotune_platform.graders.budgets import BudgetRepository
-from autotune_platform.graders.leases import Leases
-from autotune_platform.table import Table
+from autotune_platform.budgets.circuit import Circuit
+from autotune_platform.budgets.leases import Leases
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.storage.table import Table
 
 LIMIT = 5
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.statistics import GraderFigures
-from autotune_platform.graders.figures import STATES, counts_of, figure_fields
-from autotune_platform.scoring.models import Verdict
+from autotune_platform.projections.figures import STATES, counts_of, figure_fields
+from autotune_platform.verdicts.models import Verdict
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

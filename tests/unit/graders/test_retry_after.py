@@ -3,7 +3,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from autotune_platform.graders.gateway import _retry_after
+from autotune_platform.gateway.gateway import _retry_after
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 
 
 @pytest.mark.parametrize(

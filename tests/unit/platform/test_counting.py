@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from autotune_platform.counting import Addition, add_together
-from autotune_platform.table import Table
+from autotune_platform.storage.counting import Addition, add_together
+from autotune_platform.storage.table import Table
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune_platform.item_format import item_from_wire, item_to_wire, value_to_wire
+from autotune_platform.storage.item_format import item_from_wire, item_to_wire, value_to_wire
 
 numbers = st.integers(-(10**37), 10**37) | st.floats(
     min_value=-1e125, max_value=1e125, allow_nan=False

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.errors import UnavailableError
-from autotune_platform.table import Table
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.table import Table
 
 
 @pytest.fixture(autouse=True)
 def _no_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune_platform.attempts.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
 
 
 class BusyClient:

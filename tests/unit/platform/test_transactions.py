@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from autotune_platform.errors import UnavailableError
-from autotune_platform.table import Table
-from autotune_platform.transactions import PRESENT, Condition, Delete, Put
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.table import Table
+from autotune_platform.storage.transactions import PRESENT, Condition, Delete, Put
 
 
 @pytest.fixture(autouse=True)
 def _no_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune_platform.attempts.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autotune_platform.completions.models import Completion
-from autotune_platform.reviews.models import Review
+from autotune_platform.judging.human.models import Review
 from autotune_platform.reviews.wire import review_on_wire
 
 NOW = datetime.now(UTC)

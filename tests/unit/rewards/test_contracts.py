@@ -9,7 +9,6 @@ import pytest
 from autotune.protocol.completions import Score
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.rewards import CONTRACT_PATHS
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.contracts.azure import AZURE
 from autotune_platform.rewards.contracts.eval_protocol import EVAL_PROTOCOL
 from autotune_platform.rewards.contracts.nemo_gym import NEMO_GYM
@@ -17,6 +16,7 @@ from autotune_platform.rewards.contracts.nova import NOVA
 from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
+from autotune_platform.runtime.errors import InvalidRequestError
 
 USER = {"role": "user", "content": "p"}
 ASSISTANT = {"role": "assistant", "content": "r"}

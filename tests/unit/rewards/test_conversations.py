@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.conversations import as_text, text_of
+from autotune_platform.runtime.errors import InvalidRequestError
 
 USER = {"role": "user", "content": "2 + 2?"}
 

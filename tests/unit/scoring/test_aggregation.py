@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.tasks import Aggregation
 from autotune_platform.scoring.aggregation import Outcome, Vote, aggregate, outcome_of
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.panels import Panel, PanelMember
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.panels import Panel, PanelMember
 
 AGGREGATIONS: tuple[Aggregation, ...] = get_args(Aggregation)
 UNIT = st.floats(min_value=0, max_value=1)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from autotune_platform.scoring.models import Tally, Verdict
+from autotune_platform.verdicts.models import Tally, Verdict
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

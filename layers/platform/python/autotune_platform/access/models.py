@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from autotune.protocol.access import Role
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 Resource = Literal[
     "keys",

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from autotune_platform.access.models import Key, Organization
-from autotune_platform.cursors import encode_cursor
-from autotune_platform.registry import (
+from autotune_platform.storage.cursors import encode_cursor
+from autotune_platform.storage.registry import (
     RECORD,
     collection,
     entity_from,
@@ -12,7 +12,7 @@ from autotune_platform.registry import (
     find_entity,
     list_collection,
 )
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_kms import KMSClient

@@ -12,7 +12,6 @@ from autotune.protocol.access import CreateKeyRequest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import SIGNATURE_TOLERANCE_SECONDS
 from autotune.protocol.signing import KEY_HEADER, SignatureError, verify_api_request
-from autotune_platform import clients
 from autotune_platform.access.models import (
     PERMISSIONS,
     Action,
@@ -24,15 +23,16 @@ from autotune_platform.access.models import (
 )
 from autotune_platform.access.repository import AccessRepository, KmsMacs
 from autotune_platform.access.secrets import DerivedSecrets
-from autotune_platform.environment import Environment
-from autotune_platform.errors import (
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.errors import (
     ForbiddenError,
     NotFoundError,
     ReplayedRequestError,
     StaleRequestError,
     UnauthenticatedError,
 )
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 
 _CACHED_KEYS = 1_024
 # A revoked key works at most this much longer in a function that has just seen it.

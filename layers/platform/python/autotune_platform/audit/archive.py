@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Self
 
-from autotune_platform import clients
-from autotune_platform.environment import AuditExportEnvironment
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import AuditExportEnvironment
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

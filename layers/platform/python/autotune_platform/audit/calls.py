@@ -13,8 +13,8 @@ from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import ID_BODY, new_id
 from autotune_platform.access.models import Caller, Key
 from autotune_platform.audit.repository import AuditRepository
-from autotune_platform.clients import REFUSALS
-from autotune_platform.environment import AuditEnvironment
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.environment import AuditEnvironment
 
 logger = Logger()
 

@@ -15,7 +15,7 @@ from autotune_platform.access.service import AccessService
 from autotune_platform.audit.archive import AuditArchive
 from autotune_platform.audit.progress import ExportProgress, ExportProgressRepository
 from autotune_platform.audit.repository import RETENTION, AuditRepository
-from autotune_platform.environment import AuditExportEnvironment
+from autotune_platform.runtime.environment import AuditExportEnvironment
 
 logger = Logger()
 

@@ -7,9 +7,9 @@ from autotune.protocol.audit import AuditedCall, AuditEntry
 from autotune.protocol.limits import MAX_AUDIT_DAYS
 from autotune_platform.access.models import Caller
 from autotune_platform.audit.repository import AuditRepository
-from autotune_platform.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.environment import AuditEnvironment
-from autotune_platform.errors import InvalidRequestError
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.runtime.errors import InvalidRequestError
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 
 _DEFAULT_SPAN = timedelta(days=1)
 # What a filter or empty days leave out must not make one request read a whole quarter.

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Self
 
-from autotune_platform.environment import AuditEnvironment
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.storage.table import Table
 
 _PK, _SK = "export", "progress"
 

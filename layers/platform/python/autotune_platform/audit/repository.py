@@ -11,10 +11,10 @@ from typing import Self
 from pydantic import TypeAdapter
 
 from autotune.protocol.audit import AuditEntry
-from autotune_platform import clients
-from autotune_platform.counting import Addition
-from autotune_platform.environment import AuditEnvironment
-from autotune_platform.table import Item, Table
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.table import Item, Table
 
 RETENTION = timedelta(days=400)
 """How long an entry stays in the table; its export follows after hours, and has a year to fail."""

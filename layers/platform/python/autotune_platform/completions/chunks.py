@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, Chunk, Completion
-from autotune_platform.grouping import groups
-from autotune_platform.scoring.panels import Panel
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.verdicts.panels import Panel
 
 
 def chunks_of(

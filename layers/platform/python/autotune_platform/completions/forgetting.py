@@ -6,7 +6,7 @@ from typing import Any, Self
 from aws_lambda_powertools import Logger
 
 from autotune_platform.completions.removed_content import RemovedContent, removed_in
-from autotune_platform.environment import ContentEnvironment
+from autotune_platform.runtime.environment import ContentEnvironment
 
 logger = Logger()
 

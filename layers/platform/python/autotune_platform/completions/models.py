@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
 

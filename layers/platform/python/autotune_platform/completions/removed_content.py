@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from autotune_platform import clients
 from autotune_platform.completions.content import CONTENT, object_key
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import UnavailableError
-from autotune_platform.grouping import groups
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

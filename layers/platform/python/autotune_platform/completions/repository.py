@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
-from autotune_platform import clients
 from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
 from autotune_platform.completions.models import (
     Batch,
@@ -20,11 +19,12 @@ from autotune_platform.completions.models import (
     CompletionText,
     PackedText,
 )
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import UnavailableError
-from autotune_platform.grouping import groups
-from autotune_platform.table import Item, Table
-from autotune_platform.threads import in_parallel
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.table import Item, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

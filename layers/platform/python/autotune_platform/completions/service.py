@@ -16,12 +16,12 @@ from autotune_platform.completions.models import (
     PackedText,
 )
 from autotune_platform.completions.repository import CompletionRepository
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import NotFoundError
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.scoring.judging import Judgement, verdict_of
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.verdicts.judgements import Judgement, verdict_of
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.service import VerdictService
 
 _FIRST_POLL_SECONDS = 0.1
 _SLOWEST_POLL_SECONDS = 1.0

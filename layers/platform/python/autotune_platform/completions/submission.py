@@ -14,7 +14,6 @@ from autotune.protocol.completions import NewCompletion, Priority
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune.protocol.problems import FieldProblem
-from autotune_platform import clients
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.models import (
@@ -25,8 +24,11 @@ from autotune_platform.completions.models import (
     Segment,
 )
 from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
-from autotune_platform.environment import SubmissionEnvironment
-from autotune_platform.errors import (
+from autotune_platform.gateway.models import Grader
+from autotune_platform.graders.directory import GraderDirectory, require_verified
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.errors import (
     AutotuneError,
     ConflictError,
     IdempotencyKeyReusedError,
@@ -34,11 +36,9 @@ from autotune_platform.errors import (
     NotFoundError,
     UnavailableError,
 )
-from autotune_platform.graders.directory import GraderDirectory, require_verified
-from autotune_platform.graders.models import Grader
-from autotune_platform.scoring.panels import Panel, PanelMember, PanelRecords, panel_records
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
+from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords, panel_records
 
 # Queue, run and writing, on top of what the grader itself takes.
 _PLATFORM_LATENCY_MS = 500

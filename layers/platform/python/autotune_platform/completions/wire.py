@@ -5,7 +5,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import BatchStanding, Standing
-from autotune_platform.scoring.models import Verdict
+from autotune_platform.verdicts.models import Verdict
 
 
 def completion_on_wire(completion: Completion) -> wire.Completion:

@@ -10,13 +10,13 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_DIRECT_EXPORT_BYTES, MAX_DIRECT_EXPORT_RECORDS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import AnswerTooLargeError
 from autotune_platform.exports.formats import MEDIA_TYPES, RecordWriter, json_line, record_writer
 from autotune_platform.exports.models import Export
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
 from autotune_platform.exports.records import Record, Skipped, record_maker
 from autotune_platform.exports.scratch import scratch_folder
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import AnswerTooLargeError
 
 DIRECT_MEDIA_TYPES: Mapping[ExportFormat, str] = {**MEDIA_TYPES, "jsonl": "application/jsonl"}
 """JSON lines are not packed in an answer."""

@@ -10,12 +10,12 @@ from typing import Self
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.environment import ExportDriveEnvironment
-from autotune_platform.executions import Executions
 from autotune_platform.exports.models import START_WITHIN, Export
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.work import ExportWork
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import ExportDriveEnvironment
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.storage.table import Table
 
 logger = Logger()
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from autotune.protocol.limits import EXPORT_LINK_SECONDS
-from autotune_platform import clients
-from autotune_platform.environment import ExportEnvironment
-from autotune_platform.errors import UnavailableError
 from autotune_platform.exports.models import Export, StoredFile
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.runtime.errors import UnavailableError
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

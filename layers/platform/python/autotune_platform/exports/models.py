@@ -6,7 +6,7 @@ from typing import Literal, Self
 from autotune.protocol.exports import CreateExportRequest, ExportErrorCode, ExportState
 from autotune.protocol.limits import EXPORT_DAYS
 from autotune.protocol.problems import LimitProblem
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 OPEN: tuple[ExportState, ...] = ("pending", "running")
 """States of an export that is under way."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from autotune_platform.completions.models import CompletionText
-from autotune_platform.scoring.models import Verdict
+from autotune_platform.verdicts.models import Verdict
 
 _GZIP_LEVEL = 3
 

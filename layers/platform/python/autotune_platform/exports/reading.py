@@ -14,14 +14,14 @@ from autotune.protocol.grading import ScoreDimension
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CompletionText, PackedText
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import NotFoundError
 from autotune_platform.exports.models import Export, Position
-from autotune_platform.grouping import groups
-from autotune_platform.scoring.filters import ScoreFilters
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.grouping import groups
 from autotune_platform.tasks.service import TaskService
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.service import VerdictService
 
 PAGE_VERDICTS = 200
 

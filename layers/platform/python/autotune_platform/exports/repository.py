@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune.protocol.problems import LimitProblem
-from autotune_platform.errors import TooManyExportsError
 from autotune_platform.exports.models import Export, FileKind, StoredFile
 from autotune_platform.exports.statistics import Summary
-from autotune_platform.registry import (
+from autotune_platform.runtime.errors import TooManyExportsError
+from autotune_platform.storage.registry import (
     RECORD,
     collection,
     entity_attributes,
@@ -25,8 +25,8 @@ from autotune_platform.registry import (
     find_entity,
     list_collection,
 )
-from autotune_platform.table import Item, Table
-from autotune_platform.transactions import ANYTHING, Condition, Delete, Put, Write
+from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.transactions import ANYTHING, Condition, Delete, Put, Write
 
 _BY_COLLECTION = "byCollection"
 _CLAIM = "exp_key#"

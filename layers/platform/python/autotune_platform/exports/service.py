@@ -17,21 +17,21 @@ from autotune.protocol.exports import (
 from autotune.protocol.exports import Export as WireExport
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller
-from autotune_platform.environment import ExportDriveEnvironment
-from autotune_platform.errors import (
-    IdempotencyKeyReusedError,
-    InvalidRequestError,
-    NotFoundError,
-    UnavailableError,
-)
-from autotune_platform.executions import Executions
 from autotune_platform.exports.driving import start_export
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.wire import export_on_wire
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import ExportDriveEnvironment
+from autotune_platform.runtime.errors import (
+    IdempotencyKeyReusedError,
+    InvalidRequestError,
+    NotFoundError,
+    UnavailableError,
+)
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.storage.table import Table
 
 
 @dataclass(frozen=True)

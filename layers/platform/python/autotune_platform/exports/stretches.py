@@ -13,7 +13,6 @@ from autotune.protocol.exports import PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_CANDIDATES, MAX_EXPORT_PARTS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.completions.models import CompletionText
-from autotune_platform.environment import ExportEnvironment
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.formats import MEDIA_TYPES
 from autotune_platform.exports.models import (
@@ -34,8 +33,9 @@ from autotune_platform.exports.records import (
 )
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.statistics import Summary
-from autotune_platform.grouping import groups
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.storage.table import Table
 
 CANDIDATES_PER_FILE = 500_000
 

@@ -15,7 +15,6 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.exports import ExportErrorCode, ExportState
 from autotune.protocol.problems import LimitProblem
-from autotune_platform.environment import ExportEnvironment
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.manifests import manifest_of
 from autotune_platform.exports.models import (
@@ -28,7 +27,8 @@ from autotune_platform.exports.models import (
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.scratch import scratch_folder
 from autotune_platform.exports.stretches import LocalFile, Stretch, Stretches
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.storage.table import Table
 
 logger = Logger()
 

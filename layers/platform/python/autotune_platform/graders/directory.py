@@ -6,11 +6,11 @@ from typing import Self
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import derived_secrets
-from autotune_platform.environment import Environment
-from autotune_platform.errors import GraderNotVerifiedError, NotFoundError
-from autotune_platform.graders.models import Grader, UsableGrader
-from autotune_platform.registry import find_entity
-from autotune_platform.table import Table
+from autotune_platform.gateway.models import Grader, UsableGrader
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.errors import GraderNotVerifiedError, NotFoundError
+from autotune_platform.storage.registry import find_entity
+from autotune_platform.storage.table import Table
 
 
 class GraderDirectory:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Self
 
 from autotune.protocol.graders import GraderStatus, HealthReason, ProbeOutcome
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 PROBES_TO_CHANGE = 2
 """How many probes in a row make a grader ``active`` again, or ``degraded``."""

@@ -12,9 +12,9 @@ from typing import Any
 from autotune.protocol.graders import GraderKind, RegisterGraderRequest, UpdateGraderRequest
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.limits import MAX_GRADER_BATCH
-from autotune_platform.builtin_graders.compiling import compile_builtin, stored_form, version_of
-from autotune_platform.builtin_graders.faults import configuration_error
-from autotune_platform.builtin_graders.openai import from_openai
+from autotune_platform.checks.compiling import compile_builtin, stored_form, version_of
+from autotune_platform.checks.faults import configuration_error
+from autotune_platform.checks.openai import from_openai
 
 HUMAN_VERSION = "1"
 

@@ -7,14 +7,14 @@ from typing import Literal, Self
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.clients import REFUSALS
-from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.errors import UnavailableError
-from autotune_platform.frozen_model import FrozenModel
-from autotune_platform.graders.gateway import GraderGateway
+from autotune_platform.gateway.gateway import GraderGateway
+from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.health import Health, Probe
-from autotune_platform.graders.probe import ask_health
 from autotune_platform.graders.service import GraderService
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 logger = Logger()
 

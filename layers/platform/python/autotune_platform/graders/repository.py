@@ -7,9 +7,9 @@ probe does not touch the grader that its owner may be changing, and no index is 
 import zlib
 from collections.abc import Iterator
 
+from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.health import Health
-from autotune_platform.graders.models import Grader
-from autotune_platform.registry import (
+from autotune_platform.storage.registry import (
     RECORD,
     collection,
     entity_attributes,
@@ -17,8 +17,8 @@ from autotune_platform.registry import (
     entity_item,
     list_collection,
 )
-from autotune_platform.table import Item, Table
-from autotune_platform.transactions import PRESENT, Condition, Delete, Put, Write
+from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.transactions import PRESENT, Condition, Delete, Put, Write
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.outbox import outbox_item
 

@@ -8,14 +8,14 @@ from autotune.protocol.graders import RegisterGraderRequest, StatusReason, Updat
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
-from autotune_platform.errors import ConflictError, NotFoundError
+from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, manages
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.kinds import builtin_changes, check_changes, initial_standing
-from autotune_platform.graders.models import Grader
 from autotune_platform.graders.repository import GraderRepository
 from autotune_platform.graders.status_events import status_event
-from autotune_platform.table import Table
+from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.storage.table import Table
 
 
 class GraderService(GraderDirectory):

@@ -2,7 +2,7 @@
 
 from autotune.protocol.graders import GraderStatusChange, StatusReason
 from autotune.protocol.ids import derived_id
-from autotune_platform.graders.models import Grader
+from autotune_platform.gateway.models import Grader
 from autotune_platform.webhooks.models import Event
 
 _TYPE = "grader.status_changed"

@@ -6,12 +6,12 @@ from typing import Self
 from autotune.protocol.graders import VerificationCheck
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
-from autotune_platform.environment import GatewayEnvironment
-from autotune_platform.graders.calls import GraderCallError
-from autotune_platform.graders.gateway import GraderGateway
-from autotune_platform.graders.models import Grader, UsableGrader
-from autotune_platform.graders.probe import ask_health
+from autotune_platform.gateway.calls import GraderCallError
+from autotune_platform.gateway.gateway import GraderGateway
+from autotune_platform.gateway.models import Grader, UsableGrader
+from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.service import GraderService
+from autotune_platform.runtime.environment import GatewayEnvironment
 
 # Two calls have to fit into the 29 s of an API request.
 _CALL_SECONDS = 10

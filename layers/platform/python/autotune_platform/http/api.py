@@ -19,10 +19,10 @@ from autotune_platform.access.models import Caller, Key, Scope
 from autotune_platform.access.routes import ROUTES, Grant, Open, Rule
 from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
-from autotune_platform.environment import AuditEnvironment, Environment
-from autotune_platform.errors import MethodNotAllowedError, NotFoundError
 from autotune_platform.http.problems import problem_response
 from autotune_platform.http.requests import SignedRequest, parse_json
+from autotune_platform.runtime.environment import AuditEnvironment, Environment
+from autotune_platform.runtime.errors import MethodNotAllowedError, NotFoundError
 
 logger = Logger()
 

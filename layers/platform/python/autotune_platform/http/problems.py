@@ -12,8 +12,8 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 
 from autotune.protocol.ids import ID_BODY
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, FieldProblem, Problem
-from autotune_platform.clients import is_throttled
-from autotune_platform.errors import (
+from autotune_platform.runtime.clients import is_throttled
+from autotune_platform.runtime.errors import (
     AutotuneError,
     InvalidRequestError,
     MalformedRequestError,

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from autotune.protocol.limits import MAX_REQUEST_BYTES
 from autotune.protocol.problems import FieldProblem, LimitProblem
-from autotune_platform.errors import MalformedRequestError, RequestTooLargeError
+from autotune_platform.runtime.errors import MalformedRequestError, RequestTooLargeError
 
 
 @dataclass(frozen=True)

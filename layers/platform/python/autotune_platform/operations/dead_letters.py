@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Self
 
-from autotune_platform import clients
-from autotune_platform.environment import DeadLetterEnvironment
 from autotune_platform.operations.repository import MessageMover
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import DeadLetterEnvironment
 
 _MOST_MESSAGES = 10_000
 

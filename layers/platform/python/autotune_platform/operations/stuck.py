@@ -6,10 +6,10 @@ from typing import Self
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
-from autotune_platform.completions.open_batches import OpenBatchService
-from autotune_platform.environment import SubmissionEnvironment
-from autotune_platform.frozen_model import FrozenModel
-from autotune_platform.operations.sweeper import BATCHES_PER_SHARD
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.scoring.recovery import OpenBatchService
+from autotune_platform.scoring.sweeper import BATCHES_PER_SHARD
 
 
 class StuckBatch(FrozenModel):

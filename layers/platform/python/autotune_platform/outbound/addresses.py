@@ -10,7 +10,7 @@ import re
 import socket
 from urllib.parse import urlsplit
 
-from autotune_platform.errors import InvalidRequestError
+from autotune_platform.runtime.errors import InvalidRequestError
 
 # Addresses with an IPv4 address inside, whose end cannot be told from here; site-local ones of old.
 _REFUSED = tuple(

@@ -10,9 +10,9 @@ from autotune.protocol.reviews import REVIEWER_SESSION_HEADER
 from autotune.protocol.signing import REQUEST_ID_HEADER
 from autotune_platform.access.models import Caller, Key
 from autotune_platform.access.service import AccessService, derived_secrets
-from autotune_platform.environment import ReviewEnvironment
-from autotune_platform.errors import UnauthenticatedError
 from autotune_platform.reviews.links import ReviewLinks
+from autotune_platform.runtime.environment import ReviewEnvironment
+from autotune_platform.runtime.errors import UnauthenticatedError
 
 _SESSION = re.compile(r"[A-Za-z0-9]{8,40}")
 _NAME_DIGITS = 32

@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from autotune_platform.access.models import Caller
-from autotune_platform.errors import ReviewAssignedError, ReviewClosedError, ReviewHeldError
-from autotune_platform.reviews.models import Review
-from autotune_platform.reviews.records import ReviewRecords
-from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.judging.human.models import Review
+from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime.errors import ReviewAssignedError, ReviewClosedError, ReviewHeldError
+from autotune_platform.verdicts.service import VerdictService
 
 
 class ReviewConditions:

@@ -2,7 +2,7 @@
 
 from autotune.protocol.events import ReviewRequested
 from autotune.protocol.ids import derived_id
-from autotune_platform.reviews.models import Review
+from autotune_platform.judging.human.models import Review
 from autotune_platform.webhooks.models import Event
 
 

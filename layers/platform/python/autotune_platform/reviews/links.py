@@ -16,9 +16,9 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.secrets import DerivedSecrets
-from autotune_platform.errors import LinkExpiredError, UnauthenticatedError
-from autotune_platform.frozen_model import FrozenModel
-from autotune_platform.reviews.models import ReviewSummary
+from autotune_platform.judging.human.models import ReviewSummary
+from autotune_platform.runtime.errors import LinkExpiredError, UnauthenticatedError
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 ANYONE = "anyone"
 """Stands for whoever opens the link of a notification; each browser is a reviewer of its own."""

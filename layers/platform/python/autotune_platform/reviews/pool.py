@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from autotune_platform.access.models import Caller
-from autotune_platform.reviews.models import Review
-from autotune_platform.reviews.records import Assignments, ReviewRecords
+from autotune_platform.judging.human.models import Review
+from autotune_platform.judging.human.records import Assignments, ReviewRecords
 
 
 class ReviewPool:

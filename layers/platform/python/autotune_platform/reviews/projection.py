@@ -8,13 +8,13 @@ with the same ``eventId``.
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-from autotune_platform import clients
 from autotune_platform.access.service import derived_secrets
-from autotune_platform.environment import ReviewNoticeEnvironment
+from autotune_platform.judging.human.records import review_in
 from autotune_platform.reviews.events import review_requested
 from autotune_platform.reviews.links import ReviewLinks
-from autotune_platform.reviews.records import review_in
 from autotune_platform.reviews.topic import ReviewTopic
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ReviewNoticeEnvironment
 from autotune_platform.webhooks.publisher import EventPublisher
 
 

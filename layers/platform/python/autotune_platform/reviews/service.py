@@ -14,22 +14,22 @@ from autotune.protocol.reviews import (
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import (
+from autotune_platform.judging.human.models import Lease, Review, ReviewAnswer, ReviewSummary
+from autotune_platform.judging.human.records import Assignments, ReviewRecords
+from autotune_platform.reviews.conditions import ReviewConditions
+from autotune_platform.reviews.links import LinkPayload
+from autotune_platform.reviews.pool import ReviewPool
+from autotune_platform.runs.waits import RunWaits
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
     ReviewClosedError,
     UnavailableError,
 )
-from autotune_platform.reviews.conditions import ReviewConditions
-from autotune_platform.reviews.links import LinkPayload
-from autotune_platform.reviews.models import Lease, Review, ReviewAnswer, ReviewSummary
-from autotune_platform.reviews.pool import ReviewPool
-from autotune_platform.reviews.records import Assignments, ReviewRecords
-from autotune_platform.runs.waits import RunWaits
-from autotune_platform.scoring.settling import Settling
-from autotune_platform.scoring.verdicts import VerdictService
+from autotune_platform.scoring.resolving import Settling
+from autotune_platform.verdicts.service import VerdictService
 
 LEASE = timedelta(minutes=15)
 """How long a review is one person's, from the last time that they claimed it."""

@@ -8,18 +8,18 @@ from typing import Any, Self
 from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.completions.wire import verdict_on_wire
-from autotune_platform.environment import SubmissionEnvironment
-from autotune_platform.errors import (
+from autotune_platform.http.requests import parse_json
+from autotune_platform.rewards.asking import Asking
+from autotune_platform.rewards.contracts.reading import Contract
+from autotune_platform.rewards.models import Question, RewardUrl
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.errors import (
     MalformedRequestError,
     NotScoredError,
     ScorePendingError,
     ScoringFailedError,
 )
-from autotune_platform.http.requests import parse_json
-from autotune_platform.rewards.asking import Asking
-from autotune_platform.rewards.contracts.reading import Contract
-from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.scoring.models import Verdict
+from autotune_platform.verdicts.models import Verdict
 
 _ASK_AGAIN_SECONDS = 5
 _MOST_FIELDS = 20

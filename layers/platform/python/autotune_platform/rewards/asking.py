@@ -9,24 +9,24 @@ from typing import Self
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
-from autotune_platform.clients import REFUSALS
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.submission import SubmissionService
-from autotune_platform.environment import SubmissionEnvironment
-from autotune_platform.errors import (
+from autotune_platform.rewards.models import Question, RewardUrl
+from autotune_platform.rewards.repository import Claim, ClaimRepository
+from autotune_platform.rewards.submitting import completion_of
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.runtime.errors import (
     NotFoundError,
     TaskDeletedError,
     UnavailableError,
 )
-from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.rewards.repository import Claim, ClaimRepository
-from autotune_platform.rewards.submitting import completion_of
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.verdicts import VerdictService
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.service import VerdictService
 
 DURABLE_WITHIN = timedelta(minutes=1)
 """How long a claim may point to a submission that is not there, before its attempt seems dead."""

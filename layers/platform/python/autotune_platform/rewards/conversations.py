@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autotune_platform.errors import InvalidRequestError
+from autotune_platform.runtime.errors import InvalidRequestError
 
 _TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "summary_text")
 _EXPECTED_TEXT = "text, or parts that are text"

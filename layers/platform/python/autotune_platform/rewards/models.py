@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from autotune.protocol.rewards import RewardUrlState
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.tasks.models import Task
 
 

@@ -7,8 +7,9 @@ holds the claim of a question for a day.
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from autotune_platform.frozen_model import FrozenModel
-from autotune_platform.registry import (
+from autotune_platform.rewards.models import RewardUrl
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import (
     RECORD,
     collection,
     entity_from,
@@ -16,8 +17,7 @@ from autotune_platform.registry import (
     find_entity,
     list_collection,
 )
-from autotune_platform.rewards.models import RewardUrl
-from autotune_platform.table import Item, Table
+from autotune_platform.storage.table import Item, Table
 
 _CLAIM = "claim"
 _CLAIM_HOLDS = timedelta(days=1)

@@ -8,12 +8,12 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.rewards import CreateRewardUrlRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.access.service import derived_secrets
-from autotune_platform.environment import Environment
-from autotune_platform.errors import InvalidRequestError, NotFoundError
 from autotune_platform.rewards.models import RewardUrl
 from autotune_platform.rewards.repository import RewardUrlRepository
 from autotune_platform.rewards.tokens import RewardTokens
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.service import TaskService
 
 _UNKNOWN = "no such reward URL, or it was revoked or has expired"

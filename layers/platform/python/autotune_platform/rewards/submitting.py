@@ -5,8 +5,8 @@ from pydantic import ValidationError
 from autotune.protocol.completions import NewCompletion
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune.protocol.types import METADATA_TOO_LARGE
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.tasks.models import Task
 
 

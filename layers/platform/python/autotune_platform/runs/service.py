@@ -7,13 +7,13 @@ from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.runs import RunState
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.environment import ContentEnvironment
-from autotune_platform.errors import NotFoundError
 from autotune_platform.runs.models import ENDS, Run, RunStanding, RunSummary
 from autotune_platform.runs.repository import RunRepository
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.verdicts import VerdictService
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.service import VerdictService
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Self
 
-from autotune_platform import clients
+from autotune_platform.runtime import clients
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient

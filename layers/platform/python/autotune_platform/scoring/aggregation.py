@@ -14,8 +14,8 @@ from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.limits import MAX_DIMENSIONS
 from autotune.protocol.tasks import Aggregation
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.panels import Panel
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.panels import Panel
 
 _Weighted = Sequence[tuple[float, float]]
 """Weights above 0, each with a number that is not negative."""

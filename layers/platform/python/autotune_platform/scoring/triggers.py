@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from autotune.protocol.reviews import ReviewReason
 from autotune_platform.scoring.aggregation import Outcome
-from autotune_platform.scoring.models import Verdict
-from autotune_platform.scoring.panels import Panel
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.panels import Panel
 
 # 0.9 - 0.6 is meant to be no more than 0.3.
 _ROUNDING = 1e-9

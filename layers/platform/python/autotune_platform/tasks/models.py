@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import model_validator
 
 from autotune.protocol.tasks import Aggregation, GraderWeight, ReviewPolicy
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 
 class Task(FrozenModel):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from autotune_platform.registry import (
+from autotune_platform.storage.registry import (
     RECORD,
     collection,
     entity_attributes,
@@ -12,7 +12,7 @@ from autotune_platform.registry import (
     ids_in,
     list_collection,
 )
-from autotune_platform.table import Table
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 
 _DELETED = "deleted_task"

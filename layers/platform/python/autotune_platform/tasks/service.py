@@ -7,11 +7,11 @@ from typing import Any, Self
 from autotune.protocol.ids import new_id
 from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.environment import Environment
-from autotune_platform.errors import ConflictError, InvalidRequestError, NotFoundError
+from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
-from autotune_platform.graders.models import Grader
-from autotune_platform.table import Table
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.repository import TaskRepository
 

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from autotune_platform.errors import UnavailableError
-from autotune_platform.table import Table
-from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.table import Table
+from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import WebhookKey
 

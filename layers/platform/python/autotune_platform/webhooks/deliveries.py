@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from autotune.protocol.ids import is_id
-from autotune_platform.table import Item, Page, Table
+from autotune_platform.storage.table import Item, Page, Table
 from autotune_platform.webhooks.models import Delivery, WebhookKey
 
 DUE_SHARDS = 8

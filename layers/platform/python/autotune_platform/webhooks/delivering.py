@@ -11,12 +11,12 @@ from typing import Self
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
 
-from autotune_platform import clients
 from autotune_platform.access.service import derived_secrets
-from autotune_platform.environment import DeliveryEnvironment
-from autotune_platform.grouping import groups
-from autotune_platform.table import Table
-from autotune_platform.versioned_states import VersionedStates
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import DeliveryEnvironment
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.storage.table import Table
+from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import (
     DRAIN_KEPT_SECONDS,

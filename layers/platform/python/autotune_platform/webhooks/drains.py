@@ -7,7 +7,7 @@ A function that dies holds its webhook until its time is over, and no longer.
 
 from typing import Self
 
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 LONGEST_DELAY_SECONDS = 900
 """The longest that SQS holds a message back."""

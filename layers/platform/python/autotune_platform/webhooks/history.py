@@ -6,12 +6,12 @@ from typing import Self
 
 from autotune.protocol.events import DeliveryStatus
 from autotune.protocol.ids import is_id
-from autotune_platform import clients
 from autotune_platform.access.models import Caller
-from autotune_platform.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.environment import DeliveryEnvironment
-from autotune_platform.errors import ConflictError, NotFoundError
-from autotune_platform.table import Table
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import DeliveryEnvironment
+from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, key_of
 from autotune_platform.webhooks.repository import WakeQueue

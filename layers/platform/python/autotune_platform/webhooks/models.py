@@ -10,7 +10,7 @@ from autotune.protocol.events import (
     EventType,
     WebhookStatus,
 )
-from autotune_platform.frozen_model import FrozenModel
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 AllEvents = Literal["all"]
 

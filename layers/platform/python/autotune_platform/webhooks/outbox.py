@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from autotune_platform.item_format import Item, item_from_wire
+from autotune_platform.storage.item_format import Item, item_from_wire
 from autotune_platform.webhooks.models import Event
 
 EVENT_PREFIX = "event#"

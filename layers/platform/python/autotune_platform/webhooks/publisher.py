@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Self
 
-from autotune_platform import clients
-from autotune_platform.environment import WebhookEnvironment
-from autotune_platform.table import Table
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of

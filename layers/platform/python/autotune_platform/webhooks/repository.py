@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autotune.protocol.ids import is_id
-from autotune_platform.errors import UnavailableError
-from autotune_platform.grouping import groups
-from autotune_platform.registry import entity_attributes, entity_from
-from autotune_platform.table import Item, Table
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.storage.registry import entity_attributes, entity_from
+from autotune_platform.storage.table import Item, Table
 from autotune_platform.webhooks.models import Webhook, WebhookKey
 
 if TYPE_CHECKING:

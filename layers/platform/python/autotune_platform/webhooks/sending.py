@@ -14,12 +14,12 @@ import httpcore
 from standardwebhooks import Webhook as Signer
 
 from autotune.protocol.events import DeliveryError
-from autotune_platform.environment import GatewayEnvironment
 from autotune_platform.outbound.connections import (
     AddressRefusedError,
     CheckedBackend,
     time_limit,
 )
+from autotune_platform.runtime.environment import GatewayEnvironment
 
 # The last second is for what follows the status line's headers, so that a call takes 15 in all.
 _ANSWER_SECONDS = 14

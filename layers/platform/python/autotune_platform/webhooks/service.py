@@ -8,13 +8,13 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_WEBHOOKS
 from autotune.protocol.problems import LimitProblem
 from autotune.protocol.webhooks import CreateWebhookRequest, UpdateWebhookRequest
-from autotune_platform import clients
 from autotune_platform.access.models import Caller
 from autotune_platform.access.service import derived_secrets
-from autotune_platform.environment import DeliveryEnvironment
-from autotune_platform.errors import ConflictError, NotFoundError
 from autotune_platform.outbound.addresses import check_url
-from autotune_platform.table import Table
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import DeliveryEnvironment
+from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Webhook, WebhookKey, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 from autotune_platform.webhooks.secrets import ROTATION, WebhookSecrets

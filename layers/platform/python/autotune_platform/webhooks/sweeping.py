@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Self
 
-from autotune_platform import clients
-from autotune_platform.environment import WebhookEnvironment
-from autotune_platform.grouping import groups
-from autotune_platform.table import Table
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import WebhookEnvironment
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import WebhookKey

@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import StrictStr
 
 from autotune.protocol.completions import Score
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.contracts.reading import Contract, TrainerRequest, parsed
 from autotune_platform.rewards.conversations import as_text, text_of
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
 
 
 class _Message(TrainerRequest):

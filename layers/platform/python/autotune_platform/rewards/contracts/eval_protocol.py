@@ -16,10 +16,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from autotune.protocol.completions import Score
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.contracts.reading import Contract, TrainerRequest, parsed
 from autotune_platform.rewards.conversations import as_text, text_of
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
 
 _OWN_FIELDS = frozenset({"messages", "ground_truth", "kwargs"})
 

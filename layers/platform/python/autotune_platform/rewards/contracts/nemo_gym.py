@@ -18,7 +18,6 @@ from pydantic import StrictStr
 
 from autotune.protocol.completions import Score
 from autotune.protocol.limits import MAX_ECHOED_REWARD_BYTES
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TextOrMessages,
@@ -27,6 +26,7 @@ from autotune_platform.rewards.contracts.reading import (
 )
 from autotune_platform.rewards.conversations import as_text, text_of
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
 
 _NOT_OF_THE_TASK = frozenset({"responses_create_params", "response", "_ng_rollout_id"})
 

@@ -14,7 +14,6 @@ from typing import Annotated, Any
 from pydantic import PlainValidator
 
 from autotune.protocol.completions import Score
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TrainerRequest,
@@ -23,6 +22,7 @@ from autotune_platform.rewards.contracts.reading import (
 )
 from autotune_platform.rewards.conversations import as_text, text_of
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
 
 _METRIC = "Metric"
 

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 from pydantic import Field, StrictStr
 
 from autotune.protocol.completions import Score
-from autotune_platform.errors import InvalidRequestError
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TrainerRequest,
@@ -23,6 +22,7 @@ from autotune_platform.rewards.contracts.reading import (
     require_countable,
 )
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
 
 _SPECIAL_TOKEN = re.compile(r"<[^<>\s]+>|\[\w+\]")
 

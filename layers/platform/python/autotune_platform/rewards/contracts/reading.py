@@ -9,10 +9,10 @@ from pydantic import ConfigDict, PlainValidator, ValidationError
 from autotune.protocol.completions import Score
 from autotune.protocol.limits import MAX_REQUEST_BYTES, MAX_REWARD_QUESTIONS
 from autotune.protocol.problems import FieldProblem, LimitProblem
-from autotune_platform.errors import InvalidRequestError
-from autotune_platform.frozen_model import FrozenModel
 from autotune_platform.http.problems import invalid_request
 from autotune_platform.rewards.models import Question
+from autotune_platform.runtime.errors import InvalidRequestError
+from autotune_platform.runtime.frozen_model import FrozenModel
 
 ModelT = TypeVar("ModelT", bound="TrainerRequest")
 

@@ -1,1 +1,0 @@
-"""Callbacks: answers that graders give later, and what waits for them."""

@@ -1,0 +1,222 @@
+"""Validating JSON against an owner's schema, with bounded work and without a network.
+
+References stay within the schema: the validator is given a registry that fetches nothing.
+``pattern`` and ``patternProperties`` run on RE2. Each keyword that is applied counts as a step, and
+each search as many as its pattern and text make it, so that references which multiply themselves,
+large enumerations and large patterns end at a limit.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import attrs
+import referencing
+from jsonschema import (
+    Draft7Validator,
+    Draft201909Validator,
+    Draft202012Validator,
+    SchemaError,
+)
+from jsonschema.exceptions import ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend
+
+from autotune.protocol.limits import MAX_JSON_SCHEMA_BYTES, MAX_JSON_SCHEMA_DEPTH
+from autotune.protocol.types import nests_deeper_than
+from autotune_platform.checks.faults import CompletionFaultError, configuration_error
+from autotune_platform.checks.patterns import matches
+from autotune_platform.checks.schema_keywords import check_keywords
+from autotune_platform.checks.work import step_budget, take
+
+_DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
+_DRAFTS: Mapping[str, type[Validator]] = {
+    _DRAFT_2020: Draft202012Validator,
+    "https://json-schema.org/draft/2019-09/schema": Draft201909Validator,
+    "http://json-schema.org/draft-07/schema": Draft7Validator,
+}
+
+# These look at all that is in a value, and not at its members alone.
+_WHOLE_VALUES = {"const", "enum", "uniqueItems"}
+_CHARACTERS_OF_A_STEP = 1_000
+
+Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterator[ValidationError] | None]
+
+
+class Schema:
+    """An owner's schema, checked once."""
+
+    def __init__(self, document: dict[str, Any], *, field: str) -> None:
+        """Check a schema.
+
+        Args:
+            field: where it stands, for errors.
+
+        Raises:
+            InvalidRequestError: it is no schema, or wants what is not supported.
+        """
+        plain = _draft(document, field)
+        try:
+            _check_size(document, field)
+            # Without formats: they try patterns on Python's syntax, which breaks on some of RE2's.
+            plain.check_schema(document, format_checker=None)  # type: ignore[call-arg]
+            check_keywords(document, field=field)
+        except SchemaError as error:
+            place = "".join(f"[{part!r}]" for part in error.absolute_path)
+            raise configuration_error(
+                f"{field}{place}", f"a valid JSON schema: {error.validator} does not hold"
+            ) from error
+        self._validator = _bounded(plain)(document, registry=referencing.Registry())
+
+    def admits(self, instance: Any) -> bool:
+        """Tell whether a JSON value is valid.
+
+        Raises:
+            CompletionFaultError: that takes too much work, or the schema refers to nothing.
+        """
+        try:
+            with step_budget():
+                return bool(self._validator.is_valid(instance))
+        except RecursionError as error:
+            raise CompletionFaultError("builtin_input_too_large") from error
+        except referencing.exceptions.Unresolvable as error:
+            raise CompletionFaultError("builtin_error") from error
+
+
+def _check_size(document: dict[str, Any], field: str) -> None:
+    if nests_deeper_than(document, MAX_JSON_SCHEMA_DEPTH):
+        raise configuration_error(
+            field, f"a schema that nests at most {MAX_JSON_SCHEMA_DEPTH} levels deep"
+        )
+    try:
+        size = len(json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
+    except ValueError as error:
+        raise configuration_error(field, "JSON, which has no infinite numbers") from error
+    if size > MAX_JSON_SCHEMA_BYTES:
+        raise configuration_error(
+            field, f"a schema of at most {MAX_JSON_SCHEMA_BYTES} bytes, not {size}"
+        )
+
+
+def _draft(document: dict[str, Any], field: str) -> type[Validator]:
+    named = document.get("$schema", _DRAFT_2020)
+    draft = _DRAFTS.get(named.rstrip("#")) if isinstance(named, str) else None
+    if draft is None:
+        raise configuration_error(f"{field}['$schema']", f"one of {', '.join(_DRAFTS)}")
+    return draft
+
+
+def _bounded(draft: type[Validator]) -> type[Validator]:
+    keywords: dict[str, Keyword] = {
+        **draft.VALIDATORS,
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "uniqueItems": _unique_items,
+        "multipleOf": _multiple_of,
+    }
+    counted = {
+        name: _counted(keyword, size=_whole_size if name in _WHOLE_VALUES else _members)
+        for name, keyword in keywords.items()
+    }
+    bounded: type[Validator] = extend(draft, counted)  # type: ignore[no-untyped-call]
+    bounded.evolve = _same_draft  # type: ignore[method-assign,assignment]
+    return bounded
+
+
+def _same_draft(validator: Any, **changes: Any) -> Any:
+    # Theirs looks ``$schema`` up again, and goes on without these limits where it finds one.
+    return attrs.evolve(validator, **changes)
+
+
+def _counted(keyword: Keyword, *, size: Callable[[Any], int]) -> Keyword:
+    def apply(
+        validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]
+    ) -> Iterator[ValidationError]:
+        take(1 + size(value) + size(instance))
+        yield from keyword(validator, value, instance, schema) or ()
+
+    return apply
+
+
+def _members(part: Any) -> int:
+    return len(part) if isinstance(part, dict | list) else 0
+
+
+def _whole_size(part: Any) -> int:
+    if isinstance(part, str):
+        return len(part) // _CHARACTERS_OF_A_STEP
+    if isinstance(part, dict):
+        return len(part) + sum(map(_whole_size, part)) + sum(map(_whole_size, part.values()))
+    return len(part) + sum(map(_whole_size, part)) if isinstance(part, list) else 0
+
+
+def _pattern(
+    validator: Any, pattern: str, instance: Any, _schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "string") and not matches(pattern, instance):
+        yield ValidationError("pattern")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: Any, _schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, subschema in patterns.items():
+        for name, member in instance.items():
+            if matches(pattern, name):
+                yield from validator.descend(member, subschema)
+
+
+def _additional_properties(
+    validator: Any, subschema: Any, instance: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "object"):
+        return
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    for name, member in instance.items():
+        if name not in known and not any(matches(pattern, name) for pattern in patterns):
+            if subschema is False:
+                yield ValidationError("additionalProperties")
+            elif subschema is not True:
+                yield from validator.descend(member, subschema)
+
+
+def _unique_items(
+    validator: Any, unique: Any, instance: Any, _schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if not unique or not validator.is_type(instance, "array"):
+        return
+    if len({_canonical(member) for member in instance}) < len(instance):
+        yield ValidationError("uniqueItems")
+
+
+def _multiple_of(
+    validator: Any, divisor: float, instance: Any, _schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "number"):
+        number, unit = _exact(instance), _exact(divisor)
+        if number.numerator * unit.denominator % (number.denominator * unit.numerator):
+            yield ValidationError("multipleOf")
+
+
+def _exact(number: float) -> Fraction:
+    """Return the number that was written: no binary fraction is 0.01, and none is 1e400."""
+    return Fraction(number if isinstance(number, int) else repr(number))
+
+
+def _canonical(value: Any) -> str:
+    """Return one text for what JSON Schema holds to be equal: 1 and 1.0 are, 1 and true are not."""
+    return json.dumps(_with_plain_numbers(value), sort_keys=True)
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _with_plain_numbers(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_with_plain_numbers(member) for member in value]
+    return value

@@ -1,0 +1,118 @@
+"""Listing verdicts, with or without what was judged, to who may see them."""
+
+from typing import Self
+
+from autotune.protocol.completions import ScoredCompletion
+from autotune_platform.access.models import Caller, Scope
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.completions.wire import completion_on_wire, verdict_on_wire
+from autotune_platform.graders.directory import GraderDirectory
+from autotune_platform.http.sizes import response_bytes
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.tasks.service import TaskService
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.score_index import ScorePosition
+from autotune_platform.verdicts.service import VerdictService
+from autotune_platform.verdicts.walking import ScoreWalk
+
+# Lambda returns at most 6 MB, the envelope included.
+_LARGEST_PAGE_BYTES = 5_000_000
+
+
+class ScoreListing:
+    """Tells of verdicts what each caller may know."""
+
+    def __init__(
+        self,
+        *,
+        walk: ScoreWalk,
+        verdicts: VerdictService,
+        completions: CompletionService,
+        graders: GraderDirectory,
+    ) -> None:
+        self._walk = walk
+        self._verdicts = verdicts
+        self._completions = completions
+        self._graders = graders
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the tables that the environment names."""
+        verdicts = VerdictService.from_environment(environment)
+        return cls(
+            walk=ScoreWalk(verdicts=verdicts, tasks=TaskService.from_environment(environment)),
+            verdicts=verdicts,
+            completions=CompletionService.from_environment(environment),
+            graders=GraderDirectory.from_environment(environment),
+        )
+
+    def page(
+        self,
+        caller: Caller,
+        scope: Scope,
+        filters: ScoreFilters,
+        *,
+        with_completions: bool,
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[list[ScoredCompletion], str | None]:
+        """Return a page of verdicts; in ``own`` those of own graders only.
+
+        A page may be short, even empty, while the token says that there is more.
+
+        Raises:
+            NotFoundError: there is no such task in the caller's organisation.
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        if scope == "own":
+            return self._of_own_graders(caller, filters, limit=limit, next_token=next_token)
+        verdicts, token = self._walk.page(caller, filters, limit=limit, next_token=next_token)
+        if not with_completions:
+            return [_scored(verdict) for verdict in verdicts], token
+        return self._with_completions(verdicts, token)
+
+    def _of_own_graders(
+        self, caller: Caller, filters: ScoreFilters, *, limit: int, next_token: str | None
+    ) -> tuple[list[ScoredCompletion], str | None]:
+        # The store is not asked for a model: what it finds would tell which model it was.
+        verdicts, token = self._walk.page(
+            caller,
+            filters.model_copy(update={"model_id": None}),
+            limit=limit,
+            next_token=next_token,
+        )
+        own = self._graders.managed(caller, "own", {verdict.grader_id for verdict in verdicts})
+        given = [verdict for verdict in verdicts if verdict.grader_id in own]
+        headers = self._completions.headers(verdict.completion_id for verdict in given)
+        # What has expired has no header any more, and nobody is told which model it was.
+        sharing = {id_ for id_, header in headers.items() if header.share_identity}
+        told = [_scored(verdict, tells_model=verdict.completion_id in sharing) for verdict in given]
+        if filters.model_id is not None:
+            told = [scored for scored in told if scored.model_id == filters.model_id]
+        return told, token
+
+    def _with_completions(
+        self, verdicts: list[Verdict], token: str | None
+    ) -> tuple[list[ScoredCompletion], str | None]:
+        whole = self._verdicts.find_many(
+            (verdict.completion_id, verdict.grader_id, verdict.grader_version)
+            for verdict in verdicts
+        )
+        completions = self._completions.load(whole)
+        listed: list[ScoredCompletion] = []
+        size = 0
+        for verdict in verdicts:
+            completion = completions.get(verdict.completion_id)
+            scored = _scored(whole[verdict.completion_id]).model_copy(
+                update={"completion": completion_on_wire(completion) if completion else None}
+            )
+            size += response_bytes(scored)
+            if listed and size > _LARGEST_PAGE_BYTES:
+                return listed, ScorePosition.behind(verdicts[len(listed) - 1]).token()
+            listed.append(scored)
+        return listed, token
+
+
+def _scored(verdict: Verdict, *, tells_model: bool = True) -> ScoredCompletion:
+    return ScoredCompletion(**dict(verdict_on_wire(verdict, tells_model=tells_model)))

@@ -1,0 +1,1 @@
+"""Calls to graders: signed requests, checked answers, probes."""

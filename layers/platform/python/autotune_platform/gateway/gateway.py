@@ -1,0 +1,192 @@
+"""The way to graders: signs what is asked, checks what is answered, and tells failures apart."""
+
+import email.utils
+import ssl
+import time
+from datetime import UTC, datetime
+from functools import cache
+from typing import Self
+
+import certifi
+import httpcore
+
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
+from autotune.protocol.signing import (
+    SignatureError,
+    sign_grader_request,
+    verify_grader_response,
+)
+from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
+from autotune_platform.gateway.models import UsableGrader
+from autotune_platform.outbound.connections import (
+    AddressRefusedError,
+    CertificateMismatchError,
+    CheckedBackend,
+    pinned,
+    time_limit,
+)
+from autotune_platform.runtime.environment import GatewayEnvironment
+
+_CONNECT_TIMEOUT_SECONDS = 5
+_MAX_CONNECTIONS = 32
+_RETRYABLE_STATUSES = frozenset({408, 425, 429})
+_LONGEST_RETRY_AFTER_SECONDS = 900
+
+
+class GraderGateway:
+    """Calls graders over HTTPS: no redirects, checked addresses, bounded size and time."""
+
+    def __init__(self, *, admit_private: bool) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=_ssl_context(),
+            max_connections=_MAX_CONNECTIONS,
+            keepalive_expiry=20,
+            network_backend=CheckedBackend(admit_private=admit_private),
+        )
+
+    @classmethod
+    def from_environment(cls, environment: GatewayEnvironment) -> Self:
+        """Return a gateway that admits private addresses only where the environment says so."""
+        return cls(admit_private=environment.admit_private_addresses)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+    def ask(
+        self,
+        usable: UsableGrader,
+        path: Path,
+        *,
+        timeout_seconds: float,
+        body: bytes = b"",
+        request_id: str | None = None,
+        secrets: tuple[str, ...] | None = None,
+        deferrable: bool = False,
+    ) -> GraderAnswer:
+        """Send one signed request: POST, or GET for ``/health``.
+
+        Args:
+            timeout_seconds: for the whole call, from connecting to the last byte.
+            request_id: the one that the body names; a fresh one otherwise.
+            secrets: sign with these instead of the grader's own, to see that it refuses.
+            deferrable: whether 202 is an answer, too.
+
+        Raises:
+            GraderCallError: no answer, a bad one, or one not signed by the grader for this request.
+        """
+        asked_as = request_id or new_id("req")
+        signed_with = usable.secrets if secrets is None else secrets
+        endpoint = usable.grader.endpoint
+        assert endpoint is not None, "only graders of kind http are called"
+        started = time.monotonic()
+        with pinned(usable.grader.certificate_sha256):
+            status, headers, answer = self._exchange(
+                "GET" if path == "/health" else "POST",
+                endpoint.rstrip("/") + path,
+                {
+                    **sign_grader_request(signed_with, request_id=asked_as, body=body),
+                    "Accept": "application/json",
+                    "Accept-Encoding": "identity",
+                    "User-Agent": "autotune",
+                    **({"Content-Type": "application/json"} if body else {}),
+                },
+                body,
+                timeout_seconds,
+            )
+        deferred = deferrable and status == 202
+        if status != 200 and not deferred:
+            raise _refusal(status, headers)
+        try:
+            verify_grader_response(
+                headers, answer, usable.secrets, request_id=asked_as, request_body=body
+            )
+        except SignatureError as error:
+            unsigned = error.fault == "missing"
+            raise GraderCallError(
+                "response_unsigned" if unsigned else "response_signature_invalid", status=status
+            ) from error
+        return GraderAnswer(
+            request_id=asked_as,
+            body=answer,
+            elapsed_ms=round((time.monotonic() - started) * 1000),
+            deferred=deferred,
+        )
+
+    def _exchange(
+        self, method: str, url: str, headers: dict[str, str], body: bytes, timeout_seconds: float
+    ) -> tuple[int, dict[str, str], bytes]:
+        timeouts = {"connect": _CONNECT_TIMEOUT_SECONDS, "pool": timeout_seconds}
+        try:
+            with (
+                time_limit(timeout_seconds),
+                self._pool.stream(
+                    method,
+                    url,
+                    headers=list(headers.items()),
+                    content=body,
+                    extensions={"timeout": timeouts},
+                ) as response,
+            ):
+                return response.status, _text_headers(response), _read(response)
+        except AddressRefusedError as error:
+            raise GraderCallError("address_refused") from error
+        except CertificateMismatchError as error:
+            # Its owner may be renewing it: what was not sent can be sent later.
+            raise GraderCallError("certificate_mismatch", retryable=True) from error
+        except httpcore.TimeoutException as error:
+            raise GraderCallError("grader_timeout", retryable=True) from error
+        except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+            raise GraderCallError("grader_unreachable", retryable=True) from error
+
+
+def _read(response: httpcore.Response) -> bytes:
+    answer = bytearray()
+    for part in response.iter_stream():
+        answer += part
+        if len(answer) > MAX_GRADER_RESPONSE_BYTES:
+            raise GraderCallError("response_too_large", status=response.status)
+    return bytes(answer)
+
+
+def _refusal(status: int, headers: dict[str, str]) -> GraderCallError:
+    wait = _retry_after(headers.get("retry-after", ""))
+    if status == 429:
+        return GraderCallError(
+            "grader_rate_limited", retryable=True, retry_after_seconds=wait, status=status
+        )
+    if status >= 500 or status in _RETRYABLE_STATUSES:
+        return GraderCallError(
+            "grader_error", retryable=True, retry_after_seconds=wait, status=status
+        )
+    if 300 <= status < 400:
+        return GraderCallError("redirect_refused", status=status)
+    if status >= 400:
+        return GraderCallError("grader_rejected", status=status)
+    return GraderCallError("response_malformed", status=status)
+
+
+def _retry_after(value: str) -> int:
+    """Return the seconds that ``Retry-After`` asks for (RFC 9110, 10.2.3), 0 if none."""
+    if value.isascii() and value.isdigit():
+        return min(int(value[:6]), _LONGEST_RETRY_AFTER_SECONDS)
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return 0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    wait = (moment - datetime.now(UTC)).total_seconds()
+    return int(min(max(wait, 0), _LONGEST_RETRY_AFTER_SECONDS))
+
+
+def _text_headers(response: httpcore.Response) -> dict[str, str]:
+    return {
+        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
+    }
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=certifi.where())

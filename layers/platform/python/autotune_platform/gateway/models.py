@@ -1,0 +1,50 @@
+"""Graders as the platform sees them."""
+
+from datetime import datetime
+from typing import Any
+
+from autotune.protocol.graders import (
+    AsyncSettings,
+    GraderKind,
+    GraderLimits,
+    GraderStatus,
+    Visibility,
+)
+from autotune.protocol.grading import GraderCapabilities
+from autotune_platform.runtime.frozen_model import FrozenModel
+
+
+class Grader(FrozenModel):
+    """A registered grader; its secret is derived from id and ``secret_version``.
+
+    ``endpoint`` is of a grader of kind ``http``, ``builtin`` the configuration of a builtin one.
+    """
+
+    id: str
+    organization_id: str
+    principal_id: str
+    name: str
+    kind: GraderKind = "http"
+    description: str
+    endpoint: str | None = None
+    builtin: dict[str, Any] | None = None
+    certificate_sha256: list[str] = []
+    capabilities: GraderCapabilities
+    limits: GraderLimits = GraderLimits()
+    async_settings: AsyncSettings = AsyncSettings()
+    visibility: Visibility
+    share_reasoning: bool
+    status: GraderStatus
+    status_changed_at: datetime | None = None
+    version: str | None = None
+    secret_version: int = 1
+    verified_at: datetime | None = None
+    created_at: datetime
+    updated_at: datetime
+
+
+class UsableGrader(FrozenModel):
+    """What asking a grader needs: the registration and the secrets that are valid now, if any."""
+
+    grader: Grader
+    secrets: tuple[str, ...]

@@ -1,0 +1,1 @@
+"""Judges: what each kind of grader makes of completions."""

@@ -1,0 +1,1 @@
+"""Graders that Autotune is itself."""

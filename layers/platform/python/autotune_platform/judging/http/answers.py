@@ -1,0 +1,140 @@
+"""Reading graders' answers: what one says of each completion, and nothing that it must not say."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from autotune.protocol.grading import (
+    BatchItemScore,
+    DeferredResponse,
+    GraderScore,
+    GraderVersion,
+    ScoreResponse,
+)
+from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.verdicts.judgements import Judgement
+
+
+class _Envelope(FrozenModel):
+    """A batch answer whose items are still unread, so that one bad item spoils no other."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="ignore")
+
+    request_id: str
+    grader_version: GraderVersion
+    scores: list[Any]
+
+
+def read_answer(
+    path: Path, answer: GraderAnswer, completion_ids: Sequence[str]
+) -> dict[str, Judgement]:
+    """Return the judgement of each completion in an answer, whenever it came.
+
+    Raises:
+        GraderCallError: the answer as a whole is not of the protocol, or is about another request.
+    """
+    if path == "/score":
+        return read_single(answer, completion_ids[0])
+    return read_batch(answer, completion_ids)
+
+
+def read_deferral(answer: GraderAnswer) -> DeferredResponse:
+    """Return what a 202 answer says.
+
+    Raises:
+        GraderCallError: it is not of the protocol, or is about another request.
+    """
+    try:
+        deferral = DeferredResponse.model_validate_json(answer.body)
+    except ValidationError as error:
+        raise GraderCallError("response_malformed", status=202) from error
+    if deferral.request_id != answer.request_id:
+        raise GraderCallError("response_mismatched", status=202)
+    return deferral
+
+
+def read_single(answer: GraderAnswer, completion_id: str) -> dict[str, Judgement]:
+    """Return the judgement in an answer to ``POST /score``.
+
+    Raises:
+        GraderCallError: the answer is not of the protocol, or is about another request.
+    """
+    try:
+        response = ScoreResponse.model_validate_json(answer.body)
+    except ValidationError as error:
+        raise GraderCallError("response_malformed") from error
+    if response.request_id != answer.request_id:
+        raise GraderCallError("response_mismatched")
+    judgement = _judgement(
+        response.score, response.abstained, response.error, response.grader_version
+    )
+    return _timed(answer, {completion_id: judgement})
+
+
+def read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str, Judgement]:
+    """Return the judgement of each completion in an answer to ``POST /score/batch``.
+
+    Items that are missing, broken or there twice fail alone; items that nobody asked for are
+    dropped.
+
+    Raises:
+        GraderCallError: the answer as a whole is not of the protocol, or is about another request.
+    """
+    try:
+        envelope = _Envelope.model_validate(json.loads(answer.body))
+    except (ValueError, RecursionError) as error:
+        raise GraderCallError("response_malformed") from error
+    if envelope.request_id != answer.request_id:
+        raise GraderCallError("response_mismatched")
+    named = [(_name(item), item) for item in envelope.scores]
+    times = Counter(name for name, _ in named)
+    by_name = dict(named)
+    version = envelope.grader_version
+    judgements = {
+        completion_id: _item_judgement(by_name.get(completion_id), times[completion_id], version)
+        for completion_id in completion_ids
+    }
+    return _timed(answer, judgements)
+
+
+def _timed(answer: GraderAnswer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
+    return {
+        completion_id: replace(judgement, grader_latency_ms=answer.elapsed_ms)
+        for completion_id, judgement in judgements.items()
+    }
+
+
+def _item_judgement(item: Any, times: int, version: str) -> Judgement:
+    if times == 0:
+        return Judgement(reason_code="item_missing", reported_version=version)
+    if times > 1:
+        # Which of them counts is not ours to guess.
+        return Judgement(reason_code="item_duplicated", reported_version=version)
+    try:
+        read = BatchItemScore.model_validate(item)
+    except ValidationError:
+        return Judgement(reason_code="item_malformed", reported_version=version)
+    return _judgement(read.score, read.abstained, read.error, version)
+
+
+def _judgement(
+    score: GraderScore | None, abstained: bool, error: str | None, version: str
+) -> Judgement:
+    # The grader's own words in ``error`` end here: they never reach a trainer.
+    return Judgement(
+        score=score,
+        abstained=abstained,
+        reason_code="item_failed" if error is not None else None,
+        reported_version=version,
+    )
+
+
+def _name(item: Any) -> str | None:
+    name = item.get("completionId") if isinstance(item, dict) else None
+    return name if isinstance(name, str) else None

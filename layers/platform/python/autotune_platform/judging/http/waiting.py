@@ -1,0 +1,58 @@
+"""Which completions wait for a callback that may still come."""
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from typing import Self
+
+from autotune_platform.judging.http.calls import Asked
+from autotune_platform.judging.http.repository import CallRepository
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.verdicts.models import ChunkProgress
+from autotune_platform.verdicts.service import VerdictService
+
+
+class CallWaits:
+    """Finds what waits for graders' callbacks."""
+
+    def __init__(self, *, repository: CallRepository, verdicts: VerdictService) -> None:
+        self._repository = repository
+        self._verdicts = verdicts
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the table that the environment names."""
+        return cls(
+            repository=CallRepository.from_environment(environment),
+            verdicts=VerdictService.from_environment(environment),
+        )
+
+    def awaited(self, progress: ChunkProgress) -> Collection[str]:
+        """Return the undecided ones of a run's ``waiting_ids`` that wait for a callback.
+
+        One whose callback is recorded counts until there is a verdict, for whoever recorded it is
+        about to decide and to wake the run; one whose time is up counts, for the run's own time-out
+        finds that, and fails it.
+        """
+        undecided = self._verdicts.undecided(progress.waiting_ids, progress)
+        awaited = self._repository.awaited(
+            (id_, progress.grader_id, progress.grader_version) for id_ in undecided
+        )
+        return {id_ for id_, *_ in awaited}
+
+    def awaiting(self, asked: Iterable[Asked]) -> set[str]:
+        """Return the completions whose answer may still come, or has come and is not applied."""
+        now = datetime.now(UTC)
+        return {
+            completion_id
+            for (completion_id, *_), call in self._repository.awaited(asked).items()
+            if call.state == "answered" or (call.state == "open" and call.until > now)
+        }
+
+    def until(self, asked: Iterable[Asked]) -> dict[Asked, datetime]:
+        """Return when each callback is due, of those that may still come."""
+        now = datetime.now(UTC)
+        return {
+            question: call.until
+            for question, call in self._repository.awaited(asked).items()
+            if call.state == "open" and call.until > now
+        }

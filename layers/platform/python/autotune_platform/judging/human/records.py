@@ -1,0 +1,192 @@
+"""Where reviews are stored, and the lists of those that are assigned to somebody."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC
+from typing import Any
+
+from autotune.protocol.ids import is_id
+from autotune.protocol.reviews import ReviewState
+from autotune_platform.judging.human.models import Review, ReviewSummary
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.item_format import item_from_wire
+from autotune_platform.storage.table import Item, Table
+
+_REVIEW = "review"
+_BY_STATE = "reviewsByState"
+_ATTEMPTS = 8
+_PAGE = 100
+# Reviews of others that one search for a free one passes over.
+_MOST_PAGES = 40
+
+
+def review_in(record: Mapping[str, Any]) -> Review | None:
+    """Return the review whose request a stream's record tells of; None if of something else."""
+    change = record["dynamodb"]
+    if record["eventName"] != "INSERT" or change["Keys"]["sk"]["S"] != _REVIEW:
+        return None
+    return _review(item_from_wire(change["NewImage"]))
+
+
+class ReviewRecords:
+    """Reviews in the ``completions`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> "ReviewRecords":
+        """Return the records in the table that the environment names."""
+        return cls(Table.named(environment.completions_table))
+
+    def find(self, review_id: str) -> Review | None:
+        """Return a review of any organisation."""
+        item = self._table.get(review_id, _REVIEW) if is_id("rev", review_id) else None
+        return _review(item) if item else None
+
+    def find_many(self, review_ids: Iterable[str]) -> dict[str, Review]:
+        """Return those reviews that exist, of any organisation, by id."""
+        items = self._table.get_many((review_id, _REVIEW) for review_id in review_ids)
+        return {pk: _review(item) for (pk, _), item in items.items()}
+
+    def request(self, review: Review) -> Review:
+        """Store a review unless it was asked for before; return the one that is stored.
+
+        Raises:
+            UnavailableError: it cannot be read; ask again.
+        """
+        if self._table.put_new(_item(review)):
+            return review
+        stored = self.find(review.id)
+        if stored is None:
+            raise UnavailableError("a review is busy", retry_after_seconds=1)
+        return stored
+
+    def change(self, before: Review, after: Review) -> bool:
+        """Store a change; return False where another one came first."""
+        return self._table.replace(
+            before.id, _REVIEW, _item(after), only_if={"version": before.version}
+        )
+
+    def expire(self, review: Review) -> Review:
+        """Close a review for good, unless somebody answered it; return what is stored then.
+
+        Raises:
+            UnavailableError: others kept changing it; do it again.
+        """
+        current: Review | None = review
+        for _ in range(_ATTEMPTS):
+            if current is None:
+                break
+            if current.state != "open":
+                return current
+            after = current.after(state="expired", lease=None)
+            if self.change(current, after):
+                return after
+            current = self.find(review.id)
+        raise UnavailableError("a review is busy", retry_after_seconds=1)
+
+    def of_organization(
+        self, organization_id: str, *, state: ReviewState, limit: int, next_token: str | None
+    ) -> tuple[list[ReviewSummary], str | None]:
+        """Return a page of an organisation's reviews in one state, the oldest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        partition = _partition(organization_id, state)
+        after = None if next_token is None else _position(partition, next_token)
+        found, last = self._page(partition, limit=limit, after=after)
+        return found, encode_cursor(state, last["reviewTime"], last["pk"]) if last else None
+
+    def open_of(self, organization_id: str) -> Iterator[ReviewSummary]:
+        """Yield an organisation's open reviews, the oldest first, as the index has them."""
+        after: Item | None = None
+        for _ in range(_MOST_PAGES):
+            found, after = self._page(_partition(organization_id, "open"), limit=_PAGE, after=after)
+            yield from found
+            if after is None:
+                return
+
+    def _page(
+        self, partition: str, *, limit: int, after: Item | None
+    ) -> tuple[list[ReviewSummary], Item | None]:
+        page = self._table.query(
+            partition, partition_name="reviewState", index=_BY_STATE, limit=limit, after=after
+        )
+        found = [ReviewSummary.model_validate({**item, "id": item["pk"]}) for item in page.items]
+        return found, page.last_key
+
+
+class Assignments:
+    """Which reviews were assigned to whom: hints beside the reviews, which alone decide.
+
+    A person's hints are one partition of the ``completions`` table, so that what is theirs is found
+    without reading what is everybody's. They go by themselves when their review expires.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> "Assignments":
+        """Return the hints in the table that the environment names."""
+        return cls(Table.named(environment.completions_table))
+
+    def note(self, review: Review, assignee_id: str) -> None:
+        """Note that a review is about to be assigned; noting it again changes nothing."""
+        self._table.put_new(
+            {
+                "pk": _assigned(review.organization_id, assignee_id),
+                "sk": _time(review),
+                "expiresAt": int(review.expires_at.timestamp()),
+            }
+        )
+
+    def of(self, organization_id: str, assignee_id: str) -> list[str]:
+        """Return ids of reviews that were assigned to a person, the oldest first."""
+        page = self._table.query(_assigned(organization_id, assignee_id))
+        return [item["sk"].partition("#")[2] for item in page.items]
+
+    def forget(self, review: ReviewSummary, assignee_id: str) -> None:
+        """Forget one; forgetting what is not noted is fine."""
+        self._table.delete(_assigned(review.organization_id, assignee_id), _time(review))
+
+
+def _assigned(organization_id: str, assignee_id: str) -> str:
+    return f"{organization_id}#reviews#{assignee_id}"
+
+
+def _partition(organization_id: str, state: ReviewState) -> str:
+    return f"{organization_id}#{state}"
+
+
+def _time(review: ReviewSummary) -> str:
+    created_at = review.created_at.astimezone(UTC)
+    return f"{created_at.isoformat(timespec='milliseconds')}#{review.id}"
+
+
+def _position(partition: str, token: str) -> Item:
+    state, review_time, review_id = decode_cursor(token, parts=3)
+    if (
+        partition.rpartition("#")[2] != state
+        or not is_id("rev", review_id)
+        or not review_time.endswith(f"#{review_id}")
+    ):
+        raise invalid_cursor()
+    return {"reviewState": partition, "reviewTime": review_time, "pk": review_id, "sk": _REVIEW}
+
+
+def _item(review: Review) -> Item:
+    return {
+        "pk": review.id,
+        "sk": _REVIEW,
+        **review.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"id"}),
+        "reviewState": _partition(review.organization_id, review.state),
+        "reviewTime": _time(review),
+    }
+
+
+def _review(item: Item) -> Review:
+    return Review.model_validate({**item, "id": item["pk"]})

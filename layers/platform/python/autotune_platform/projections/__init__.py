@@ -1,0 +1,1 @@
+"""What follows from verdicts: counters, statistics, metering, audit, events."""

@@ -1,0 +1,94 @@
+"""Where graders' statistics and metering are stored."""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Self
+
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.table import Item, Table
+
+LANES = 4
+"""Items that share the writes of one count; which of them is written to makes no difference."""
+
+_STATISTICS = "statistics#"
+_METERING = "metering#"
+
+
+def lane_of(batch_id: str) -> int:
+    """Return the lane that counts a batch."""
+    return hashlib.sha256(batch_id.encode()).digest()[0] % LANES
+
+
+class CounterRepository:
+    """Counts in the ``registry`` table, beside the grader, each spread over four lanes."""
+
+    def __init__(self, table_name: str) -> None:
+        self._table_name = table_name
+        self._table = Table.named(table_name)
+
+    @classmethod
+    def from_environment(cls, environment: Environment) -> Self:
+        """Return the repository on the table that the environment names."""
+        return cls(environment.registry_table)
+
+    def statistics_of(self, grader_id: str, version: str | None = None) -> dict[str, Counter[str]]:
+        """Return the counts of a grader by version: of all, or of one if there are any."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        prefix = _STATISTICS if version is None else f"{_STATISTICS}{version}#"
+        for item in self._items(grader_id, prefix):
+            counted, _, _ = item["sk"].removeprefix(_STATISTICS).rpartition("#")
+            # A version may itself hold a "#", and so start like another.
+            if version in (None, counted):
+                found[counted].update(_numbers(item))
+        return found
+
+    def metering_of(self, grader_id: str, month: str) -> Counter[str]:
+        """Return the counts of a grader in a month, such as ``2026-11``, of all organisations."""
+        total: Counter[str] = Counter()
+        for item in self._items(grader_id, f"{_METERING}{month}#"):
+            total.update(_numbers(item))
+        return total
+
+    def add_statistics(
+        self, grader_id: str, version: str, counts: Mapping[str, int], *, lane: int
+    ) -> Addition:
+        """Return what adds to the statistics of a grader's version."""
+        return self._addition(grader_id, _statistics_key(version, lane), counts)
+
+    def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
+        """Add to the statistics of a grader's version, in a lane that no transaction writes to."""
+        self._table.count(grader_id, _statistics_key(version, "late"), "lateAnswers", count)
+
+    def add_metering(
+        self,
+        grader_id: str,
+        month: str,
+        organization_id: str,
+        counts: Mapping[str, int],
+        *,
+        lane: int,
+    ) -> Addition:
+        """Return what adds to what an organisation had of a grader in a month."""
+        return self._addition(grader_id, f"{_METERING}{month}#{organization_id}#{lane}", counts)
+
+    def _addition(self, grader_id: str, sort_key: str, counts: Mapping[str, int]) -> Addition:
+        return Addition(table=self._table_name, pk=grader_id, sk=sort_key, numbers=counts)
+
+    def _items(self, grader_id: str, prefix: str) -> Iterator[Item]:
+        after: Item | None = None
+        while True:
+            page = self._table.query(grader_id, starting=prefix, after=after)
+            yield from page.items
+            after = page.last_key
+            if after is None:
+                return
+
+
+def _statistics_key(version: str, lane: int | str) -> str:
+    return f"{_STATISTICS}{version}#{lane}"
+
+
+def _numbers(item: Item) -> dict[str, int]:
+    return {name: value for name, value in item.items() if name not in {"pk", "sk"}}

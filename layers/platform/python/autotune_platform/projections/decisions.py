@@ -1,0 +1,79 @@
+"""Entries of what was decided: one for a batch and a grader each time that verdicts are counted."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Self
+
+from autotune.protocol.audit import AuditedDecision, DecidedCompletions
+from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
+from autotune.protocol.ids import derived_id
+from autotune_platform.audit.repository import AuditRepository
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.storage.counting import Addition
+from autotune_platform.verdicts.models import Tally, Verdict
+
+
+class DecisionAudit:
+    """Says what is added to the audit log where verdicts are added to tallies.
+
+    The transaction that counts a verdict writes its entry, so that it is there exactly once. Its
+    time is that of the writing: a day whose export is over gets no more entries.
+    """
+
+    def __init__(self, *, repository: AuditRepository) -> None:
+        self._repository = repository
+
+    @classmethod
+    def from_environment(cls, environment: AuditEnvironment) -> Self:
+        """Return the service on the table that the environment names."""
+        return cls(repository=AuditRepository.from_environment(environment))
+
+    def additions(self, counted: Iterable[Verdict], tallies: Mapping[str, Tally]) -> list[Addition]:
+        """Return what enters verdicts: one item for each of their ``entries``.
+
+        Args:
+            counted: verdicts and opinions that are being counted.
+            tallies: their batches' tallies after that.
+        """
+        now = datetime.now(UTC)
+        groups: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
+        for verdict in counted:
+            groups[_group(verdict)].append(verdict)
+        return [
+            self._repository.addition(
+                verdicts[0].organization_id,
+                AuditedDecision(
+                    id=derived_id("aud", *group, str(tallies[group[0]].version)),
+                    time=now,
+                    batch_id=verdicts[0].batch_id,
+                    grader_id=verdicts[0].grader_id,
+                    grader_version=verdicts[0].grader_version,
+                    decided_at=max(verdict.decided_at for verdict in verdicts),
+                    verdicts=_alike(verdicts),
+                ),
+            )
+            for group, verdicts in groups.items()
+        ]
+
+
+def entries(verdict: Verdict) -> set[Hashable]:
+    """Return which entry a verdict gets into, to see how many items a transaction writes."""
+    return {("audit", *_group(verdict))}
+
+
+def _group(verdict: Verdict) -> tuple[str, str, str]:
+    return verdict.batch_id, verdict.grader_id, verdict.grader_version
+
+
+def _alike(verdicts: list[Verdict]) -> list[DecidedCompletions]:
+    by_outcome: dict[tuple[VerdictState, ReasonCode | None, DecidedBy], list[str]] = defaultdict(
+        list
+    )
+    for verdict in verdicts:
+        outcome = verdict.state, verdict.reason_code, verdict.decided_by
+        by_outcome[outcome].append(verdict.completion_id)
+    return [
+        DecidedCompletions(state=state, reason_code=code, decided_by=decided_by, completion_ids=ids)
+        for (state, code, decided_by), ids in by_outcome.items()
+    ]

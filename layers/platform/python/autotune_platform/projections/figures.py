@@ -1,0 +1,83 @@
+"""What is counted of a grader's verdicts, and what the counts say.
+
+Counts are integers by attribute name. Those of any two groups of verdicts add up to those of both,
+in any order: that is why many functions may write them at once, and several items keep them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from autotune.protocol.statistics import StateCounts
+from autotune_platform.projections.histograms import (
+    SCORE_BUCKETS,
+    latency_bucket,
+    latency_quantile,
+    score_bucket,
+)
+from autotune_platform.verdicts.models import Verdict
+
+STATES = ("scored", "abstained", "failed", "canceled")
+
+_FAILURE = "failure#"
+_LATENCY = "latency#"
+_SCORE = "score#"
+_LATENCY_SUM = "latencyMs"
+_LATE_ANSWERS = "lateAnswers"
+# Whole billionths, because sums of fractions depend on their order.
+_SCORE_SUM = "scoreBillionths"
+_BILLION = 1_000_000_000
+
+
+def counts_of(verdicts: Iterable[Verdict]) -> Counter[str]:
+    """Return what is counted of verdicts."""
+    counts: Counter[str] = Counter()
+    for verdict in verdicts:
+        counts[verdict.state] += 1
+        if verdict.reason_code is not None:
+            counts[_FAILURE + verdict.reason_code] += 1
+        if verdict.value is not None:
+            counts[f"{_SCORE}{score_bucket(verdict.value)}"] += 1
+            counts[_SCORE_SUM] += round(verdict.value * _BILLION)
+        if verdict.grader_latency_ms is not None:
+            counts[f"{_LATENCY}{latency_bucket(verdict.grader_latency_ms)}"] += 1
+            counts[_LATENCY_SUM] += verdict.grader_latency_ms
+    return counts
+
+
+def states_in(counts: Mapping[str, int]) -> StateCounts:
+    """Return the number of verdicts in each state."""
+    return StateCounts(**{state: counts.get(state, 0) for state in STATES})
+
+
+def figure_fields(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return what counts say, as fields of ``GraderFigures``; what was never counted is None."""
+    states = states_in(counts)
+    answered = states.scored + states.abstained + states.failed
+    latencies = {int(bucket): count for bucket, count in _below(_LATENCY, counts).items()}
+    return {
+        "total_scored": states.scored,
+        "counts": states,
+        "failures": dict(sorted(_below(_FAILURE, counts).items())),
+        "error_rate": _ratio(states.failed, answered),
+        "avg_score": _ratio(counts.get(_SCORE_SUM, 0), states.scored * _BILLION),
+        "score_distribution": [
+            counts.get(f"{_SCORE}{bucket}", 0) for bucket in range(SCORE_BUCKETS)
+        ],
+        "avg_latency_ms": _ratio(counts.get(_LATENCY_SUM, 0), sum(latencies.values())),
+        "p50_latency_ms": latency_quantile(latencies, 0.5),
+        "p99_latency_ms": latency_quantile(latencies, 0.99),
+        "late_answers": counts.get(_LATE_ANSWERS, 0),
+    }
+
+
+def _below(prefix: str, counts: Mapping[str, int]) -> dict[str, int]:
+    return {
+        name.removeprefix(prefix): count
+        for name, count in counts.items()
+        if name.startswith(prefix)
+    }
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,114 @@
+"""How graders do, and how much they are used: counted from verdicts, read by owners."""
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from datetime import UTC
+from typing import Self
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.limits import MAX_STATISTICS_VERSIONS
+from autotune.protocol.statistics import GraderStats, GraderUsage, VersionFigures
+from autotune_platform.projections.counters import CounterRepository, lane_of
+from autotune_platform.projections.figures import STATES, counts_of, figure_fields, states_in
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.storage.counting import Addition
+from autotune_platform.verdicts.models import Verdict
+
+logger = Logger()
+
+
+class GraderStatistics:
+    """Says what of verdicts is added to which counts, and what the counts come to."""
+
+    def __init__(self, *, counters: CounterRepository) -> None:
+        self._counters = counters
+
+    @classmethod
+    def from_environment(cls, environment: Environment) -> Self:
+        """Return the service on the table that the environment names."""
+        return cls(counters=CounterRepository.from_environment(environment))
+
+    def additions(self, verdicts: Sequence[Verdict]) -> list[Addition]:
+        """Return what counts verdicts and opinions once: one item for each of their ``counters``.
+
+        A panel's verdicts are no grader's: what its members said is counted for each of them. All
+        go to the lane of the first verdict's batch: batches do not wait for each other, and the
+        verdicts of one batch share as few items as may be.
+        """
+        counted = [verdict for verdict in verdicts if not verdict.is_of_panel]
+        if not counted:
+            return []
+        lane = lane_of(counted[0].batch_id)
+        by_version: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
+        by_organization: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
+        for verdict in counted:
+            by_version[_version_key(verdict)].append(verdict)
+            by_organization[_metering_key(verdict)].append(verdict)
+        statistics = [
+            self._counters.add_statistics(grader_id, version, counts_of(some), lane=lane)
+            for (grader_id, version), some in by_version.items()
+        ]
+        metering = [
+            self._counters.add_metering(
+                grader_id,
+                month,
+                organization_id,
+                Counter(verdict.state for verdict in some),
+                lane=lane,
+            )
+            for (grader_id, month, organization_id), some in by_organization.items()
+        ]
+        return [*statistics, *metering]
+
+    def note_late_answers(self, grader_id: str, version: str, count: int) -> None:
+        """Count answers that came too late; what cannot be counted is logged and left out."""
+        try:
+            self._counters.count_late_answers(grader_id, version, count)
+        except REFUSALS:
+            logger.exception("late answers not counted", grader_id=grader_id, count=count)
+
+    def stats(self, grader_id: str, *, version: str | None = None) -> GraderStats:
+        """Return a grader's figures, of one version or of all together and each."""
+        by_version = self._counters.statistics_of(grader_id, version)
+        total: Counter[str] = Counter()
+        for counts in by_version.values():
+            total.update(counts)
+        listed = sorted(by_version.items(), key=lambda pair: (-_verdicts(pair[1]), pair[0]))
+        return GraderStats(
+            grader_id=grader_id,
+            version=version,
+            **figure_fields(total),
+            versions=[
+                VersionFigures(version=name, **figure_fields(counts))
+                for name, counts in listed[:MAX_STATISTICS_VERSIONS]
+            ],
+        )
+
+    def usage(self, grader_id: str, month: str) -> GraderUsage:
+        """Return how many verdicts a grader gave in a month, such as ``2026-11``, to everybody."""
+        counts = self._counters.metering_of(grader_id, month)
+        return GraderUsage(
+            grader_id=grader_id, month=month, counts=states_in(counts), total=_verdicts(counts)
+        )
+
+
+def counters(verdict: Verdict) -> set[Hashable]:
+    """Return which counters a verdict is added to, to see how many items a transaction writes."""
+    if verdict.is_of_panel:
+        return set()
+    return {_version_key(verdict), _metering_key(verdict)}
+
+
+def _version_key(verdict: Verdict) -> tuple[str, str]:
+    return verdict.grader_id, verdict.answered_version
+
+
+def _metering_key(verdict: Verdict) -> tuple[str, str, str]:
+    month = verdict.decided_at.astimezone(UTC).strftime("%Y-%m")
+    return verdict.grader_id, month, verdict.organization_id
+
+
+def _verdicts(counts: Counter[str]) -> int:
+    return sum(counts[state] for state in STATES)

@@ -1,0 +1,82 @@
+"""Where it is stored which verdicts of a batch are counted."""
+
+from collections.abc import Iterable, Sequence, Set
+from typing import TYPE_CHECKING, Self
+
+from autotune.protocol.completions import VerdictState
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.storage.counting import Addition, add_together
+from autotune_platform.storage.table import Item, Table
+from autotune_platform.verdicts.models import Tally
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_TALLY = "tally"
+_OPINIONS = "opinions"
+_STATES: tuple[VerdictState, ...] = ("scored", "abstained", "failed", "canceled")
+
+
+class TallyRepository:
+    """Tallies in the ``completions`` table, beside their batch."""
+
+    def __init__(self, table_name: str, client: "DynamoDBClient") -> None:
+        self._table_name = table_name
+        self._client = client
+        self._table = Table(table_name, client)
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the repository on the table that the environment names."""
+        return cls(environment.completions_table, clients.dynamodb())
+
+    def get_many(self, batch_ids: Iterable[str]) -> dict[str, Tally]:
+        """Return the tally of each batch, strongly consistent; an empty one where there is none."""
+        wanted = dict.fromkeys(batch_ids)
+        items = self._table.get_many((batch_id, _TALLY) for batch_id in wanted)
+        return {batch_id: _tally(batch_id, items.get((batch_id, _TALLY))) for batch_id in wanted}
+
+    def advance(
+        self, changes: Sequence[tuple[Tally, Tally]], additions: Sequence[Addition]
+    ) -> bool:
+        """Write tallies, each before and after, together with what their verdicts add elsewhere.
+
+        Returns:
+            False where nothing was written, because a tally changed or others wrote the same items.
+        """
+        written = [self._addition(before, after) for before, after in changes]
+        return add_together(self._client, [*written, *additions])
+
+    def _addition(self, before: Tally, after: Tally) -> Addition:
+        changes: dict[str, int | str] = {"version": after.version}
+        if after.decided_at is not None:
+            changes["decidedAt"] = after.decided_at.isoformat()
+        members: dict[str, Set[int]] = {
+            state: places - before.decided.get(state, frozenset())
+            for state, places in after.decided.items()
+        }
+        return Addition(
+            table=self._table_name,
+            pk=after.batch_id,
+            sk=_TALLY,
+            members={**members, _OPINIONS: after.opinions - before.opinions},
+            changes=changes,
+            only_if={"version": before.version or None},
+        )
+
+
+def _tally(batch_id: str, item: Item | None) -> Tally:
+    if item is None:
+        return Tally(batch_id=batch_id)
+    return Tally(
+        batch_id=batch_id,
+        version=item["version"],
+        decided={
+            state: frozenset(int(place) for place in item[state])
+            for state in _STATES
+            if state in item
+        },
+        opinions=frozenset(int(slot) for slot in item.get(_OPINIONS, ())),
+        decided_at=item.get("decidedAt"),
+    )

@@ -1,0 +1,1 @@
+"""What every process needs: AWS clients, its environment, errors, retries, threads."""

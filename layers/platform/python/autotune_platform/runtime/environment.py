@@ -1,0 +1,161 @@
+"""The environment of a function, parsed once into a frozen model."""
+
+import os
+from typing import Self
+
+from pydantic import ConfigDict
+
+from autotune.protocol.completions import Priority
+from autotune_platform.runtime.frozen_model import FrozenModel
+
+
+class Environment(FrozenModel):
+    """What every function is told; a field is the environment variable of its name in capitals."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    registry_table: str
+    secrets_key_id: str
+
+    @classmethod
+    def parse(cls) -> Self:
+        """Read the process environment.
+
+        Raises:
+            pydantic.ValidationError: a variable is missing or cannot be read.
+        """
+        return cls.model_validate({name.lower(): value for name, value in os.environ.items()})
+
+
+class GatewayEnvironment(Environment):
+    """For functions that call graders."""
+
+    admit_private_addresses: bool = False
+
+
+class AuditEnvironment(Environment):
+    """For functions that write to the audit log, or that read it."""
+
+    audit_table: str
+
+
+class AuditExportEnvironment(AuditEnvironment):
+    """For the function that exports the audit log."""
+
+    audit_bucket: str
+
+
+class WebhookEnvironment(Environment):
+    """For functions that publish events, or that look after webhooks and deliveries."""
+
+    deliveries_table: str
+    webhook_queue_url: str
+
+
+class DeliveryEnvironment(WebhookEnvironment, GatewayEnvironment):
+    """For functions that call webhooks, or that check their addresses."""
+
+
+class ContentEnvironment(Environment):
+    """For functions that read or write completions."""
+
+    completions_table: str
+    content_bucket: str
+
+
+class ExportEnvironment(ContentEnvironment):
+    """For functions that write exports."""
+
+    export_bucket: str
+
+
+class ExportDriveEnvironment(ExportEnvironment):
+    """For functions that start exports."""
+
+    export_scores_arn: str
+
+
+class ReviewEnvironment(ContentEnvironment):
+    """For functions that show reviews, and make links to them."""
+
+    api_url: str
+
+
+class ReviewNoticeEnvironment(WebhookEnvironment):
+    """For the function that tells of reviews."""
+
+    api_url: str
+    review_topic_arn: str
+
+
+class ChangesEnvironment(ContentEnvironment, ReviewNoticeEnvironment):
+    """For the function that tells of reviews and deletes texts that expired."""
+
+
+class QueueEnvironment(Environment):
+    """For functions that queue chunks."""
+
+    high_queue_url: str
+    normal_queue_url: str
+    low_queue_url: str
+
+    @property
+    def queue_urls(self) -> dict[Priority, str]:
+        """The queue of each priority."""
+        return {
+            "high": self.high_queue_url,
+            "normal": self.normal_queue_url,
+            "low": self.low_queue_url,
+        }
+
+
+class ProjectionEnvironment(ContentEnvironment, WebhookEnvironment, AuditEnvironment):
+    """For functions that tell of verdicts, count them and write them into the audit log."""
+
+
+class SubmissionEnvironment(ContentEnvironment, QueueEnvironment):
+    """For functions that accept completions or drive them again."""
+
+
+class SweepEnvironment(SubmissionEnvironment, ProjectionEnvironment):
+    """For the function that finds what was lost, and mends it."""
+
+
+class DeadLetterEnvironment(QueueEnvironment):
+    """For the function that moves dead letters back to their queues."""
+
+    webhook_queue_url: str
+    high_dead_letters_url: str
+    normal_dead_letters_url: str
+    low_dead_letters_url: str
+    webhook_dead_letters_url: str
+
+    @property
+    def dead_letters(self) -> dict[str, tuple[str, str]]:
+        """The dead letters of each queue, and the queue that they came from."""
+        return {
+            "high": (self.high_dead_letters_url, self.high_queue_url),
+            "normal": (self.normal_dead_letters_url, self.normal_queue_url),
+            "low": (self.low_dead_letters_url, self.low_queue_url),
+            "webhooks": (self.webhook_dead_letters_url, self.webhook_queue_url),
+        }
+
+
+class GradingEnvironment(ContentEnvironment, GatewayEnvironment):
+    """For the function that has completions graded; graders call back below ``api_url``."""
+
+    budgets_table: str
+    api_url: str
+
+
+class RewardUrlEnvironment(Environment):
+    """For the function that makes reward URLs, which hang below ``reward_url``."""
+
+    reward_url: str
+
+
+class DispatchEnvironment(Environment):
+    """For the function that starts runs."""
+
+    completions_table: str
+    score_completions_arn: str

@@ -1,0 +1,102 @@
+"""From queued chunks to runs."""
+
+from collections.abc import Hashable, Mapping
+from typing import Self
+
+from aws_lambda_powertools import Logger
+from pydantic import ValidationError
+
+from autotune.protocol.ids import derived_id
+from autotune_platform.completions.models import CHUNK_COMPLETIONS, CHUNK_TEXT_BYTES, Chunk
+from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runtime.environment import DispatchEnvironment
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.verdicts.models import ChunkProgress
+
+logger = Logger()
+
+
+class DispatchService:
+    """Starts a run for each chunk, merging small chunks of one grader."""
+
+    def __init__(self, *, runs: Executions, recorder: RunRecorder) -> None:
+        self._runs = runs
+        self._recorder = recorder
+
+    @classmethod
+    def from_environment(cls, environment: DispatchEnvironment) -> Self:
+        """Return the service on the state machine that the environment names."""
+        return cls(
+            runs=Executions.of(environment.score_completions_arn),
+            recorder=RunRecorder.on_table(environment.completions_table),
+        )
+
+    def dispatch(self, messages: Mapping[str, str]) -> set[str]:
+        """Start the runs of queued chunks; return the messages whose run could not be started.
+
+        A run's id follows from the completions in it: delivering the same messages again starts
+        nothing. Should they be merged differently then, the run finds verdicts and stops.
+
+        Args:
+            messages: the body of each message, by its id.
+        """
+        chunks, failed = _parsed(messages)
+        for message_ids, chunk in _merged(chunks):
+            run_id = _run_id(chunk)
+            progress = ChunkProgress(
+                **chunk.model_dump(exclude={"text_bytes", "generation"}),
+                remaining=len(chunk.completion_ids),
+                run_id=run_id,
+            )
+            # Stored first, so that no run is under way that cannot be read. What is not started
+            # goes back to its queue, and after five times to the dead letters.
+            if not (
+                self._recorder.begin(progress, run_id)
+                and self._runs.try_start(run_id, progress.model_dump_json())
+            ):
+                failed |= message_ids
+        return failed
+
+
+def _run_id(chunk: Chunk) -> str:
+    ids = sorted(chunk.completion_ids)
+    if chunk.panel_id is None:
+        return derived_id("run", str(chunk.generation), *ids)
+    # The members of a panel have runs of their own on the same completions.
+    member = [chunk.panel_id, chunk.grader_id, chunk.grader_version]
+    return derived_id("run", str(chunk.generation), *member, *ids)
+
+
+def _parsed(messages: Mapping[str, str]) -> tuple[dict[str, Chunk], set[str]]:
+    chunks: dict[str, Chunk] = {}
+    failed: set[str] = set()
+    for message_id, body in messages.items():
+        try:
+            chunks[message_id] = Chunk.model_validate_json(body)
+        except ValidationError as error:
+            # Not one of ours: it ends among the dead letters, and holds up no other message. What
+            # is in it stays out of the log.
+            faults = error.errors(include_input=False, include_context=False, include_url=False)
+            logger.warning("unreadable chunk", message_id=message_id, faults=faults)
+            failed.add(message_id)
+    return chunks, failed
+
+
+def _merged(chunks: Mapping[str, Chunk]) -> list[tuple[set[str], Chunk]]:
+    merged: dict[Hashable, list[tuple[set[str], Chunk]]] = {}
+    for message_id, chunk in chunks.items():
+        who = (chunk.organization_id, chunk.grader_id, chunk.grader_version, chunk.panel_id)
+        group = merged.setdefault((*who, chunk.generation), [])
+        if group:
+            messages, last = group[-1]
+            # A submission that was repeated may be queued twice.
+            together = list(dict.fromkeys([*last.completion_ids, *chunk.completion_ids]))
+            text_bytes = last.text_bytes + chunk.text_bytes
+            if len(together) <= CHUNK_COMPLETIONS and text_bytes <= CHUNK_TEXT_BYTES:
+                whole = last.model_copy(
+                    update={"completion_ids": together, "text_bytes": text_bytes}
+                )
+                group[-1] = (messages | {message_id}, whole)
+                continue
+        group.append(({message_id}, chunk))
+    return [entry for group in merged.values() for entry in group]

@@ -1,0 +1,173 @@
+"""Batches that may still have pending completions, as the sweeper sees them."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self
+
+from autotune.protocol.completions import Priority, ReasonCode
+from autotune_platform.completions.chunks import chunks_of
+from autotune_platform.completions.models import Batch, CompletionHeader
+from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.scoring.resolving import Settling
+from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
+from autotune_platform.verdicts.panels import PanelRecords, panel_records
+from autotune_platform.verdicts.service import VerdictService
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class _Member:
+    grader_id: str
+    grader_version: str
+    panel_id: str
+
+
+class OpenBatchService:
+    """Finds overdue batches, and drives, fails or closes them."""
+
+    def __init__(
+        self,
+        *,
+        repository: CompletionRepository,
+        queues: ChunkQueues,
+        verdicts: VerdictService,
+        panels: PanelRecords,
+        settling: Settling,
+    ) -> None:
+        self._repository = repository
+        self._queues = queues
+        self._verdicts = verdicts
+        self._panels = panels
+        self._settling = settling
+
+    @classmethod
+    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
+        """Return the service on the tables and queues that the environment names."""
+        return cls(
+            repository=CompletionRepository.from_environment(environment),
+            queues=ChunkQueues(urls=environment.queue_urls, sqs=clients.sqs()),
+            verdicts=VerdictService.from_environment(environment),
+            panels=panel_records(environment.completions_table),
+            settling=Settling.from_environment(environment),
+        )
+
+    def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
+        """Yield open batches that should be decided by now.
+
+        Args:
+            limit: most batches from each of four shards.
+        """
+        for batch_id in self._repository.overdue_batches(now, limit=limit):
+            batch = self._repository.get_batch(batch_id)
+            if batch is not None:
+                yield batch
+
+    def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
+        """Decide what panels can decide; return what is lost, and until when people are waited for.
+
+        What a person was asked is not lost: driving it again would change nothing.
+        """
+        pending = self.pending(batch)
+        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        judged = {id_ for id_, grader_id, _ in batch.verdict_keys if grader_id in panels}
+        judged.intersection_update(pending)
+        if not judged:
+            return pending, {}
+        awaiting = self._settling.settle(self._headers(batch, judged), run_id=None)
+        return [id_ for id_ in self.pending(batch) if id_ not in awaiting], awaiting
+
+    def pending(self, batch: Batch) -> list[str]:
+        """Return the completions of a batch that have no verdict."""
+        decided = self._verdicts.find_many(batch.verdict_keys)
+        return [
+            completion_id for completion_id in batch.completion_ids if completion_id not in decided
+        ]
+
+    def unanswered(
+        self, batch: Batch, pending: Sequence[str]
+    ) -> dict[str, list[tuple[str, str, str]]]:
+        """Return which graders have not answered yet about each completion without a verdict.
+
+        Each is told as completion, grader and its version: of a panel, members without an opinion.
+        """
+        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        keys = {key[0]: key for key in batch.verdict_keys}
+        judged = {id_: panels[keys[id_][1]] for id_ in pending if keys[id_][1] in panels}
+        opinions = self._verdicts.opinions_of(judged.items()) if judged else {}
+        given = {
+            (one.completion_id, one.grader_id, one.grader_version)
+            for some in opinions.values()
+            for one in some
+        }
+        asked = {
+            id_: [(id_, one.grader_id, one.grader_version) for one in judged[id_].members]
+            if id_ in judged
+            else [keys[id_]]
+            for id_ in pending
+        }
+        return {id_: [one for one in some if one not in given] for id_, some in asked.items()}
+
+    def backlog(self, priority: Priority) -> int:
+        """Return about how many chunks wait on a queue."""
+        return self._queues.backlog(priority)
+
+    def close(self, batch: Batch) -> None:
+        """Look after a batch no more."""
+        self._repository.close_batch(batch.id)
+
+    def postpone(self, batch: Batch, until: datetime) -> None:
+        """Look after a batch later."""
+        self._repository.look_at(batch.id, until)
+
+    def drive_again(self, batch: Batch, pending: Sequence[str], *, due_at: datetime) -> bool:
+        """Queue what is pending in new runs; return False where another sweeper did.
+
+        Every member of a panel is asked: those that have given their opinion are not called.
+        """
+        if not self._repository.claim_sweep(batch, due_at=due_at):
+            return False
+        # Without their text they cannot be judged, and what expires has its deadline by then.
+        now = datetime.now(UTC)
+        headers = batch.headers(pending)
+        expired = [id_ for id_ in pending if (headers[id_].expires_at or _NEVER) <= now]
+        self._decide(batch, expired, "deadline_exceeded")
+        stored = self._repository.get_many(id_ for id_ in pending if id_ not in expired).values()
+        panels = self._panels.get_many(completion.grader_id for completion in stored)
+        chunks = chunks_of(stored, panels, generation=batch.sweeps + 1)
+        self._queues.send(chunks, batch.priority)
+        return True
+
+    def fail(self, batch: Batch, pending: Sequence[str]) -> None:
+        """End what is pending as ``failed`` with ``platform_error``.
+
+        A panel decides without the opinions that are missing then.
+        """
+        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        headers = self._headers(batch, pending)
+        missing = self.unanswered(batch, pending)
+        judged = {id_: one for id_, one in headers.items() if one.grader_id in panels}
+        failure = Judgement(reason_code="platform_error")
+        for completion_id, header in judged.items():
+            for _, grader_id, version in missing[completion_id]:
+                member = _Member(grader_id, version, panel_id=header.grader_id)
+                self._verdicts.decide(opinion_of(verdict_of(header, failure), member))
+        self._settling.settle(judged, run_id=None)
+        self._decide(batch, [id_ for id_ in pending if id_ not in judged], "platform_error")
+
+    def _decide(self, batch: Batch, pending: Sequence[str], reason_code: ReasonCode) -> None:
+        failure = Judgement(reason_code=reason_code)
+        for header in self._headers(batch, pending).values():
+            self._verdicts.decide(verdict_of(header, failure))
+
+    def _headers(
+        self, batch: Batch, completion_ids: Collection[str]
+    ) -> dict[str, CompletionHeader]:
+        """Return what is known; an item that expired is gone, and with it the model's name."""
+        return {
+            **batch.headers(sorted(completion_ids)),
+            **self._repository.get_headers(completion_ids),
+        }

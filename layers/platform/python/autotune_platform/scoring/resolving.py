@@ -1,0 +1,257 @@
+"""From the opinions of a panel's members, and a reviewer's answer, to the panel's verdict.
+
+Everything follows from what is stored: opinions first, then a review where the policy asks for
+one, then the verdict. So whoever settles again, after a crash or at the same time as another run,
+comes to the same and changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from autotune.protocol.completions import DecidedBy
+from autotune.protocol.reviews import ReviewReason
+from autotune.protocol.tasks import ReviewPolicy
+from autotune_platform.completions.models import CompletionHeader
+from autotune_platform.judging.human.models import Preliminary, Review, review_id
+from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.scoring.aggregation import Outcome, outcome_of
+from autotune_platform.scoring.triggers import reason_for_review
+from autotune_platform.verdicts.models import Opinion, Verdict
+from autotune_platform.verdicts.panels import Panel, PanelRecords, panel_records
+from autotune_platform.verdicts.service import VerdictService
+
+_CONCURRENT_WRITES = 4
+_UNANSWERED = Outcome("failed", reason_code="review_expired")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A completion without a verdict of which all is known, or that a person judges alone.
+
+    Attributes:
+        opinions: one of each member in the panel's order; none where a person is the member.
+        outcome: what they come to; None where there are none.
+        reason: why a person is to look at it, None where nobody has to.
+    """
+
+    completion: CompletionHeader
+    panel: Panel
+    opinions: list[Verdict]
+    outcome: Outcome | None
+    reason: ReviewReason | None
+
+    @property
+    def review_id(self) -> str:
+        return review_id(self.completion.id, self.panel.id)
+
+    @property
+    def is_without_person(self) -> bool:
+        """Whether a person was to judge alone and cannot any more: else they have no opinion."""
+        return self.panel.is_human and self.outcome is not None
+
+
+class Settling:
+    """Writes panels' verdicts where all is known, and asks a person where the policy says so."""
+
+    def __init__(
+        self,
+        *,
+        verdicts: VerdictService,
+        panels: PanelRecords,
+        reviews: ReviewRecords,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self._verdicts = verdicts
+        self._panels = panels
+        self._reviews = reviews
+        self._now = now
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the tables that the environment names."""
+        return cls(
+            verdicts=VerdictService.from_environment(environment),
+            panels=panel_records(environment.completions_table),
+            reviews=ReviewRecords.from_environment(environment),
+        )
+
+    def settle(
+        self, headers: Mapping[str, CompletionHeader], *, run_id: str | None
+    ) -> dict[str, datetime]:
+        """Write final verdicts where all is known; return what waits for a person, and until when.
+
+        Completions of no panel, those that have a verdict and those that still miss a member's
+        opinion are left alone.
+
+        Args:
+            headers: completions, by id.
+            run_id: the run to be woken when a person has answered what is asked now.
+        """
+        cases = list(self._cases(headers))
+        asked = {case.review_id: case for case in cases if case.reason is not None}
+        reviews = self._reviews.find_many(asked) if asked else {}
+        waiting: dict[str, datetime] = {}
+
+        def settle_one(case: _Case) -> None:
+            review = reviews.get(case.review_id)
+            if case.is_without_person:
+                # Closed first: an answer that was just accepted counts.
+                closed = self._reviews.expire(review) if review is not None else None
+                if closed is None or closed.answer is None:
+                    self._decide(case)
+                    return
+                review = closed
+            if case.reason is not None and review is None:
+                now = self._now()
+                review = _request(case, run_id, now)
+                if review.expires_at <= now:  # nobody could answer in time
+                    self._decide(case, _on_expiry(case, review), "expiry")
+                    return
+                review = self._reviews.request(review)
+            if review is None:
+                self._decide(case)
+                return
+            until = self._apply(case, review)
+            if until is not None:
+                waiting[case.completion.id] = until
+
+        in_parallel(settle_one, cases, at_most=_CONCURRENT_WRITES)
+        return waiting
+
+    def _cases(self, headers: Mapping[str, CompletionHeader]) -> Iterator[_Case]:
+        panels = self._panels.get_many(header.grader_id for header in headers.values())
+        judged = {
+            id_: panels[one.grader_id] for id_, one in headers.items() if one.grader_id in panels
+        }
+        decided = self._verdicts.find_many(
+            (id_, panel.id, panel.version) for id_, panel in judged.items()
+        )
+        left = {id_: panel for id_, panel in judged.items() if id_ not in decided}
+        opinions = self._verdicts.opinions_of(left.items())
+        for id_, panel in left.items():
+            said = opinions.get(id_, [])
+            if len(said) == len(panel.members):
+                outcome = outcome_of(panel, said)
+                human: ReviewReason | None = "human" if panel.is_human else None
+                reason = human or reason_for_review(panel, id_, outcome, said)
+                yield _Case(headers[id_], panel, said, outcome, reason)
+            elif panel.is_human:
+                yield _Case(headers[id_], panel, [], None, "human")
+
+    def _apply(self, case: _Case, review: Review) -> datetime | None:
+        """Write the verdict that a review comes to; return until when it waits for an answer."""
+        if review.state == "open" and review.expires_at <= self._now():
+            review = self._reviews.expire(review)
+        if review.state == "open":
+            return review.expires_at
+        if review.answer is not None:
+            answer = review.answer
+            outcome = Outcome("scored", answer.value, answer.confidence, answer.dimensions)
+            self._decide(
+                case, outcome, "person", review_id=review.id, reasoning=answer.explanation or None
+            )
+        else:
+            self._decide(case, _on_expiry(case, review), "expiry", review_id=review.id)
+        return None
+
+    def _decide(
+        self,
+        case: _Case,
+        outcome: Outcome | None = None,
+        decided_by: DecidedBy | None = None,
+        *,
+        review_id: str | None = None,
+        reasoning: str | None = None,
+    ) -> None:
+        outcome = outcome or case.outcome or _UNANSWERED
+        completion = case.completion
+        is_own = outcome is case.outcome and len(case.opinions) == 1
+        alone = case.opinions[0] if is_own else None
+        self._verdicts.decide(
+            Verdict(
+                completion_id=completion.id,
+                organization_id=completion.organization_id,
+                batch_id=completion.batch_id,
+                task_id=completion.task_id,
+                model_id=completion.model_id,
+                grader_id=completion.grader_id,
+                grader_version=completion.grader_version,
+                state=outcome.state,
+                value=outcome.value,
+                confidence=outcome.confidence,
+                dimensions=outcome.dimensions,
+                reasoning=alone.reasoning if alone else reasoning,
+                reason_code=outcome.reason_code,
+                reported_version=alone.reported_version if alone else None,
+                grader_latency_ms=alone.grader_latency_ms if alone else None,
+                attempts=max((said.attempts for said in case.opinions), default=0),
+                opinions=_opinions(case),
+                decided_by=decided_by or ("grader" if alone else "panel"),
+                review_id=review_id,
+                submitted_at=completion.created_at,
+                decided_at=self._now(),
+            )
+        )
+
+
+def _request(case: _Case, run_id: str | None, now: datetime) -> Review:
+    assert case.reason is not None
+    policy = case.panel.review or ReviewPolicy()
+    completion, outcome = case.completion, case.outcome
+    expires_at = now + timedelta(seconds=policy.expires_after_seconds)
+    return Review(
+        id=case.review_id,
+        organization_id=completion.organization_id,
+        completion_id=completion.id,
+        batch_id=completion.batch_id,
+        task_id=completion.task_id,
+        panel_id=case.panel.id,
+        run_id=run_id,
+        reason=case.reason,
+        preliminary=Preliminary(
+            state=outcome.state,
+            value=outcome.value,
+            confidence=outcome.confidence,
+            dimensions=outcome.dimensions,
+            opinions=_opinions(case),
+        )
+        if outcome
+        else None,
+        instructions=policy.instructions,
+        created_at=now,
+        expires_at=min(expires_at, completion.deadline),
+        on_expiry=policy.on_expiry,
+    )
+
+
+def _on_expiry(case: _Case, review: Review) -> Outcome:
+    match review.on_expiry:
+        case "keep" if case.outcome is not None and case.outcome.state == "scored":
+            return case.outcome
+        case "abstain":
+            return Outcome("abstained")
+        case _:
+            return _UNANSWERED
+
+
+def _opinions(case: _Case) -> list[Opinion]:
+    return [
+        Opinion(
+            grader_id=said.grader_id,
+            grader_version=said.answered_version,
+            weight=member.weight,
+            state=said.state,
+            value=said.value,
+            confidence=said.confidence,
+            reason_code=said.reason_code,
+        )
+        for member, said in zip(case.panel.members, case.opinions, strict=False)
+    ]

@@ -1,0 +1,171 @@
+"""Driving again what is pending longer than it should be.
+
+A batch is open from its acceptance until the sweeper has seen a verdict for each of its
+completions. A run that sleeps on purpose postpones its batches; whatever else is overdue was lost
+on its way, by a crash, as a dead letter or with its run, and goes through the queue again. What
+waits for a person is not lost, and neither is what waits for a callback that may still come: their
+answers need no run to be recorded. Once their time is over, it is settled or driven again.
+Before a batch is closed, what follows from its verdicts is made good where the stream lost some.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Literal, Self
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.completions import Priority
+from autotune_platform.completions.models import Batch
+from autotune_platform.judging.http.waiting import CallWaits
+from autotune_platform.projections.projection import VerdictProjection
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.environment import SweepEnvironment
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.scoring.recovery import OpenBatchService
+
+logger = Logger()
+
+MAX_SWEEPS = 5
+"""How often a batch is driven again before what is left of it ends ``failed``."""
+
+BATCHES_PER_SHARD = 100
+"""Most overdue batches that are looked at from each of four shards."""
+
+_LONGEST_WAIT = timedelta(hours=1)
+
+
+Outcome = Literal["closed", "driven", "failed", "postponed", "overtaken"]
+"""What became of one batch; ``overtaken`` is one that another sweep drove."""
+
+
+class SweepReport(FrozenModel):
+    """What one sweep did, in batches."""
+
+    closed: int = 0
+    driven: int = 0
+    failed: int = 0
+    postponed: int = 0
+
+
+class Sweeper:
+    """Looks after open batches whose time has come."""
+
+    def __init__(
+        self, *, batches: OpenBatchService, waits: CallWaits, projection: VerdictProjection
+    ) -> None:
+        self._batches = batches
+        self._waits = waits
+        self._projection = projection
+
+    @classmethod
+    def from_environment(cls, environment: SweepEnvironment) -> Self:
+        """Return the sweeper on the tables and queues that the environment names."""
+        return cls(
+            batches=OpenBatchService.from_environment(environment),
+            waits=CallWaits.from_environment(environment),
+            projection=VerdictProjection.from_environment(environment),
+        )
+
+    def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
+        """Look after every overdue batch that there is time for."""
+        done: Counter[Outcome] = Counter()
+        now = datetime.now(UTC)
+        backlog = cache(self._batches.backlog)
+        for batch in self._overdue(now, seconds_left):
+            try:
+                done[self._look_after(batch, now, backlog)] += 1
+            except (*REFUSALS, UnavailableError):
+                # The batches behind it must not wait for what is in this one's way.
+                logger.exception("batch not looked after", batch_id=batch.id)
+                self._batches.postpone(batch, now + _wait(0))
+                done["postponed"] += 1
+        return SweepReport(
+            closed=done["closed"],
+            driven=done["driven"],
+            failed=done["failed"],
+            postponed=done["postponed"],
+        )
+
+    def _look_after(
+        self, batch: Batch, now: datetime, backlog: Callable[[Priority], int]
+    ) -> Outcome:
+        unjudged, people = self._batches.examine(batch)
+        waits = self._waits_of(batch, unjudged, now) | people
+        lost = [id_ for id_ in unjudged if id_ not in waits]
+        if not (lost or waits):
+            return self._close(batch)
+        if not lost:
+            return self._wait_for_words(batch, waits.values(), now)
+        if batch.asleep_until is not None and batch.asleep_until > now:
+            return self._postpone(batch, batch.asleep_until)
+        return self._mend(batch, lost, waits, now, backlog)
+
+    def _mend(
+        self,
+        batch: Batch,
+        lost: Sequence[str],
+        waits: Mapping[str, datetime],
+        now: datetime,
+        backlog: Callable[[Priority], int],
+    ) -> Outcome:
+        """Drive again what is lost, or end it where that was done often enough."""
+        if batch.sweeps >= MAX_SWEEPS:
+            self._batches.fail(batch, lost)
+            if waits:
+                self._wait_for_words(batch, waits.values(), now)
+            else:
+                self._close(batch)
+            logger.error("batch failed", batch_id=batch.id, completions=len(lost))
+            return "failed"
+        if backlog(batch.priority):
+            # It may just be waiting its turn: driving it again would lengthen the queue.
+            return self._postpone(batch, now + _wait(0))
+        if not self._batches.drive_again(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
+            return "overtaken"
+        logger.warning("batch driven again", batch_id=batch.id, completions=len(lost))
+        return "driven"
+
+    def _waits_of(
+        self, batch: Batch, undecided: Sequence[str], now: datetime
+    ) -> dict[str, datetime]:
+        """Return when to ask again about each completion that lacks nothing but callbacks.
+
+        That is a while after they are due: the runs that wait for them end their waits first.
+        """
+        unanswered = self._batches.unanswered(batch, undecided)
+        due = self._waits.until(asked for some in unanswered.values() for asked in some)
+        deadlines = {id_: one.deadline for id_, one in batch.headers(undecided).items()}
+        return {
+            id_: min(deadlines[id_], *(due[asked] for asked in some)) + _wait(0)
+            for id_, some in unanswered.items()
+            if some and all(asked in due for asked in some) and deadlines[id_] > now
+        }
+
+    def _wait_for_words(self, batch: Batch, until: Iterable[datetime], now: datetime) -> Outcome:
+        """Look again when the first word is out of time; sooner, should something else be lost."""
+        first = min(until)
+        # Beside the one completion of a batch there is nothing that could be lost.
+        return self._postpone(batch, first if batch.size == 1 else min(first, now + _LONGEST_WAIT))
+
+    def _postpone(self, batch: Batch, until: datetime) -> Outcome:
+        self._batches.postpone(batch, until)
+        return "postponed"
+
+    def _close(self, batch: Batch) -> Outcome:
+        """Close a batch once all of it is told of and counted."""
+        self._projection.complete(batch)
+        self._batches.close(batch)
+        return "closed"
+
+    def _overdue(self, now: datetime, seconds_left: Callable[[], float]) -> Iterator[Batch]:
+        for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):
+            if seconds_left() < 10:
+                return
+            yield batch
+
+
+def _wait(sweeps: int) -> timedelta:
+    return min(_LONGEST_WAIT, timedelta(minutes=3 * 2**sweeps))

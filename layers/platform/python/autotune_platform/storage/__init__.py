@@ -1,0 +1,1 @@
+"""DynamoDB: tables, expressions, transactions, items, cursors."""

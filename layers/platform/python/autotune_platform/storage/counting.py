@@ -1,0 +1,102 @@
+"""Counting in items of several tables at once: all of it is written, or nothing."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from autotune_platform.storage.item_format import value_to_wire
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+MAX_ADDITIONS = 100
+"""Most items that one transaction writes."""
+
+# Others wrote the same items, or the table is busy: read again, and try again.
+_PASSING = frozenset(
+    {
+        "ConditionalCheckFailed",
+        "TransactionConflict",
+        "ProvisionedThroughputExceeded",
+        "ThrottlingError",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """What is added to one item; an item that is not there is made.
+
+    Attributes:
+        table: the table's name.
+        numbers: added to the attributes of these names; what is not there counts as 0.
+        members: added to the sets of numbers of these names, empty ones left out.
+        changes: attributes that are set.
+        only_if: attributes with the values that they must have; None where there must be none.
+    """
+
+    table: str
+    pk: str
+    sk: str
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    members: Mapping[str, Set[int]] = field(default_factory=dict)
+    changes: Mapping[str, int | str] = field(default_factory=dict)
+    only_if: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> bool:
+    """Write up to 100 additions in one transaction.
+
+    Returns:
+        False where nothing was written, because a condition did not hold or others wrote the same
+        items at the same time.
+    """
+    actions: list[Any] = [{"Update": _update(addition)} for addition in additions]
+    try:
+        client.transact_write_items(TransactItems=actions)
+    except client.exceptions.TransactionCanceledException as error:
+        codes = {reason.get("Code") for reason in error.response["CancellationReasons"]}
+        if not _PASSING.intersection(codes):
+            raise
+        return False
+    return True
+
+
+def _update(addition: Addition) -> dict[str, Any]:
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+
+    def named(name: str) -> str:
+        names[f"#{len(names)}"] = name
+        return f"#{len(names) - 1}"
+
+    def valued(value: Any) -> str:
+        values[f":{len(values)}"] = value_to_wire(value)
+        return f":{len(values) - 1}"
+
+    added = [
+        f"{named(name)} {valued(number)}" for name, number in addition.numbers.items() if number
+    ]
+    added += [
+        f"{named(name)} {valued(set(members))}"
+        for name, members in addition.members.items()
+        if members
+    ]
+    changed = [f"{named(name)} = {valued(value)}" for name, value in addition.changes.items()]
+    expected = [
+        f"attribute_not_exists({named(name)})"
+        if value is None
+        else f"{named(name)} = {valued(value)}"
+        for name, value in addition.only_if.items()
+    ]
+    clauses = [("SET", changed), ("ADD", added)]
+    return {
+        "TableName": addition.table,
+        "Key": {"pk": {"S": addition.pk}, "sk": {"S": addition.sk}},
+        "UpdateExpression": " ".join(
+            f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts
+        ),
+        **({"ConditionExpression": " AND ".join(expected)} if expected else {}),
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+    }

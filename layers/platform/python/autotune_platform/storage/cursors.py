@@ -1,0 +1,43 @@
+"""Cursors (``nextToken``): opaque to callers, and checked like any other input."""
+
+import base64
+import binascii
+import json
+
+from autotune.protocol.problems import FieldProblem
+from autotune_platform.runtime.errors import InvalidRequestError
+
+_LONGEST_PART = 512
+
+
+def encode_cursor(*position: str) -> str:
+    """Return the token that stands for a position in a list."""
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode().rstrip("=")
+
+
+def decode_cursor(token: str, *, parts: int) -> tuple[str, ...]:
+    """Return the position that a token stands for.
+
+    Raises:
+        InvalidRequestError: the token was not made by ``encode_cursor`` with as many parts.
+    """
+    try:
+        padded = token + "=" * (-len(token) % 4)
+        position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError) as error:
+        raise invalid_cursor() from error
+    if not (
+        isinstance(position, list)
+        and len(position) == parts
+        and all(isinstance(part, str) and len(part) <= _LONGEST_PART for part in position)
+    ):
+        raise invalid_cursor()
+    return tuple(position)
+
+
+def invalid_cursor() -> InvalidRequestError:
+    """Return the error that names ``nextToken``."""
+    return InvalidRequestError(
+        "nextToken is not one that this list returned",
+        fields=[FieldProblem(field="nextToken", expected="the nextToken of the page before")],
+    )

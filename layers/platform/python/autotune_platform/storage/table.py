@@ -1,0 +1,291 @@
+"""A DynamoDB table with the few operations that repositories need.
+
+Items go in and come out as plain Python values; numbers come out as ``int`` or ``float``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.retry import attempts
+from autotune_platform.storage.expressions import Filter, Page, page_from, query_arguments
+from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
+from autotune_platform.storage.transactions import Write, transact
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+__all__ = ["Item", "Key", "Page", "Table"]
+
+Key = tuple[str, str]
+
+_BATCH_GET_KEYS = 100
+_BATCH_WRITE_ITEMS = 25
+_UNPROCESSED_ROUNDS = 8
+
+
+class Table:
+    """One table whose primary key is ``pk`` and ``sk``, both strings."""
+
+    def __init__(self, name: str, client: "DynamoDBClient") -> None:
+        self._name = name
+        self._client = client
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the table, reached through the process's client."""
+        return cls(name, clients.dynamodb())
+
+    def get(self, pk: str, sk: str) -> Item | None:
+        """Read one item, strongly consistent."""
+        answer = self._client.get_item(
+            TableName=self._name, Key=key_to_wire(pk, sk), ConsistentRead=True
+        )
+        return item_from_wire(answer["Item"]) if "Item" in answer else None
+
+    def put_new(self, item: Item, *, or_expired_at: int | None = None) -> bool:
+        """Write an item that must not exist; return False where it did.
+
+        Args:
+            or_expired_at: also overwrite an item whose ``expiresAt`` lies before this Unix second,
+                because TTL deletes late.
+        """
+        condition = "attribute_not_exists(pk)"
+        values: dict[str, Any] = {}
+        if or_expired_at is not None:
+            condition += " OR expiresAt < :now"
+            values = {"ExpressionAttributeValues": {":now": {"N": str(or_expired_at)}}}
+        try:
+            self._client.put_item(
+                TableName=self._name,
+                Item=item_to_wire(item),
+                ConditionExpression=condition,
+                **values,
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def update(
+        self,
+        pk: str,
+        sk: str,
+        changes: Mapping[str, Any],
+        *,
+        remove: Sequence[str] = (),
+        only_if: Mapping[str, Any] | None = None,
+        rising: str | None = None,
+    ) -> Item | None:
+        """Set and remove attributes of an existing item; return the item after it, or None.
+
+        None means that there is no such item, that an attribute of ``only_if`` differs, or that
+        ``rising``, one of the changes, is not above what is there.
+        """
+        expected = dict(only_if or {})
+        names = {f"#{i}": name for i, name in enumerate([*changes, *expected, *remove])}
+        values = {f":{i}": value for i, value in enumerate([*changes.values(), *expected.values()])}
+        assignments = [f"#{i} = :{i}" for i in range(len(changes))]
+        conditions = [f"#{i} = :{i}" for i in range(len(changes), len(values))]
+        if rising is not None:
+            place = list(changes).index(rising)
+            conditions.append(f"(attribute_not_exists(#{place}) OR #{place} < :{place})")
+        removed = [f"#{i}" for i in range(len(values), len(names))]
+        expression = "SET " + ", ".join(assignments) if assignments else ""
+        if removed:
+            expression += " REMOVE " + ", ".join(removed)
+        arguments: dict[str, Any] = (
+            {"ExpressionAttributeValues": item_to_wire(values)} if values else {}
+        )
+        try:
+            answer = self._client.update_item(
+                TableName=self._name,
+                Key=key_to_wire(pk, sk),
+                UpdateExpression=expression,
+                ConditionExpression=" AND ".join(["attribute_exists(pk)", *conditions]),
+                ExpressionAttributeNames=names,
+                ReturnValues="ALL_NEW",
+                **arguments,
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return None
+        return item_from_wire(answer["Attributes"])
+
+    def replace(self, pk: str, sk: str, item: Item, *, only_if: Mapping[str, Any]) -> bool:
+        """Write the whole of an existing item; return False where ``only_if`` no longer holds.
+
+        Raises:
+            UnavailableError: a transaction is writing it.
+        """
+        names = {f"#{i}": name for i, name in enumerate(only_if)}
+        values = {f":{i}": value for i, value in enumerate(only_if.values())}
+        try:
+            self._client.put_item(
+                TableName=self._name,
+                Item=item_to_wire({**item, "pk": pk, "sk": sk}),
+                ConditionExpression=" AND ".join(f"#{i} = :{i}" for i in range(len(names))),
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues=item_to_wire(values),
+            )
+        except self._client.exceptions.ConditionalCheckFailedException:
+            return False
+        except self._client.exceptions.TransactionConflictException as error:
+            raise UnavailableError("the item is busy", retry_after_seconds=1) from error
+        return True
+
+    def advance(
+        self,
+        pk: str,
+        sk: str,
+        name: str,
+        *,
+        by: float,
+        floor: float,
+        ceiling: float,
+        expires_at: int,
+    ) -> float | None:
+        """Add to a number that never falls behind ``floor``; return it after that, or None.
+
+        None means that it lies beyond ``ceiling`` already. An item that is not there is made.
+        """
+        both = {":floor": floor, ":by": by, ":expiry": expires_at}
+        for start, condition, values in (
+            (":floor", "attribute_not_exists(#n) OR #n <= :floor", both),
+            ("#n", "#n > :floor AND #n <= :ceiling", {**both, ":ceiling": ceiling}),
+        ):
+            try:
+                answer = self._client.update_item(
+                    TableName=self._name,
+                    Key=key_to_wire(pk, sk),
+                    UpdateExpression=f"SET #n = {start} + :by, expiresAt = :expiry",
+                    ConditionExpression=condition,
+                    ExpressionAttributeNames={"#n": name},
+                    ExpressionAttributeValues=item_to_wire(values),
+                    ReturnValues="UPDATED_NEW",
+                )
+            except self._client.exceptions.ConditionalCheckFailedException:
+                continue
+            return float(item_from_wire(answer["Attributes"])[name])
+        return None
+
+    def transact(self, writes: Sequence[Write]) -> list[int]:
+        """Do all of up to 100 writes or none; return which ones' conditions did not hold.
+
+        An empty list means that everything is written.
+
+        Raises:
+            UnavailableError: the table is busy, or others kept writing the same items.
+        """
+        return transact(self._client, self._name, writes)
+
+    def count(self, pk: str, sk: str, name: str, by: int, *, only_existing: bool = False) -> None:
+        """Add to a number that is 0 at first; an item that is not there is made, or left alone."""
+        condition = {"ConditionExpression": "attribute_exists(pk)"} if only_existing else {}
+        with suppress(self._client.exceptions.ConditionalCheckFailedException):
+            self._client.update_item(
+                TableName=self._name,
+                Key=key_to_wire(pk, sk),
+                UpdateExpression="ADD #n :by",
+                ExpressionAttributeNames={"#n": name},
+                ExpressionAttributeValues=item_to_wire({":by": by}),
+                **condition,  # type: ignore[arg-type]
+            )
+
+    def delete(self, pk: str, sk: str) -> None:
+        """Delete an item; deleting what is not there is fine."""
+        self._client.delete_item(TableName=self._name, Key=key_to_wire(pk, sk))
+
+    def query(
+        self,
+        partition: str,
+        *,
+        partition_name: str = "pk",
+        index: str | None = None,
+        limit: int | None = None,
+        after: Item | None = None,
+        below: tuple[str, str] | None = None,
+        between: tuple[str, str, str] | None = None,
+        newest_first: bool = False,
+        starting: str | None = None,
+        where: Filter | None = None,
+    ) -> Page:
+        """Read a partition of the table, or of an index, in sort order.
+
+        Args:
+            starting: only items whose ``sk`` starts with this; not for an index.
+            below: name of the sort key, and the value that it must be lower than.
+            between: name of the sort key, and its lowest and highest value.
+            newest_first: read from the end.
+            limit: most items to read; all that fit 1 MB without it.
+            where: return only those of them that this holds for.
+            after: the ``last_key`` of the page before.
+        """
+        answer = self._client.query(
+            TableName=self._name,
+            **query_arguments(
+                partition,
+                partition_name=partition_name,
+                index=index,
+                limit=limit,
+                after=after,
+                below=below,
+                between=between,
+                newest_first=newest_first,
+                starting=starting,
+                where=where,
+            ),
+        )
+        return page_from(answer)
+
+    def get_many(self, keys: Iterable[Key], *, attributes: Sequence[str] = ()) -> dict[Key, Item]:
+        """Read up to any number of items, strongly consistent; missing ones are left out.
+
+        Args:
+            attributes: what to return beside the key; everything by default. Reading the rest is
+                paid for all the same, but taking it apart costs most of the time.
+
+        Raises:
+            UnavailableError: the table kept refusing part of the read.
+        """
+        found: dict[Key, Item] = {}
+        names = {f"#{i}": name for i, name in enumerate(("pk", "sk", *attributes))}
+        only = {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+        for chunk in groups(dict.fromkeys(keys), _BATCH_GET_KEYS):
+            pending: dict[str, Any] = {
+                self._name: {
+                    "Keys": [key_to_wire(*key) for key in chunk],
+                    "ConsistentRead": True,
+                    **(only if attributes else {}),
+                }
+            }
+            for _ in attempts(_UNPROCESSED_ROUNDS):
+                answer = self._client.batch_get_item(RequestItems=pending)
+                for raw in answer["Responses"].get(self._name, []):
+                    item = item_from_wire(raw)
+                    found[item["pk"], item["sk"]] = item
+                pending = dict(answer.get("UnprocessedKeys") or {})
+                if not pending:
+                    break
+            else:
+                raise UnavailableError("the table is busy", retry_after_seconds=1)
+        return found
+
+    def put_many(self, items: Iterable[Item]) -> None:
+        """Write items whose content follows from their keys, so that a repeat changes nothing.
+
+        Raises:
+            UnavailableError: the table kept refusing part of the write.
+        """
+        for chunk in groups(items, _BATCH_WRITE_ITEMS):
+            pending: dict[str, Any] = {
+                self._name: [{"PutRequest": {"Item": item_to_wire(item)}} for item in chunk]
+            }
+            for _ in attempts(_UNPROCESSED_ROUNDS):
+                answer = self._client.batch_write_item(RequestItems=pending)
+                pending = dict(answer.get("UnprocessedItems") or {})
+                if not pending:
+                    break
+            else:
+                raise UnavailableError("the table is busy", retry_after_seconds=1)

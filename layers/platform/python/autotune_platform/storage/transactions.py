@@ -1,0 +1,98 @@
+"""Writes to one table that happen together or not at all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.retry import attempts
+from autotune_platform.storage.item_format import Item, item_to_wire, key_to_wire
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_ATTEMPTS = 8
+_BUSY = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"})
+_REFUSED = "ConditionalCheckFailed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """What must hold of an item before it is written.
+
+    Attributes:
+        exists: whether it must be there, or must not be; either is fine without.
+        only_if: attributes with the values that they must have.
+    """
+
+    exists: bool | None = None
+    only_if: Mapping[str, Any] = field(default_factory=dict)
+
+
+ANYTHING = Condition()
+PRESENT = Condition(exists=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Put:
+    """Write the whole of an item."""
+
+    item: Item
+    condition: Condition = ANYTHING
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delete:
+    """Delete an item; without a condition, deleting what is not there is fine."""
+
+    pk: str
+    sk: str
+    condition: Condition = ANYTHING
+
+
+Write = Put | Delete
+
+
+def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write]) -> list[int]:
+    """Do all of up to 100 writes, each of another item, or none of them.
+
+    Returns:
+        The positions of the writes whose conditions did not hold; none where all was written.
+
+    Raises:
+        UnavailableError: the table is busy, or others kept writing the same items.
+    """
+    for _ in attempts(_ATTEMPTS):
+        try:
+            client.transact_write_items(
+                TransactItems=[_on_wire(write, table_name) for write in writes]
+            )
+        except client.exceptions.TransactionCanceledException as error:
+            codes = [reason.get("Code") for reason in error.response["CancellationReasons"]]
+            refused = [place for place, code in enumerate(codes) if code == _REFUSED]
+            if refused:
+                return refused
+            if not _BUSY.intersection(codes):
+                raise
+        else:
+            return []
+    raise UnavailableError("the table is busy", retry_after_seconds=1)
+
+
+def _on_wire(write: Write, table_name: str) -> Any:
+    condition = write.condition
+    names = {f"#{place}": name for place, name in enumerate(condition.only_if)}
+    values = {f":{place}": value for place, value in enumerate(condition.only_if.values())}
+    parts = [f"{name} = :{place}" for place, name in enumerate(names)]
+    if condition.exists is not None:
+        function = "attribute_exists" if condition.exists else "attribute_not_exists"
+        parts.append(f"{function}(pk)")
+    described: dict[str, Any] = {"TableName": table_name}
+    if parts:
+        described["ConditionExpression"] = " AND ".join(parts)
+    if values:
+        described["ExpressionAttributeNames"] = names
+        described["ExpressionAttributeValues"] = item_to_wire(values)
+    if isinstance(write, Put):
+        return {"Put": {**described, "Item": item_to_wire(write.item)}}
+    return {"Delete": {**described, "Key": key_to_wire(write.pk, write.sk)}}

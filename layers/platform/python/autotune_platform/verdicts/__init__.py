@@ -1,0 +1,1 @@
+"""Verdicts and opinions: what they are, how they are stored and found."""

@@ -1,0 +1,87 @@
+"""From what is said of a completion to its verdict."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from autotune.protocol.completions import ReasonCode, VerdictState
+from autotune.protocol.grading import GraderScore
+from autotune_platform.completions.models import CompletionHeader
+from autotune_platform.verdicts.models import OfGrader, Verdict
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of one completion: a score, an abstention, a cancellation, or a failure.
+
+    ``grader_latency_ms`` is how long the grader's answer took that this is read from.
+    """
+
+    score: GraderScore | None = None
+    abstained: bool = False
+    canceled: bool = False
+    reason_code: ReasonCode | None = None
+    reported_version: str | None = None
+    grader_latency_ms: int | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether a grader said it; what it left out it did not say."""
+        return self.reported_version is not None and self.reason_code != "item_missing"
+
+    @property
+    def state(self) -> VerdictState:
+        """The verdict's state: ``failed`` unless something else is said."""
+        if self.score is not None:
+            return "scored"
+        if self.canceled:
+            return "canceled"
+        return "abstained" if self.abstained else "failed"
+
+
+def opinion_of(verdict: Verdict, grader: OfGrader) -> Verdict:
+    """Return what a grader says in its own name: a verdict, or its opinion in a panel."""
+    if grader.panel_id is None:
+        return verdict
+    return verdict.model_copy(
+        update={
+            "grader_id": grader.grader_id,
+            "grader_version": grader.grader_version,
+            "panel_id": grader.panel_id,
+        }
+    )
+
+
+def verdict_of(
+    completion: CompletionHeader,
+    judgement: Judgement,
+    *,
+    attempts: int = 0,
+    share_reasoning: bool = False,
+) -> Verdict:
+    """Return the verdict that a judgement comes to, decided now.
+
+    Args:
+        attempts: passes that it took.
+        share_reasoning: keep the grader's reasoning; without its owner's leave none is stored.
+    """
+    score = judgement.score
+    return Verdict(
+        completion_id=completion.id,
+        organization_id=completion.organization_id,
+        batch_id=completion.batch_id,
+        task_id=completion.task_id,
+        model_id=completion.model_id,
+        grader_id=completion.grader_id,
+        grader_version=completion.grader_version,
+        state=judgement.state,
+        value=score.value if score else None,
+        confidence=score.confidence if score else None,
+        dimensions=score.dimensions if score else None,
+        reasoning=score.reasoning if score and share_reasoning else None,
+        reason_code=judgement.reason_code,
+        reported_version=judgement.reported_version,
+        grader_latency_ms=judgement.grader_latency_ms,
+        attempts=attempts,
+        submitted_at=completion.created_at,
+        decided_at=datetime.now(UTC),
+    )

@@ -1,0 +1,129 @@
+"""Deciding and reading verdicts."""
+
+from collections.abc import Iterable, Sequence
+from typing import Self
+
+from autotune.protocol.grading import ScoreDimension
+from autotune.protocol.ids import is_id
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.storage.cursors import invalid_cursor
+from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.models import ChunkProgress, OfGrader, Verdict
+from autotune_platform.verdicts.opinions import OpinionRepository
+from autotune_platform.verdicts.panels import Panel, PanelRecords, panel_records
+from autotune_platform.verdicts.repository import VerdictRepository
+from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
+
+
+class VerdictService:
+    """Writes each verdict once, and finds it again."""
+
+    def __init__(
+        self,
+        *,
+        repository: VerdictRepository,
+        index: ScoreIndex,
+        opinions: OpinionRepository,
+        panels: PanelRecords,
+    ) -> None:
+        self._repository = repository
+        self._index = index
+        self._opinions = opinions
+        self._panels = panels
+
+    @classmethod
+    def from_environment(cls, environment: ContentEnvironment) -> Self:
+        """Return the service on the table that the environment names."""
+        table = Table.named(environment.completions_table)
+        return cls(
+            repository=VerdictRepository(table),
+            index=ScoreIndex(table),
+            opinions=OpinionRepository(table),
+            panels=panel_records(environment.completions_table),
+        )
+
+    def decide(self, verdict: Verdict) -> bool:
+        """Store a verdict, or an opinion; return False where there was one, which stands."""
+        if verdict.is_opinion:
+            return self._opinions.add(verdict)
+        return self._repository.add(verdict)
+
+    def find(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
+        """Return one grader's verdict on a completion."""
+        return self._repository.of_completion(completion_id, grader_id, version)
+
+    def first(self, completion_id: str) -> Verdict | None:
+        """Return the verdict that a completion came to first, whoever gave it."""
+        found = self._repository.all_of(completion_id) if is_id("cmp", completion_id) else []
+        return min(found, key=lambda verdict: verdict.decided_at, default=None)
+
+    def find_many(self, completions: Iterable[tuple[str, str, str]]) -> dict[str, Verdict]:
+        """Return the verdicts there are, by completion; see ``VerdictRepository``."""
+        return self._repository.of_completions(completions)
+
+    def dimensions_of(
+        self, verdicts: Iterable[tuple[str, str, str]]
+    ) -> dict[tuple[str, str, str], list[ScoreDimension]]:
+        """Return the dimensions of those verdicts that have any; see ``VerdictRepository``."""
+        return self._repository.dimensions_of(verdicts)
+
+    def of_run(self, completion_ids: Iterable[str], run: OfGrader) -> dict[str, Verdict]:
+        """Return the verdicts there are on a run's completions: the panel's where there is one."""
+        grader_id, version = run.grader_id, run.grader_version
+        if run.panel_id is not None:
+            grader_id, version = run.panel_id, self._panels.get(run.panel_id).version
+        return self.find_many((id_, grader_id, version) for id_ in completion_ids)
+
+    def opinions_of(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:
+        """Return the opinions of panels' members that there are; see ``OpinionRepository``."""
+        return self._opinions.of_completions(completions)
+
+    def undecided(self, completion_ids: Sequence[str], progress: ChunkProgress) -> list[str]:
+        """Return those completions of a run that are still to be graded, in the same order.
+
+        They have no verdict, and no opinion of the run's grader where that is a panel's member.
+        """
+        found = set(self.of_run(completion_ids, progress))
+        left = [id_ for id_ in completion_ids if id_ not in found]
+        if progress.panel_id is None or not left:
+            return left
+        found = self._opinions.of_member(left, progress.grader_id, progress.grader_version)
+        return [id_ for id_ in left if id_ not in found]
+
+    def matching(
+        self,
+        task_id: str,
+        filters: ScoreFilters,
+        *,
+        limit: int,
+        next_token: str | None,
+        allowance: Allowance | None = None,
+    ) -> tuple[list[Verdict], str | None]:
+        """Return a page of a task's verdicts, without dimensions and reasoning.
+
+        A page may be short, even empty, while the token says that there is more: it ends when its
+        allowance is spent, by default what one page may read. Verdicts come in four runs, each in
+        order of decision; whatever is written meanwhile, a walk tells each that was there at its
+        start once.
+
+        Args:
+            filters: which ones; whatever ``filters.task_id`` is.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        start = ScorePosition(task_id)
+        if next_token is not None:
+            start = ScorePosition.from_token(next_token)
+            if start.task_id != task_id:
+                raise invalid_cursor()
+        found, end = self._index.page(
+            filters, start=start, limit=limit, allowance=allowance or Allowance()
+        )
+        return found, end.token() if end else None
+
+    @staticmethod
+    def token_behind(verdict: Verdict) -> str:
+        """Return the token with which ``matching`` goes on behind one of a task's verdicts."""
+        return ScorePosition.behind(verdict).token()

@@ -1,0 +1,75 @@
+"""How verdicts and opinions look as items of the ``completions`` table."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from autotune_platform.storage.item_format import Item, item_from_wire
+from autotune_platform.verdicts.models import Verdict
+
+VERDICT_PREFIX = "verdict#"
+_OPINION_PREFIX = "opinion#"
+# Item attributes are camelCase, because the index names them in its projection.
+_ATTRIBUTES = {
+    "organization_id": "organizationId",
+    "batch_id": "batchId",
+    "task_id": "taskId",
+    "model_id": "modelId",
+    "grader_id": "graderId",
+    "grader_version": "graderVersion",
+    "state": "state",
+    "value": "value",
+    "confidence": "confidence",
+    "reason_code": "reasonCode",
+    "reported_version": "reportedVersion",
+    "attempts": "attempts",
+    "submitted_at": "submittedAt",
+    "decided_at": "decidedAt",
+    "reasoning": "reasoning",
+    "grader_latency_ms": "graderLatencyMs",
+    "panel_id": "panelId",
+    "decided_by": "decidedBy",
+    "review_id": "reviewId",
+}
+# Lists are kept as text, which loses no digit.
+_LISTS = ("dimensions", "opinions")
+
+
+def verdict_in(record: Mapping[str, Any]) -> Verdict | None:
+    """Return the verdict or opinion that a stream's record tells of; None if of something else."""
+    change = record["dynamodb"]
+    prefixes = (VERDICT_PREFIX, _OPINION_PREFIX)
+    if record["eventName"] != "INSERT" or not change["Keys"]["sk"]["S"].startswith(prefixes):
+        return None
+    return verdict_from(item_from_wire(change["NewImage"]))
+
+
+def verdict_key(grader_id: str, version: str) -> str:
+    """Return the sort key of a grader's, or a panel's, verdict."""
+    return f"{VERDICT_PREFIX}{grader_id}#{version}"
+
+
+def opinion_key(grader_id: str, version: str) -> str:
+    """Return the sort key of a panel member's opinion."""
+    return f"{_OPINION_PREFIX}{grader_id}#{version}"
+
+
+def verdict_attributes(verdict: Verdict) -> Item:
+    """Return what is stored of a verdict, or an opinion, beside its key."""
+    dumped: dict[str, Any] = verdict.model_dump(mode="json", exclude_none=True)
+    if verdict.decided_by == "grader":
+        del dumped["decided_by"]  # so are nearly all
+    item: Item = {stored: dumped[name] for name, stored in _ATTRIBUTES.items() if name in dumped}
+    for name in _LISTS:
+        if name in dumped:
+            item[name] = json.dumps(dumped[name], separators=(",", ":"))
+    return item
+
+
+def verdict_from(item: Item) -> Verdict:
+    """Return the verdict, or the opinion, that an item stores."""
+    fields = {name: item[stored] for name, stored in _ATTRIBUTES.items() if stored in item}
+    for name in _LISTS:
+        if name in item:
+            fields[name] = json.loads(item[name])
+    return Verdict.model_validate({"completion_id": item["pk"], **fields})
