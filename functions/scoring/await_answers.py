@@ -3,9 +3,9 @@
 from functools import cache
 from typing import Any
 
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.verdicts.models import ChunkProgress
 
 
 @cache

@@ -60,7 +60,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the deadline",
-        "layers/platform/python/autotune_platform/verdicts/deadlines.py",
+        "layers/platform/python/autotune_platform/verdicts/models.py",
         "if completion.deadline <= at",
         "if completion.deadline <= completion.created_at",
         "deadlines end what waits",

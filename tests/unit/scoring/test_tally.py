@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from autotune_platform.verdicts.models import Tally, Verdict
+from autotune_platform.projections.models import Tally
+from autotune_platform.verdicts.models import Verdict
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 

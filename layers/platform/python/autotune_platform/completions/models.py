@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from pydantic import ConfigDict
-
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.verdicts.models import CompletionHeader
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
 
@@ -21,33 +20,6 @@ FIRST_SWEEP_AFTER = timedelta(minutes=3)
 
 CHUNK_TEXT_BYTES = 8_000_000
 """Most text that small chunks are merged up to: a run's function holds all of it in memory."""
-
-
-class CompletionHeader(FrozenModel):
-    """What is known of a completion beside its text.
-
-    ``grader_id`` and ``grader_version`` are the panel's where several graders judge together. From
-    ``expires_at`` on the text is gone; None keeps it until it is deleted.
-    """
-
-    model_config = ConfigDict(hide_input_in_errors=True)
-
-    id: str
-    organization_id: str
-    batch_id: str
-    task_id: str
-    model_id: str
-    grader_id: str
-    grader_version: str
-    share_identity: bool
-    deadline_seconds: int = MAX_DEADLINE_SECONDS
-    expires_at: datetime | None = None
-    created_at: datetime
-
-    @property
-    def deadline(self) -> datetime:
-        """When it ends ``failed`` if it has no verdict by then; fixed when it was submitted."""
-        return self.created_at + timedelta(seconds=self.deadline_seconds)
 
 
 class Completion(CompletionHeader):

@@ -15,7 +15,6 @@ from autotune_platform.completions.models import (
     Batch,
     Chunk,
     Completion,
-    CompletionHeader,
     CompletionText,
     PackedText,
 )
@@ -25,6 +24,7 @@ from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.table import Item, Table
+from autotune_platform.verdicts.models import CompletionHeader
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -11,7 +11,6 @@ from autotune_platform.completions.models import (
     FIRST_SWEEP_AFTER,
     Batch,
     Completion,
-    CompletionHeader,
     CompletionText,
     PackedText,
 )
@@ -20,7 +19,7 @@ from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import CompletionHeader, Verdict
 from autotune_platform.verdicts.service import VerdictService
 
 _FIRST_POLL_SECONDS = 0.1

@@ -9,9 +9,10 @@ from autotune.protocol.audit import AuditedDecision, DecidedCompletions
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.ids import derived_id
 from autotune_platform.audit.repository import AuditRepository
+from autotune_platform.projections.models import Tally
 from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.counting import Addition
-from autotune_platform.verdicts.models import Tally, Verdict
+from autotune_platform.verdicts.models import Verdict
 
 
 class DecisionAudit:

@@ -5,7 +5,8 @@ from autotune.protocol.events import BatchCompleted
 from autotune.protocol.ids import derived_id
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.wire import verdict_on_wire
-from autotune_platform.verdicts.models import Tally, Verdict
+from autotune_platform.projections.models import Tally
+from autotune_platform.verdicts.models import Verdict
 from autotune_platform.webhooks.models import Event
 
 

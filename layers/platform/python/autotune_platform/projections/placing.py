@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from autotune_platform.completions.models import Batch
-from autotune_platform.verdicts.models import Tally, Verdict
+from autotune_platform.projections.models import Tally
+from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.panels import Panel
 
 

@@ -16,6 +16,7 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.projections.decisions import DecisionAudit, entries
 from autotune_platform.projections.events import batch_completed, score_completed
+from autotune_platform.projections.models import Tally
 from autotune_platform.projections.placing import Placed, placed
 from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.projections.tallies import TallyRepository
@@ -23,7 +24,7 @@ from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import attempts
 from autotune_platform.storage.counting import MAX_ADDITIONS
-from autotune_platform.verdicts.models import Tally, Verdict
+from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.panels import PanelRecords, panel_records
 from autotune_platform.verdicts.service import VerdictService
 from autotune_platform.verdicts.stored_verdicts import verdict_in

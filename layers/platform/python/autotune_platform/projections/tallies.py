@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING, Self
 
 from autotune.protocol.completions import VerdictState
+from autotune_platform.projections.models import Tally
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.counting import Addition, add_together
 from autotune_platform.storage.table import Item, Table
-from autotune_platform.verdicts.models import Tally
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -8,8 +8,8 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from autotune.protocol.runs import RunState, RunStep
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import ChunkProgress
 
 ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 """States that a run never leaves."""

@@ -5,10 +5,10 @@ from typing import Self
 from aws_lambda_powertools import Logger
 
 from autotune_platform.runs.models import Run, RunStanding
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.storage.table import Table
-from autotune_platform.verdicts.models import ChunkProgress
 
 logger = Logger()
 

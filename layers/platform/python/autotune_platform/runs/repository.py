@@ -6,9 +6,9 @@ from typing import Any, get_args
 from autotune.protocol.ids import is_id
 from autotune.protocol.runs import RunState
 from autotune_platform.runs.models import ENDS, Event, Run, RunStanding, RunSummary, RunWait
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
-from autotune_platform.verdicts.models import ChunkProgress
 
 _RUN = "run"
 _BY_STATE = "runsByState"

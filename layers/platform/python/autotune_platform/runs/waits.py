@@ -12,13 +12,13 @@ from aws_lambda_powertools import Logger
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.judging.human.waiting import ReviewWaits
 from autotune_platform.runs.models import RunStanding, RunWait
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.tokens import TaskTokens
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.storage.table import Table
-from autotune_platform.verdicts.models import ChunkProgress
 from autotune_platform.verdicts.service import VerdictService
 
 logger = Logger()

@@ -13,7 +13,6 @@ from autotune.protocol.callbacks import HeartbeatRequest
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune.protocol.signing import SignatureError, verify_grader_callback
-from autotune_platform.completions.models import CompletionHeader
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.gateway.calls import GraderCallError
 from autotune_platform.gateway.models import UsableGrader
@@ -31,8 +30,8 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.scoring.deciding import Decisions
 from autotune_platform.scoring.resolving import Settling
-from autotune_platform.verdicts.deadlines import overdue
 from autotune_platform.verdicts.judgements import Judgement
+from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
 
 logger = Logger()

@@ -7,13 +7,13 @@ from typing import Self
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.completions.models import CompletionHeader
 from autotune_platform.projections.statistics import GraderStatistics
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
-from autotune_platform.verdicts.models import ChunkProgress
+from autotune_platform.verdicts.models import CompletionHeader
 from autotune_platform.verdicts.service import VerdictService
 
 logger = Logger()

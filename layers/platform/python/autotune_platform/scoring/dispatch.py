@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from autotune.protocol.ids import derived_id
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, CHUNK_TEXT_BYTES, Chunk
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.environment import DispatchEnvironment
 from autotune_platform.runtime.executions import Executions
-from autotune_platform.verdicts.models import ChunkProgress
 
 logger = Logger()
 

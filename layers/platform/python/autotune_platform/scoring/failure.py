@@ -5,11 +5,11 @@ from typing import Self
 
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.http.waiting import CallWaits
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
-from autotune_platform.verdicts.models import ChunkProgress
 from autotune_platform.verdicts.service import VerdictService
 
 

@@ -7,12 +7,13 @@ from typing import Self
 
 from autotune.protocol.completions import Priority, ReasonCode
 from autotune_platform.completions.chunks import chunks_of
-from autotune_platform.completions.models import Batch, CompletionHeader
+from autotune_platform.completions.models import Batch
 from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
+from autotune_platform.verdicts.models import CompletionHeader
 from autotune_platform.verdicts.panels import PanelRecords, panel_records
 from autotune_platform.verdicts.service import VerdictService
 

@@ -13,14 +13,13 @@ from typing import Self
 from autotune.protocol.completions import DecidedBy
 from autotune.protocol.reviews import ReviewReason
 from autotune.protocol.tasks import ReviewPolicy
-from autotune_platform.completions.models import CompletionHeader
 from autotune_platform.judging.human.models import Preliminary, Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.scoring.aggregation import Outcome, outcome_of
 from autotune_platform.scoring.triggers import reason_for_review
-from autotune_platform.verdicts.models import Opinion, Verdict
+from autotune_platform.verdicts.models import CompletionHeader, Opinion, Verdict
 from autotune_platform.verdicts.panels import Panel, PanelRecords, panel_records
 from autotune_platform.verdicts.service import VerdictService
 

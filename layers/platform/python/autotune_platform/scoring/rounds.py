@@ -11,7 +11,7 @@ from autotune.protocol.grading import (
     GradedCompletion,
 )
 from autotune_platform.budgets.permits import Admission, TurnRefusedError, Wait
-from autotune_platform.completions.models import Completion, CompletionHeader
+from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.gateway.calls import GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
@@ -22,14 +22,14 @@ from autotune_platform.judging.http.answers import read_answer
 from autotune_platform.judging.http.deferring import Deferrals, RoundCalls
 from autotune_platform.judging.http.hedging import Hedging
 from autotune_platform.judging.http.questions import asked_about, packs_of, question
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.scoring.deciding import Decisions
 from autotune_platform.scoring.resolving import Settling
-from autotune_platform.verdicts.deadlines import overdue
 from autotune_platform.verdicts.judgements import Judgement
-from autotune_platform.verdicts.models import ChunkProgress
+from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
 
 logger = Logger()

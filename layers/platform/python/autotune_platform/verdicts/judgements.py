@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.grading import GraderScore
-from autotune_platform.completions.models import CompletionHeader
-from autotune_platform.verdicts.models import OfGrader, Verdict
+from autotune_platform.verdicts.models import CompletionHeader, OfGrader, Verdict
 
 
 @dataclass(frozen=True)

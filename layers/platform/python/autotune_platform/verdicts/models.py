@@ -1,20 +1,48 @@
-"""Verdicts, and the runs that come to them, as the platform sees them."""
+"""Verdicts and opinions, and what is known of the completions that they are about."""
 
-import math
-import random
-from collections.abc import Collection, Iterable, Mapping
-from datetime import UTC, datetime
-from typing import Any, Protocol, Self
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from pydantic import ConfigDict
 
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
-from autotune.protocol.limits import MAX_TASK_GRADERS
+from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
 
-_FIRST_BACK_OFF_SECONDS = 1
-_LONGEST_BACK_OFF_SECONDS = 300
-_LONGEST_JITTER_SECONDS = 60
+
+class CompletionHeader(FrozenModel):
+    """What is known of a completion beside its text.
+
+    ``grader_id`` and ``grader_version`` are the panel's where several graders judge together. From
+    ``expires_at`` on the text is gone; None keeps it until it is deleted.
+    """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    id: str
+    organization_id: str
+    batch_id: str
+    task_id: str
+    model_id: str
+    grader_id: str
+    grader_version: str
+    share_identity: bool
+    deadline_seconds: int = MAX_DEADLINE_SECONDS
+    expires_at: datetime | None = None
+    created_at: datetime
+
+    @property
+    def deadline(self) -> datetime:
+        """When it ends ``failed`` if it has no verdict by then; fixed when it was submitted."""
+        return self.created_at + timedelta(seconds=self.deadline_seconds)
+
+
+def overdue(completions: Iterable[CompletionHeader], at: datetime) -> list[str]:
+    """Return the ids of completions whose deadline has passed by then."""
+    return [completion.id for completion in completions if completion.deadline <= at]
 
 
 class Opinion(FrozenModel):
@@ -83,64 +111,6 @@ class Verdict(FrozenModel):
         return self.reported_version or self.grader_version
 
 
-class Tally(FrozenModel):
-    """Which completions of a batch are told of and counted, by their place in the batch.
-
-    Attributes:
-        version: how often it changed, so that of two writers who read the same one fails.
-        decided: places of the completions in each state; a place is in at most one of them.
-        opinions: slots of the opinions that are counted: a slot is ten times the completion's
-            place, and the place of the grader in its panel.
-        decided_at: the latest decision that is counted, opinions left out.
-    """
-
-    batch_id: str
-    version: int = 0
-    decided: Mapping[VerdictState, frozenset[int]] = {}
-    opinions: frozenset[int] = frozenset()
-    decided_at: datetime | None = None
-
-    @staticmethod
-    def slot(place: int, member: int) -> int:
-        """Return the slot of the opinion that a panel's member has of the completion at a place.
-
-        Slots are stored: a larger ``MAX_TASK_GRADERS`` needs other slots than tallies have by now.
-        """
-        return place * MAX_TASK_GRADERS + member
-
-    def holds(self, place: int) -> bool:
-        """Tell whether the completion at a place is counted."""
-        return any(place in places for places in self.decided.values())
-
-    def count(self, state: VerdictState) -> int:
-        """Return how many completions are counted in a state."""
-        return len(self.decided.get(state, ()))
-
-    @property
-    def size(self) -> int:
-        """How many completions are counted."""
-        return sum(len(places) for places in self.decided.values())
-
-    def after(self, verdicts: Mapping[int, Verdict], opinions: Iterable[int] = ()) -> Self:
-        """Return the tally with further verdicts, by place, and slots of further opinions.
-
-        None of them may be counted before.
-        """
-        decided = {state: set(places) for state, places in self.decided.items()}
-        for place, verdict in verdicts.items():
-            decided.setdefault(verdict.state, set()).add(place)
-        moments = [verdict.decided_at for verdict in verdicts.values()]
-        moments += [self.decided_at] if self.decided_at else []
-        return self.model_copy(
-            update={
-                "version": self.version + 1,
-                "decided": {state: frozenset(places) for state, places in decided.items()},
-                "opinions": self.opinions.union(opinions),
-                "decided_at": max(moments, default=None),
-            }
-        )
-
-
 class OfGrader(Protocol):
     """Whatever is graded by one grader, for itself or in a panel."""
 
@@ -158,169 +128,3 @@ class OfGrader(Protocol):
     def panel_id(self) -> str | None:
         """The panel that it is a member of."""
         ...
-
-
-class ChunkProgress(FrozenModel):
-    """What a run carries from step to step: ids and counts, never text.
-
-    A pass asks the grader once about each completion that has no verdict; it may take several
-    rounds, because a round ends with the function's time.
-
-    Attributes:
-        completion_ids: due in this pass.
-        delayed_ids: failed in this pass for a reason that may pass; due in the next one.
-        delay_seconds: the longest time that the grader asked us to wait in this pass.
-        attempt: passes that are over.
-        waits: rounds in a row that asked nobody, because the grader's limits or circuit forbade it.
-        remaining: how many completions are due now or later.
-        sleep_seconds: how long to wait before the next round.
-        run_id: the execution's name; None in runs that started before it was carried.
-        panel_id: the panel that the grader is a member of; None where its word is the verdict.
-        waiting_ids: wait for somebody else's word, a callback or a person.
-        waiting: how many those are; the state machine counts no lists.
-        people: how many of those wait for a person.
-        wait_seconds: until the first of them is due.
-        rounds: rounds that are over.
-    """
-
-    organization_id: str
-    grader_id: str
-    grader_version: str
-    completion_ids: list[str]
-    delayed_ids: list[str] = []
-    delay_seconds: int = 0
-    attempt: int = 0
-    waits: int = 0
-    remaining: int
-    sleep_seconds: int = 0
-    run_id: str | None = None
-    panel_id: str | None = None
-    waiting_ids: list[str] = []
-    waiting: int = 0
-    people: int = 0
-    wait_seconds: int = 0
-    rounds: int = 0
-
-    def after_round(
-        self,
-        *,
-        untried: list[str],
-        failed: Mapping[str, int],
-        wait_seconds: float = 0,
-        asked: bool = True,
-    ) -> Self:
-        """Return the run after a round.
-
-        Args:
-            untried: completions for which there was no time, or no leave to call the grader.
-            failed: what may be tried again, with the seconds that the grader asked us to wait.
-            wait_seconds: until there may be leave; waiting for it is no attempt.
-            asked: whether the grader was called at all.
-        """
-        delayed = [*self.delayed_ids, *failed]
-        delay = max(self.delay_seconds, *failed.values(), 0)
-        remaining = len(untried) + len(delayed)
-        waits = self.waits + 1 if wait_seconds and not asked else 0
-        wait = _with_jitter(wait_seconds, waits) if wait_seconds and remaining else 0
-        changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
-        if untried:
-            changes |= {
-                "completion_ids": untried,
-                "delayed_ids": delayed,
-                "delay_seconds": delay,
-            }
-        else:
-            changes |= {"completion_ids": delayed, "delayed_ids": [], "delay_seconds": 0}
-            if delayed:
-                attempt = self.attempt + 1
-                changes |= {
-                    "attempt": attempt,
-                    "sleep_seconds": max(delay, wait, _back_off(attempt)),
-                }
-        return self.model_copy(update=changes)
-
-    @property
-    def unfinished_ids(self) -> list[str]:
-        """Completions that are due in this pass or the next."""
-        return [*self.completion_ids, *self.delayed_ids]
-
-    @property
-    def due_ids(self) -> list[str]:
-        """Completions that a round looks after: due in this pass, or waiting until now."""
-        return list(dict.fromkeys([*self.completion_ids, *self.waiting_ids]))
-
-    @property
-    def open_ids(self) -> list[str]:
-        """Completions that the run is not through with: due now or later, or waiting."""
-        return list(dict.fromkeys([*self.completion_ids, *self.delayed_ids, *self.waiting_ids]))
-
-    def waiting_for(self, until: Mapping[str, datetime]) -> Self:
-        """Return the run after a round that left completions waiting for callbacks.
-
-        Args:
-            until: when each of them is due; they alone wait then.
-        """
-        return self.model_copy(
-            update={
-                "waiting_ids": list(until),
-                "waiting": len(until),
-                "people": 0,
-                "wait_seconds": _seconds_until_first(until),
-            }
-        )
-
-    def also_waiting_for_people(self, until: Mapping[str, datetime]) -> Self:
-        """Return the run with further completions that wait, each for a person.
-
-        Args:
-            until: when each of them is due.
-        """
-        if not until:
-            return self
-        waiting_ids = list(dict.fromkeys([*self.waiting_ids, *until]))
-        seconds = _seconds_until_first(until)
-        return self.model_copy(
-            update={
-                "waiting_ids": waiting_ids,
-                "waiting": len(waiting_ids),
-                "people": len(until),
-                "wait_seconds": min(seconds, self.wait_seconds or seconds),
-            }
-        )
-
-    def without(self, completion_ids: Collection[str]) -> Self:
-        """Return the run without completions that were decided in the meantime."""
-        due = [id_ for id_ in self.completion_ids if id_ not in completion_ids]
-        delayed = [id_ for id_ in self.delayed_ids if id_ not in completion_ids]
-        return self.model_copy(
-            update={
-                "completion_ids": due,
-                "delayed_ids": delayed,
-                "remaining": len(due) + len(delayed),
-            }
-        )
-
-    def finished(self) -> Self:
-        """Return the same run with nothing left to do."""
-        nothing: dict[str, Any] = {"completion_ids": [], "delayed_ids": [], "delay_seconds": 0}
-        nothing |= {"remaining": 0, "sleep_seconds": 0}
-        return self.waiting_for({}).model_copy(update=nothing)
-
-
-def _seconds_until_first(until: Mapping[str, datetime]) -> int:
-    """Return the seconds, at least 1, until the first of some moments; 0 where there is none."""
-    if not until:
-        return 0
-    return max(1, math.ceil((min(until.values()) - datetime.now(UTC)).total_seconds()))
-
-
-def _back_off(attempt: int) -> int:
-    """Return seconds to sleep after a pass: full jitter below a doubling ceiling."""
-    ceiling = min(_LONGEST_BACK_OFF_SECONDS, _FIRST_BACK_OFF_SECONDS * 2**attempt)
-    return random.randint(1, ceiling)  # noqa: S311 - jitter
-
-
-def _with_jitter(seconds: float, waits: int) -> int:
-    """Return seconds to sleep until leave: many runs wait for the same, and ask more seldom."""
-    ceiling = min(_LONGEST_JITTER_SECONDS, 2 ** min(waits + 1, 10))
-    return math.ceil(seconds + random.uniform(0, ceiling))  # noqa: S311 - jitter

@@ -5,11 +5,12 @@ from typing import Self
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.filters import ScoreFilters
-from autotune_platform.verdicts.models import ChunkProgress, OfGrader, Verdict
+from autotune_platform.verdicts.models import OfGrader, Verdict
 from autotune_platform.verdicts.opinions import OpinionRepository
 from autotune_platform.verdicts.panels import Panel, PanelRecords, panel_records
 from autotune_platform.verdicts.repository import VerdictRepository

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 from typing import Literal, Self
 
 from autotune_platform.gateway.calls import Path
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import ChunkProgress
 
 Asked = tuple[str, str, str]
 """A completion, and the grader and its version that were asked about it."""

@@ -11,7 +11,6 @@ from aws_lambda_powertools import Logger
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import BatchScoreRequest, ScoreRequest
 from autotune.protocol.ids import capability_id
-from autotune_platform.completions.models import CompletionHeader
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.gateway.calls import GraderAnswer, Path
 from autotune_platform.gateway.models import Grader, UsableGrader
@@ -19,11 +18,11 @@ from autotune_platform.judging.http.answers import read_deferral
 from autotune_platform.judging.http.applying import RecordedAnswers
 from autotune_platform.judging.http.calls import Call
 from autotune_platform.judging.http.repository import CallRepository
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.deciding import Decisions
-from autotune_platform.verdicts.deadlines import overdue
 from autotune_platform.verdicts.judgements import Judgement
-from autotune_platform.verdicts.models import ChunkProgress
+from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
 
 logger = Logger()

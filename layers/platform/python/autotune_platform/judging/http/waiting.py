@@ -6,8 +6,8 @@ from typing import Self
 
 from autotune_platform.judging.http.calls import Asked
 from autotune_platform.judging.http.repository import CallRepository
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.verdicts.models import ChunkProgress
 from autotune_platform.verdicts.service import VerdictService
 
 

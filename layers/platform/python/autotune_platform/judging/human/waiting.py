@@ -5,8 +5,8 @@ from typing import Self
 
 from autotune_platform.judging.human.models import review_id
 from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.verdicts.models import ChunkProgress
 from autotune_platform.verdicts.service import VerdictService
 
 
