@@ -5,8 +5,9 @@ from typing import Any
 
 from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt
 from autotune_platform.http.api import Api
+from autotune_platform.judging.http.callbacks import ProvenCall
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.scoring.callbacks import CallbackService, ProvenCall
+from autotune_platform.scoring.callbacks import CallbackService
 
 app = Api()
 
@@ -47,7 +48,7 @@ def _proven(call_id: str) -> ProvenCall:
     request = app.signed_request
     proven = service().prove(call_id, request.headers, request.body)
     # Whatever becomes of it, it is known now who it is about.
-    asked = proven.call.progress
+    asked = proven.call
     app.acts_for(asked.organization_id, principal_id=asked.grader_id, is_outsider=True)
     return proven
 

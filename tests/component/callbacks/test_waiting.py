@@ -172,7 +172,7 @@ def test_a_round_that_finds_it_too_early_waits_for_the_rest_of_the_time(start: S
 def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.judging.http.applying import RecordedAnswers
+    from autotune_platform.scoring.deciding import Decisions
 
     waiting = start({"metadata": {"value": 0.5}}, {})
 
@@ -180,7 +180,7 @@ def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as dying:
-        dying.setattr(RecordedAnswers, "apply", killed)
+        dying.setattr(Decisions, "apply", killed)
         assert waiting.answer().status == 500
     assert waiting.states() == []
     assert due_in(waiting.batch_id) < 200
@@ -193,11 +193,11 @@ def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
 def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.judging.http.applying import RecordedAnswers
+    from autotune_platform.judging.http.callbacks import Callbacks
 
     waiting = start({}, deadlineSeconds=60)
     with monkeypatch.context() as dying:
-        dying.setattr(RecordedAnswers, "apply", lambda *_: None)
+        dying.setattr(Callbacks, "judged", lambda *_: iter(()))
         assert waiting.answer().status == 200
     decisions = grade_chunk.service()._decisions
     monkeypatch.setattr(decisions, "now", lambda: datetime.now(UTC) + timedelta(seconds=61))
@@ -208,7 +208,7 @@ def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
 def test_the_same_answer_again_does_what_its_recorder_left_undone(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.judging.http.applying import RecordedAnswers
+    from autotune_platform.scoring.deciding import Decisions
 
     waiting = start({})
     callback = waiting.grader.callback()
@@ -217,7 +217,7 @@ def test_the_same_answer_again_does_what_its_recorder_left_undone(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as dying:
-        dying.setattr(RecordedAnswers, "apply", killed)
+        dying.setattr(Decisions, "apply", killed)
         assert waiting.send(callback).status == 500
     assert waiting.send(callback).status == 200
     assert waiting.states() == [("scored", None)]
@@ -248,7 +248,7 @@ def test_a_second_run_waits_for_the_call_of_the_first(start: Starter) -> None:
     left = waiting.platform.grade({**again, "remaining": 2})
     assert left["waiting"] == 2
     assert len(waiting.grader.requests) == 1
-    assert waiting.call_item()["progress"]["run_id"] == again["run_id"]
+    assert waiting.call_item()["run_id"] == again["run_id"]
 
 
 def test_the_sweeper_leaves_alone_what_waits_and_drives_what_is_overdue(start: Starter) -> None:

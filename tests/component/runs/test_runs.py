@@ -8,6 +8,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader, answering
+from tests.support.parts import admission
 from tests.support.platform import Platform, handler
 
 
@@ -170,7 +171,7 @@ def test_canceling_a_run_cancels_what_is_pending_and_its_execution_finds_nothing
 ) -> None:
     progress = start(platform, task_id, {}, {})
     first = {**progress, "completion_ids": progress["completion_ids"][:1], "remaining": 1}
-    platform.grade({**first, "run_id": None})
+    platform.grade({**first, "run_id": new_id("run")})
     asked = len(grader.requests)
 
     canceled = cancel(platform, progress)
@@ -215,7 +216,7 @@ def test_a_run_whose_execution_was_lost_is_closed_once_its_completions_are_decid
     platform: Platform, task_id: str
 ) -> None:
     progress = start(platform, task_id)
-    platform.grade({**progress, "run_id": None})  # another run graded them
+    platform.grade({**progress, "run_id": new_id("run")})  # another run graded them
     assert [run["id"] for run in listed(platform, state="pending")] == [progress["run_id"]]
     assert read(platform, progress)["state"] == "completed"
     assert listed(platform, state="pending") == []
@@ -281,18 +282,9 @@ def test_a_round_that_cannot_be_noted_is_graded_all_the_same(
     assert read(platform, progress)["counts"]["scored"] == 1
 
 
-def test_a_run_that_started_before_runs_were_stored_goes_on(
-    platform: Platform, task_id: str
-) -> None:
-    progress = start(platform, task_id)
-    del progress["run_id"]
-    assert platform.grade(progress)["remaining"] == 0
-
-
 def test_a_round_costs_one_write_more(
     platform: Platform, grader: LoopbackGrader, task_id: str
 ) -> None:
-    from functions.scoring import grade_chunk
 
     progress = start(platform, task_id, *({} for _ in range(10)))
     written: list[Any] = []
@@ -301,7 +293,7 @@ def test_a_round_costs_one_write_more(
         if model.name == "UpdateItem" and params["Key"]["pk"]["S"].startswith("run_"):
             written.append(model.name)
 
-    client = grade_chunk.service()._admission.budgets._table._client
+    client = admission().budgets._table._client
     client.meta.events.register("before-parameter-build.dynamodb", note)
     assert platform.grade(progress)["remaining"] == 0
     assert len(written) == 1

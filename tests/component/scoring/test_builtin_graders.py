@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.judging.builtin import judge as builtin
+from autotune_platform.judging import builtin
 from tests.support.platform import LambdaContext, Platform, handler
 
 

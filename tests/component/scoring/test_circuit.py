@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader, healthy
+from tests.support.parts import admission
 from tests.support.platform import Platform
 
 
@@ -34,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(platform: Platform) -> Clock:
     made = Clock()
-    grade_chunk.service()._admission.now = made
+    admission().now = made
     return made
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader
+from tests.support.parts import admission
 from tests.support.platform import Platform
 
 PATIENCE_SECONDS = 20
@@ -93,7 +94,7 @@ def test_a_second_call_takes_a_place_of_its_own_and_gives_it_back(
     platform: Platform, grader: LoopbackGrader, race: Race
 ) -> None:
     grader_id, batch_id, progress = start(platform, grader, maxConcurrency=2)
-    budgets = grade_chunk.service()._admission.budgets
+    budgets = admission().budgets
     held: list[int] = []
 
     def look(exchange: Exchange) -> None:
@@ -186,7 +187,7 @@ def test_two_failed_calls_of_one_question_are_one_failure_to_the_circuit(
     grader.disease = disease
     left = platform.grade(progress)
     assert (left["remaining"], left["attempt"], len(grader.requests)) == (2, 1, 2)
-    circuit = grade_chunk.service()._admission.budgets.circuit(grader_id)
+    circuit = admission().budgets.circuit(grader_id)
     assert sum(outcomes.failed for outcomes in circuit.recent.values()) == 1
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from autotune_platform.budgets.repository import BudgetRepository
-from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader
+from tests.support.parts import admission
 from tests.support.platform import Platform
 
 
@@ -116,9 +116,9 @@ def test_places_of_a_function_that_died_come_back(
 ) -> None:
     grader_id = platform.new_grader(grader, limits={"maxConcurrency": 1})
     (progress,) = runs_of(platform, platform.new_task(grader_id), runs=1, completions=2)
-    admission = grade_chunk.service()._admission
+    permits = admission()
     begun = time.time()
-    assert admission.budgets.change_leases(
+    assert permits.budgets.change_leases(
         grader_id,
         begun,
         lambda leases: leases.taken("dead", begun, wanted=1, limit=1, seconds=120),
@@ -128,7 +128,7 @@ def test_places_of_a_function_that_died_come_back(
     assert not grader.requests
     assert (waiting["attempt"], waiting["waits"], waiting["remaining"]) == (0, 1, 2)
     assert waiting["sleep_seconds"] > 0
-    admission.now = lambda: time.time() + 120
+    permits.now = lambda: time.time() + 120
     assert platform.grade(waiting)["remaining"] == 0
 
 
@@ -143,7 +143,7 @@ def test_a_grader_without_limits_costs_one_read_a_round(
         if params.get("TableName") == "budgets":
             asked.append(model.name)
 
-    events = grade_chunk.service()._admission.budgets._table._client.meta.events
+    events = admission().budgets._table._client.meta.events
     events.register("before-parameter-build.dynamodb", note)
     assert platform.grade(progress)["remaining"] == 0
     assert asked == ["GetItem"]

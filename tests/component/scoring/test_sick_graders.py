@@ -131,7 +131,7 @@ def test_a_slow_answer_ends_with_the_calls_time(
     platform.submit(task_id, {})
     platform.dispatch(platform.queued())
     (progress,) = platform.runs()
-    monkeypatch.setattr("autotune_platform.scoring.rounds.CALL_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr("autotune_platform.judging.http.judge.CALL_TIMEOUT_SECONDS", 0.3)
 
     left = platform.grade({**progress, "attempt": 6})
     assert (left["remaining"], left["attempt"]) == (1, 7)

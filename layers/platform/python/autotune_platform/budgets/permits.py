@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from autotune_platform.budgets.circuit import WINDOW_SECONDS, Circuit
 from autotune_platform.budgets.repository import BudgetRepository
-from autotune_platform.gateway.calls import GraderCallError
-from autotune_platform.gateway.models import Grader
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.table import Table
@@ -26,6 +24,20 @@ LONGEST_PAUSE_SECONDS = 10
 # A paced call that takes its whole time, and writing down what it showed.
 _PROBE_SECONDS = 60
 _PASSED_KEPT_SECONDS = 10
+
+
+class Limits(Protocol):
+    """What may be called at most; None is no limit."""
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """Calls at the same time."""
+        ...
+
+    @property
+    def requests_per_second(self) -> float | None:
+        """Calls in a second."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,37 +73,39 @@ class Admission:
         return cls(budgets=BudgetRepository(Table.named(environment.budgets_table)))
 
     def admit(
-        self, grader: Grader, *, calls: int, seconds_left: Callable[[], float]
+        self, scope: str, limits: Limits, *, calls: int, seconds_left: Callable[[], float]
     ) -> "Admitted | Wait":
         """Admit a round of calls.
 
         Args:
             calls: most calls at the same time.
+            scope: what is called, such as a grader's id; limits and circuit are kept for each.
             seconds_left: how long the round may last; no call of it may outlive that.
         """
         now, round_id = self.now(), secrets.token_hex(8)
-        circuit = self.budgets.circuit(grader.id)
+        circuit = self.budgets.circuit(scope)
         if wait := circuit.wait(now):
             return Wait(wait)
         probing = circuit.phase(now) == "half-open"
-        places = self.take_places(grader, round_id, 1 if probing else calls, seconds_left)
+        places = self.take_places(scope, limits, round_id, 1 if probing else calls, seconds_left)
         if not places:
             return Wait(1)
         admitted = Admitted(
             self,
-            grader,
+            scope,
+            limits,
             round_id,
             circuit,
             places=places,
             probing=probing,
             seconds_left=seconds_left,
         )
-        if probing and not self._begin_probe(grader, round_id):
+        if probing and not self._begin_probe(scope, round_id):
             admitted.give_places_back()
             return Wait(1)
         return admitted
 
-    def record(self, grader_id: str, *, passed: int, failed: int) -> Circuit | None:
+    def record(self, scope: str, *, passed: int, failed: int) -> Circuit | None:
         """Count a round's calls; return the circuit after it where it was written.
 
         Successes alone are written every ten seconds only: they cannot open a circuit, they only
@@ -99,10 +113,10 @@ class Admission:
         """
         now = self.now()
         with self._lock:
-            kept, since = self._passed.pop(grader_id, (0, now))
+            kept, since = self._passed.pop(scope, (0, now))
             passed += kept if now - since < WINDOW_SECONDS else 0
             if not failed and now - since < _PASSED_KEPT_SECONDS:
-                self._passed[grader_id] = (passed, since)
+                self._passed[scope] = (passed, since)
                 return None
 
         def counted(circuit: Circuit) -> tuple[Circuit, Circuit]:
@@ -110,10 +124,10 @@ class Admission:
             return after, after
 
         with suppress(UnavailableError):  # others count at the same time: a sample is enough
-            return self.budgets.change_circuit(grader_id, now, counted)
+            return self.budgets.change_circuit(scope, now, counted)
         return None
 
-    def end_probe(self, grader_id: str, round_id: str, *, failed: bool | None) -> Circuit | None:
+    def end_probe(self, scope: str, round_id: str, *, failed: bool | None) -> Circuit | None:
         """Write what a probe showed; return the circuit after it, None where it was contended."""
         now = self.now()
 
@@ -122,10 +136,10 @@ class Admission:
             return after, after
 
         with suppress(UnavailableError):  # the leave to probe ends by itself
-            return self.budgets.change_circuit(grader_id, now, ended)
+            return self.budgets.change_circuit(scope, now, ended)
         return None
 
-    def _begin_probe(self, grader: Grader, round_id: str) -> bool:
+    def _begin_probe(self, scope: str, round_id: str) -> bool:
         now = self.now()
 
         def begun(circuit: Circuit) -> tuple[Circuit, bool]:
@@ -133,20 +147,25 @@ class Admission:
             return (circuit, False) if probed is None else (probed, True)
 
         with suppress(UnavailableError):
-            return self.budgets.change_circuit(grader.id, now, begun)
+            return self.budgets.change_circuit(scope, now, begun)
         return False
 
     def take_places(
-        self, grader: Grader, round_id: str, wanted: int, seconds_left: Callable[[], float]
+        self,
+        scope: str,
+        limits: Limits,
+        round_id: str,
+        wanted: int,
+        seconds_left: Callable[[], float],
     ) -> int:
-        """Take up to ``wanted`` places at a grader for a round; return how many those are."""
-        limit = grader.limits.max_concurrency
+        """Take up to ``wanted`` places in a scope for a round; return how many those are."""
+        limit = limits.max_concurrency
         if limit is None:
             return wanted
         now, seconds = self.now(), seconds_left()
         with suppress(UnavailableError):
             return self.budgets.change_leases(
-                grader.id,
+                scope,
                 now,
                 lambda leases: leases.taken(
                     round_id, now, wanted=wanted, limit=limit, seconds=seconds
@@ -164,7 +183,8 @@ class Admitted:
     def __init__(
         self,
         admission: Admission,
-        grader: Grader,
+        scope: str,
+        limits: Limits,
         round_id: str,
         circuit: Circuit,
         *,
@@ -174,7 +194,8 @@ class Admitted:
     ) -> None:
         self.concurrency = places
         self._admission = admission
-        self._grader = grader
+        self._scope = scope
+        self._limits = limits
         self._round_id = round_id
         self._circuit = circuit
         self._probing = probing
@@ -195,17 +216,15 @@ class Admitted:
     ) -> None:
         self.give_places_back()
         if self._probing:
-            self._admission.end_probe(self._grader.id, self._round_id, failed=None)
+            self._admission.end_probe(self._scope, self._round_id, failed=None)
         elif self._passed or self._failed:
-            written = self._admission.record(
-                self._grader.id, passed=self._passed, failed=self._failed
-            )
+            written = self._admission.record(self._scope, passed=self._passed, failed=self._failed)
             self._circuit = written or self._circuit
 
     @property
     def longest_pause_seconds(self) -> float:
         """How long a turn may take to begin."""
-        return LONGEST_PAUSE_SECONDS if self._grader.limits.requests_per_second else 0
+        return LONGEST_PAUSE_SECONDS if self._limits.requests_per_second else 0
 
     def wait_seconds(self) -> float:
         """Return how long the calls that were refused a turn have to wait, 0 if not at all."""
@@ -213,8 +232,12 @@ class Admitted:
         return max(self._circuit.wait(now), self._resume_at - now, 0)
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self, *, is_down: Callable[[Exception], bool | None]) -> Iterator[None]:
         """Wait for the moment of a call, made inside, and see how it ends.
+
+        Args:
+            is_down: whether an error shows that nothing could be answered at this moment; None of
+                one that shows neither.
 
         Raises:
             TurnRefusedError: the moment is too far away, or the grader turned out to be down.
@@ -224,8 +247,9 @@ class Admitted:
         self._await_moment()
         try:
             yield
-        except GraderCallError as error:
-            self._count(failed=error.grader_is_down)
+        except Exception as error:
+            if (failed := is_down(error)) is not None:
+                self._count(failed=failed)
             raise
         else:
             self._count(failed=False)
@@ -240,10 +264,10 @@ class Admitted:
         place = f"{self._round_id}-{secrets.token_hex(4)}"
         if self._stopped or self._probing:
             raise TurnRefusedError
-        if not self._admission.take_places(self._grader, place, 1, self._seconds_left):
+        if not self._admission.take_places(self._scope, self._limits, place, 1, self._seconds_left):
             raise TurnRefusedError
         try:
-            rate = self._grader.limits.requests_per_second
+            rate = self._limits.requests_per_second
             if rate is not None and not self._reserve(rate, horizon=0)[1]:
                 raise TurnRefusedError
             yield
@@ -255,22 +279,22 @@ class Admitted:
         self._give_back(self._round_id)
 
     def _give_back(self, round_id: str) -> None:
-        if self._grader.limits.max_concurrency is None:
+        if self._limits.max_concurrency is None:
             return
         with suppress(UnavailableError):  # they come back by themselves
             self._admission.budgets.change_leases(
-                self._grader.id,
+                self._scope,
                 self._admission.now(),
                 lambda leases: (leases.given_back(round_id), None),
             )
 
     def _reserve(self, rate: float, *, horizon: float) -> tuple[float, bool]:
         return self._admission.budgets.reserve_call(
-            self._grader.id, self._admission.now(), interval=1 / rate, horizon=horizon
+            self._scope, self._admission.now(), interval=1 / rate, horizon=horizon
         )
 
     def _await_moment(self) -> None:
-        rate = self._grader.limits.requests_per_second
+        rate = self._limits.requests_per_second
         if rate is None:
             return
         moment, reserved = self._reserve(rate, horizon=LONGEST_PAUSE_SECONDS)
@@ -283,7 +307,7 @@ class Admitted:
         with self._lock:
             if self._probing:
                 self._probing = False
-                after = self._admission.end_probe(self._grader.id, self._round_id, failed=failed)
+                after = self._admission.end_probe(self._scope, self._round_id, failed=failed)
                 self._circuit = after or self._circuit
                 self._stopped = after is None or after.openings > 0
                 return

@@ -1,7 +1,7 @@
-"""Where graders' limits and circuits are kept while they are at work.
+"""Where limits and circuits of scopes, such as graders, are stored.
 
-Many functions call one grader at the same time; each change here is one conditional write, so that
-together they stay within its limits. Items are ``<grader id>`` with ``rate``, ``leases`` and
+Many functions call in one scope at once; each change here is one conditional write, so that
+together they stay within its limits. Items are ``<scope>`` with ``rate``, ``leases`` and
 ``circuit``; each deletes itself a day after its last change, when it says nothing any more.
 """
 
@@ -20,38 +20,38 @@ ResultT = TypeVar("ResultT")
 
 
 class BudgetRepository:
-    """Rate, concurrency and circuit of each grader in the ``budgets`` table."""
+    """Rate, concurrency and circuit of each scope in the ``budgets`` table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._states = VersionedStates(table, kept_seconds=_KEPT_SECONDS)
 
-    def circuit(self, grader_id: str) -> Circuit:
-        """Return a grader's circuit as it is now."""
-        return self._states.read((grader_id, _CIRCUIT), Circuit)
+    def circuit(self, scope: str) -> Circuit:
+        """Return the circuit of a scope as it is now."""
+        return self._states.read((scope, _CIRCUIT), Circuit)
 
     def change_circuit(
-        self, grader_id: str, now: float, change: Callable[[Circuit], tuple[Circuit, ResultT]]
+        self, scope: str, now: float, change: Callable[[Circuit], tuple[Circuit, ResultT]]
     ) -> ResultT:
-        """Change a grader's circuit; return what the change that was stored told beside it.
+        """Change the circuit of a scope; return what the change that was stored told beside it.
 
         Raises:
             UnavailableError: too many others changed it at the same time.
         """
-        return self._states.change((grader_id, _CIRCUIT), Circuit, now, change)
+        return self._states.change((scope, _CIRCUIT), Circuit, now, change)
 
     def change_leases(
-        self, grader_id: str, now: float, change: Callable[[Leases], tuple[Leases, ResultT]]
+        self, scope: str, now: float, change: Callable[[Leases], tuple[Leases, ResultT]]
     ) -> ResultT:
-        """Change a grader's leases; return what the change that was stored told beside it.
+        """Change the leases of a scope; return what the change that was stored told beside it.
 
         Raises:
             UnavailableError: too many others changed them at the same time.
         """
-        return self._states.change((grader_id, _LEASES), Leases, now, change)
+        return self._states.change((scope, _LEASES), Leases, now, change)
 
     def reserve_call(
-        self, grader_id: str, now: float, *, interval: float, horizon: float
+        self, scope: str, now: float, *, interval: float, horizon: float
     ) -> tuple[float, bool]:
         """Reserve the next moment for a call; return it, and whether it was reserved.
 
@@ -63,7 +63,7 @@ class BudgetRepository:
             horizon: how many seconds ahead a moment may lie; beyond, none is reserved.
         """
         after = self._table.advance(
-            grader_id,
+            scope,
             _RATE,
             "next_call_at",
             by=interval,
@@ -73,5 +73,5 @@ class BudgetRepository:
         )
         if after is not None:
             return after - interval, True
-        item = self._table.get(grader_id, _RATE) or {}
+        item = self._table.get(scope, _RATE) or {}
         return item.get("next_call_at", now), False

@@ -27,7 +27,7 @@ class ChunkProgress(FrozenModel):
         waits: rounds in a row that asked nobody, because the grader's limits or circuit forbade it.
         remaining: how many completions are due now or later.
         sleep_seconds: how long to wait before the next round.
-        run_id: the execution's name; None in runs that started before it was carried.
+        run_id: the execution's name.
         panel_id: the panel that the grader is a member of; None where its word is the verdict.
         waiting_ids: wait for somebody else's word, a callback or a person.
         waiting: how many those are; the state machine counts no lists.
@@ -46,7 +46,7 @@ class ChunkProgress(FrozenModel):
     waits: int = 0
     remaining: int
     sleep_seconds: int = 0
-    run_id: str | None = None
+    run_id: str
     panel_id: str | None = None
     waiting_ids: list[str] = []
     waiting: int = 0

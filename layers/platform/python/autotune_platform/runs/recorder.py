@@ -44,10 +44,8 @@ class RunRecorder:
         """Note that a run gave up."""
         self._note(progress, RunStanding.ended("failed", step="give_up", attempt=progress.attempt))
 
-    def late_answers(self, run_id: str | None, count: int) -> None:
+    def late_answers(self, run_id: str, count: int) -> None:
         """Count answers that came too late."""
-        if run_id is None:
-            return
         try:
             self._repository.count_late_answers(run_id, count)
         except REFUSALS:
@@ -56,8 +54,6 @@ class RunRecorder:
     def _note(
         self, progress: ChunkProgress, standing: RunStanding, *, place: int | None = None
     ) -> None:
-        if progress.run_id is None:
-            return  # it started before runs were stored
         try:
             self._repository.change(
                 progress.run_id, progress.organization_id, standing, place=place

@@ -62,8 +62,6 @@ class RunRepository:
 
     def begin_wait(self, progress: ChunkProgress, token: str) -> bool:
         """Store that a run waits, and what ends it; return False where the run has ended."""
-        if progress.run_id is None:
-            return False
         standing = _attributes(
             RunStanding.after_round(progress), progress.organization_id, place=progress.rounds
         )

@@ -19,6 +19,7 @@ from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
 logger = Logger()
@@ -29,8 +30,9 @@ _LOOKED_AT_TOGETHER = 10
 class AwaitedWords(Protocol):
     """One kind of word that completions of a run may wait for."""
 
-    def awaited(self, progress: ChunkProgress) -> Collection[str]:
-        """Return those of the run's ``waiting_ids`` for which the word has not been spoken."""
+    def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
+        """Return those of a run's completions for which the word has not been spoken."""
+        ...
 
 
 class RunWaits:
@@ -90,7 +92,7 @@ class RunWaits:
     def _awaits(self, progress: ChunkProgress) -> bool:
         """Tell whether anything is awaited; the first that is spares reading about the others."""
         return any(
-            word.awaited(progress.model_copy(update={"waiting_ids": some}))
+            word.awaited(some, progress)
             for some in groups(progress.waiting_ids, _LOOKED_AT_TOGETHER)
             for word in self._words
         )

@@ -7,8 +7,9 @@ from typing import Self
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.judging.judge import Asker, Judged
 from autotune_platform.projections.statistics import GraderStatistics
-from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.threads import in_parallel
@@ -39,11 +40,13 @@ class Decisions:
     def __init__(
         self,
         *,
+        completions: CompletionService,
         verdicts: VerdictService,
         statistics: GraderStatistics,
         recorder: RunRecorder,
         now: Callable[[], datetime] = _utc_now,
     ) -> None:
+        self._completions = completions
         self._verdicts = verdicts
         self._statistics = statistics
         self._recorder = recorder
@@ -53,14 +56,39 @@ class Decisions:
     def from_environment(cls, environment: ContentEnvironment) -> Self:
         """Return the service on the tables that the environment names."""
         return cls(
+            completions=CompletionService.from_environment(environment),
             verdicts=VerdictService.from_environment(environment),
             statistics=GraderStatistics.from_environment(environment),
             recorder=RunRecorder.on_table(environment.completions_table),
         )
 
+    def apply(self, judged: Judged, known: Mapping[str, CompletionHeader] | None = None) -> None:
+        """Write what judgements come to, and let go of what was kept until then.
+
+        Args:
+            known: headers of completions, so that they are not read again.
+        """
+        if judged.is_late:
+            self.count_late(judged.asker, judged.judgements.values())
+            return
+        completion_ids: Collection[str] = judged.judgements.keys()
+        if judged.recorded_at is not None:
+            completion_ids = self._verdicts.undecided(list(completion_ids), judged.asker)
+        headers = {id_: known[id_] for id_ in completion_ids if id_ in known} if known else {}
+        headers |= self._completions.headers(id_ for id_ in completion_ids if id_ not in headers)
+        self.decide(
+            judged.asker,
+            headers,
+            {id_: judged.judgements[id_] for id_ in headers},
+            attempts=judged.attempts,
+            share_reasoning=judged.share_reasoning,
+            recorded_at=judged.recorded_at,
+        )
+        judged.stored()
+
     def decide(
         self,
-        progress: ChunkProgress,
+        asker: Asker,
         headers: Mapping[str, CompletionHeader],
         judgements: Mapping[str, Judgement],
         *,
@@ -79,7 +107,7 @@ class Decisions:
         """
         late: list[Judgement] = []
         said_at = recorded_at or self.now()
-        over = self._decided_without(progress, judgements)
+        over = self._decided_without(asker, judgements)
 
         def decide_one(completion_id: str) -> None:
             completion, said = headers[completion_id], judgements[completion_id]
@@ -91,37 +119,37 @@ class Decisions:
             verdict = verdict_of(
                 completion, judgement, attempts=attempts, share_reasoning=share_reasoning
             )
-            stored = self._verdicts.decide(opinion_of(verdict, progress))
+            stored = self._verdicts.decide(opinion_of(verdict, asker))
             if said.is_answer and (out_of_time or not (stored or recorded_at)):
                 late.append(said)
 
         in_parallel(decide_one, list(judgements), at_most=_CONCURRENT_WRITES)
-        self.count_late(progress, late)
+        self.count_late(asker, late)
 
     def _decided_without(
-        self, progress: ChunkProgress, judgements: Mapping[str, Judgement]
+        self, asker: Asker, judgements: Mapping[str, Judgement]
     ) -> Collection[str]:
         """Return what a panel decided, or somebody canceled, without waiting for this member.
 
         For one grader nothing needs to be read: its verdict cannot be written twice.
         """
-        if progress.panel_id is None:
+        if asker.panel_id is None:
             return ()
-        return self._verdicts.of_run(judgements, progress).keys()
+        return self._verdicts.of_run(judgements, asker).keys()
 
-    def count_late(self, progress: ChunkProgress, said: Iterable[Judgement]) -> None:
+    def count_late(self, asker: Asker, said: Iterable[Judgement]) -> None:
         """Count answers that came too late, by the version that gave them."""
         by_version = Counter(
-            judgement.reported_version or progress.grader_version
+            judgement.reported_version or asker.grader_version
             for judgement in said
             if judgement.is_answer
         )
         for version, count in by_version.items():
             logger.info(
                 "late answers dropped",
-                run_id=progress.run_id,
-                grader_id=progress.grader_id,
+                run_id=asker.run_id,
+                grader_id=asker.grader_id,
                 count=count,
             )
-            self._recorder.late_answers(progress.run_id, count)
-            self._statistics.note_late_answers(progress.grader_id, version, count)
+            self._recorder.late_answers(asker.run_id, count)
+            self._statistics.note_late_answers(asker.grader_id, version, count)

@@ -5,7 +5,6 @@ from typing import Self
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
-from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.storage.table import Table
@@ -80,16 +79,16 @@ class VerdictService:
         """Return the opinions of panels' members that there are; see ``OpinionRepository``."""
         return self._opinions.of_completions(completions)
 
-    def undecided(self, completion_ids: Sequence[str], progress: ChunkProgress) -> list[str]:
+    def undecided(self, completion_ids: Sequence[str], asker: OfGrader) -> list[str]:
         """Return those completions of a run that are still to be graded, in the same order.
 
         They have no verdict, and no opinion of the run's grader where that is a panel's member.
         """
-        found = set(self.of_run(completion_ids, progress))
+        found = set(self.of_run(completion_ids, asker))
         left = [id_ for id_ in completion_ids if id_ not in found]
-        if progress.panel_id is None or not left:
+        if asker.panel_id is None or not left:
             return left
-        found = self._opinions.of_member(left, progress.grader_id, progress.grader_version)
+        found = self._opinions.of_member(left, asker.grader_id, asker.grader_version)
         return [id_ for id_ in left if id_ not in found]
 
     def matching(

@@ -1,17 +1,15 @@
-"""Calls of graders that may be answered later."""
+"""Requests to graders that may be answered later."""
 
 from datetime import datetime, timedelta
-from typing import Literal, Self
+from typing import Literal
 
 from autotune_platform.gateway.calls import Path
-from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 Asked = tuple[str, str, str]
 """A completion, and the grader and its version that were asked about it."""
 
 CallState = Literal["open", "answered", "expired"]
-
 
 _FEWEST_BETWEEN_LOOKS = timedelta(minutes=10)
 
@@ -20,7 +18,9 @@ class Call(FrozenModel):
     """One request to a grader that may answer it later: to know its id is to be allowed to.
 
     Attributes:
-        progress: the run that asked, reduced to the completions that it asked about.
+        organization_id: whose completions it asks about.
+        panel_id: the panel that the grader judges in.
+        run_id: the run that its answer wakes.
         batch_ids: batches of those completions, for telling the sweeper.
         path: what was asked; an answer is read accordingly.
         request_sha256: of the request's body, which the answer's signature binds it to.
@@ -33,7 +33,12 @@ class Call(FrozenModel):
     """
 
     id: str
-    progress: ChunkProgress
+    organization_id: str
+    grader_id: str
+    grader_version: str
+    panel_id: str | None = None
+    run_id: str
+    completion_ids: list[str]
     batch_ids: list[str]
     path: Path
     request_id: str
@@ -49,11 +54,6 @@ class Call(FrozenModel):
     answer_parts: int = 0
 
     @property
-    def completion_ids(self) -> list[str]:
-        """The completions that it asks about."""
-        return self.progress.completion_ids
-
-    @property
     def until(self) -> datetime:
         """When it expires: without an answer, or without a sign of life."""
         return min(self.due_at, self.heartbeat_by or self.due_at)
@@ -67,8 +67,3 @@ class Call(FrozenModel):
         if self.heartbeat_by is None:
             return self.due_at
         return min(self.due_at, max(self.heartbeat_by, now + _FEWEST_BETWEEN_LOOKS))
-
-    def in_run(self, run_id: str | None) -> Self:
-        """Return the same call as that of another run."""
-        progress = self.progress.model_copy(update={"run_id": run_id})
-        return self.model_copy(update={"progress": progress})

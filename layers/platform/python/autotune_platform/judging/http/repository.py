@@ -47,7 +47,7 @@ class CallRepository:
         self._table.put_many(
             {
                 "pk": completion_id,
-                "sk": _wait(call.progress.grader_id, call.progress.grader_version),
+                "sk": _wait(call.grader_id, call.grader_version),
                 "callId": call.id,
                 "expiresAt": _expiry(call),
             }
@@ -65,12 +65,9 @@ class CallRepository:
         calls = {pk: _call(item) for (pk, _), item in items.items()}
         return {asked: calls[call_id] for asked, call_id in found.items() if call_id in calls}
 
-    def take_over(self, call: Call, run_id: str | None) -> None:
+    def take_over(self, call: Call, run_id: str) -> None:
         """Let the answer to an open call wake another run than the one that asked."""
-        changes = _attributes(call.in_run(run_id))
-        self._table.update(
-            call.id, _CALL, {"progress": changes["progress"]}, only_if={"state": "open"}
-        )
+        self._table.update(call.id, _CALL, {"run_id": run_id}, only_if={"state": "open"})
 
     def note_heartbeat(self, call: Call, by: datetime) -> Call | None:
         """Put off when the next sign of life is due; return None where the call is not open."""

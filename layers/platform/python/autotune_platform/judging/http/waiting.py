@@ -1,13 +1,13 @@
 """Which completions wait for a callback that may still come."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Self
 
 from autotune_platform.judging.http.calls import Asked
 from autotune_platform.judging.http.repository import CallRepository
-from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
 
@@ -26,16 +26,16 @@ class CallWaits:
             verdicts=VerdictService.from_environment(environment),
         )
 
-    def awaited(self, progress: ChunkProgress) -> Collection[str]:
-        """Return the undecided ones of a run's ``waiting_ids`` that wait for a callback.
+    def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
+        """Return those of a run's completions that are undecided and wait for a callback.
 
         One whose callback is recorded counts until there is a verdict, for whoever recorded it is
         about to decide and to wake the run; one whose time is up counts, for the run's own time-out
         finds that, and fails it.
         """
-        undecided = self._verdicts.undecided(progress.waiting_ids, progress)
+        undecided = self._verdicts.undecided(completion_ids, asker)
         awaited = self._repository.awaited(
-            (id_, progress.grader_id, progress.grader_version) for id_ in undecided
+            (id_, asker.grader_id, asker.grader_version) for id_ in undecided
         )
         return {id_ for id_, *_ in awaited}
 

@@ -1,12 +1,12 @@
 """Which completions wait for a person."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Self
 
 from autotune_platform.judging.human.models import review_id
 from autotune_platform.judging.human.records import ReviewRecords
-from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
 
@@ -25,17 +25,15 @@ class ReviewWaits:
             verdicts=VerdictService.from_environment(environment),
         )
 
-    def awaited(self, progress: ChunkProgress) -> Collection[str]:
-        """Return those of a run's ``waiting_ids`` without a verdict whose review is open.
+    def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
+        """Return those of a run's completions without a verdict whose review is open.
 
         One whose time is up counts: the run's own time-out finds that, and falls back.
         """
-        panel_id = progress.panel_id
-        if panel_id is None or not progress.waiting_ids:
+        panel_id = asker.panel_id
+        if panel_id is None or not completion_ids:
             return ()
-        decided = self._verdicts.of_run(progress.waiting_ids, progress)
-        asked = {
-            review_id(id_, panel_id): id_ for id_ in progress.waiting_ids if id_ not in decided
-        }
+        decided = self._verdicts.of_run(completion_ids, asker)
+        asked = {review_id(id_, panel_id): id_ for id_ in completion_ids if id_ not in decided}
         reviews = self._records.find_many(asked)
         return {asked[id_] for id_, review in reviews.items() if review.state == "open"}

@@ -1,1 +1,0 @@
-"""Graders that Autotune is itself."""

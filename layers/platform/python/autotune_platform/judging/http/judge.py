@@ -1,0 +1,280 @@
+"""Black-box graders over HTTP: asked in packs, within their limits, now or with an answer later."""
+
+import hashlib
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from datetime import UTC, datetime, timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.grading import BatchScoreRequest, GradedCompletion, ScoreRequest
+from autotune.protocol.ids import capability_id
+from autotune_platform.budgets.permits import Admission, Admitted, TurnRefusedError, Wait
+from autotune_platform.completions.models import Completion
+from autotune_platform.gateway.calls import GraderCallError, Path
+from autotune_platform.gateway.gateway import GraderGateway
+from autotune_platform.gateway.models import Grader
+from autotune_platform.judging.http.answers import read_answer, read_deferral
+from autotune_platform.judging.http.callbacks import Callbacks
+from autotune_platform.judging.http.calls import Call
+from autotune_platform.judging.http.hedging import Hedging
+from autotune_platform.judging.http.questions import asked_about, packs_of, question
+from autotune_platform.judging.http.repository import CallRepository
+from autotune_platform.judging.judge import Awaited, Failure, Judged, Remainder, Resumed, Round
+from autotune_platform.verdicts.judgements import Judgement
+
+logger = Logger()
+
+CALL_TIMEOUT_SECONDS = 30
+"""Longest that one call to a grader may take, from connecting to the last byte of its answer."""
+
+_CONCURRENT_CALLS = 8
+
+
+class HttpJudge:
+    """Asks graders over HTTP.
+
+    Args:
+        api_url: where graders find their callbacks.
+    """
+
+    def __init__(
+        self,
+        *,
+        gateway: GraderGateway,
+        admission: Admission,
+        calls: CallRepository,
+        callbacks: Callbacks,
+        api_url: str,
+    ) -> None:
+        self._gateway = gateway
+        self._admission = admission
+        self._calls = calls
+        self._callbacks = callbacks
+        self._api_url = api_url
+
+    def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
+        """Yield answers that were recorded, and failures for calls that expired.
+
+        An answer is found here only where whoever recorded it died before its verdicts.
+        """
+        if not (round_.grader.capabilities.supports_async or round_.is_resumed):
+            return Resumed(unasked=undecided)
+        asker = round_.asker
+        found = self._calls.awaited(
+            (id_, asker.grader_id, asker.grader_version) for id_ in undecided
+        )
+        asked = {id_: call for (id_, *_), call in found.items()}
+        waiting: dict[str, Awaited] = {}
+        for call in {call.id: call for call in asked.values()}.values():
+            of_call = [id_ for id_, one in asked.items() if one.id == call.id]
+            current = self._callbacks.current(call)
+            if current.state == "answered":
+                yield from self._callbacks.judged(current, round_.grader)
+            elif current.state == "expired":
+                yield self._callbacks.expired(current, of_call, asker)
+            else:
+                if current.run_id != asker.run_id:
+                    self._calls.take_over(current, asker.run_id)
+                waiting |= _awaited(current, of_call)
+        return Resumed(unasked=[id_ for id_ in undecided if id_ not in asked], waiting=waiting)
+
+    def judge(
+        self, round_: Round, completions: Sequence[Completion]
+    ) -> Generator[Judged, None, Remainder]:
+        """Ask in packs, as often as the grader may be asked now; yield each pack's judgements."""
+        grader = round_.grader
+        packs = list(packs_of(map(asked_about, completions), grader.capabilities.max_batch_size))
+        if not packs:
+            return Remainder(asked=False)
+        admitted = self._admission.admit(
+            grader.id,
+            grader.limits,
+            calls=min(len(packs), _CONCURRENT_CALLS),
+            seconds_left=round_.seconds_left,
+        )
+        if isinstance(admitted, Wait):
+            untried = [completion.id for completion in completions]
+            return Remainder(untried=untried, wait_seconds=admitted.seconds, asked=False)
+        asking = _Asking(self, round_, admitted, {one.id: one for one in completions})
+        errors: list[BaseException] = []
+        with admitted, asking.hedging, ThreadPoolExecutor(admitted.concurrency) as threads:
+            for done in as_completed([threads.submit(asking.ask, pack) for pack in packs]):
+                if (error := done.exception()) is not None:
+                    errors.append(error)
+                elif judged := done.result():
+                    yield judged
+        yield from asking.late
+        if errors:
+            raise errors[0]
+        return Remainder(
+            untried=asking.untried,
+            failed=asking.failed,
+            waiting=asking.waiting,
+            wait_seconds=admitted.wait_seconds(),
+            asked=len(asking.untried) < len(completions),
+        )
+
+    def call(
+        self, round_: Round, pack: Sequence[GradedCompletion], batch_ids: list[str], seconds: float
+    ) -> tuple[Mapping[str, Judgement], Call | None]:
+        """Return what the grader says now, or the call that it will answer later.
+
+        Raises:
+            GraderCallError: it gives no answer, or a bad one.
+        """
+        path, request = question(round_.usable, pack)
+        completion_ids = [completion.id for completion in pack]
+        body, call = self._open(round_, path, request, completion_ids, batch_ids)
+        answer = self._gateway.ask(
+            round_.usable,
+            path,
+            body=body,
+            request_id=request.request_id,
+            timeout_seconds=seconds,
+            deferrable=call is not None,
+        )
+        if call is None or not answer.deferred:
+            return read_answer(path, answer, completion_ids), None
+        estimated = read_deferral(answer).estimated_seconds
+        self._calls.add_waits(call)
+        logger.info(
+            "answer deferred",
+            grader_id=call.grader_id,
+            completions=len(completion_ids),
+            estimated_seconds=estimated,
+        )
+        return {}, call
+
+    def _open(
+        self,
+        round_: Round,
+        path: Path,
+        request: ScoreRequest | BatchScoreRequest,
+        completion_ids: list[str],
+        batch_ids: list[str],
+    ) -> tuple[bytes, Call | None]:
+        """Return the body of a request, and the call that is stored for it if it is deferrable.
+
+        The call is stored before the grader is asked: it may answer before we hear that it will.
+        """
+        if not round_.grader.capabilities.supports_async:
+            return _json(request), None
+        call_id = capability_id("call")
+        url = f"{self._api_url}/api/v1/callbacks/{call_id}"
+        body = _json(request.model_copy(update={"callback_url": url}))
+        settings, asker = round_.grader.async_settings, round_.asker
+        now, beat = datetime.now(UTC), settings.heartbeat_seconds
+        call = Call(
+            id=call_id,
+            organization_id=asker.organization_id,
+            grader_id=asker.grader_id,
+            grader_version=asker.grader_version,
+            panel_id=asker.panel_id,
+            run_id=asker.run_id,
+            completion_ids=completion_ids,
+            batch_ids=batch_ids,
+            path=path,
+            request_id=request.request_id,
+            request_sha256=hashlib.sha256(body).hexdigest(),
+            attempts=round_.attempt,
+            created_at=now,
+            due_at=now + timedelta(seconds=settings.timeout_seconds),
+            heartbeat_seconds=beat,
+            heartbeat_by=now + timedelta(seconds=beat) if beat else None,
+        )
+        self._calls.add(call)
+        return body, call
+
+
+class _Asking:
+    """The calls of one round, which has its permit; they are made on several threads.
+
+    Attributes:
+        late: answers that came second to a hedged question.
+        untried: as in ``Remainder``; so are ``failed`` and ``waiting``.
+    """
+
+    def __init__(
+        self,
+        judge: HttpJudge,
+        round_: Round,
+        admitted: Admitted,
+        completions: Mapping[str, Completion],
+    ) -> None:
+        self._judge = judge
+        self._round = round_
+        self._admitted = admitted
+        self._completions = completions
+        self.hedging = Hedging(admitted, after_ms=_hedge_after_ms(round_.grader))
+        self.late: list[Judged] = []
+        self.untried: list[str] = []
+        self.failed: dict[str, Failure] = {}
+        self.waiting: dict[str, Awaited] = {}
+
+    def ask(self, pack: Sequence[GradedCompletion]) -> Judged | None:
+        """Ask about one pack; return its judgements, None where there are none now."""
+        completion_ids = [completion.id for completion in pack]
+        longest_call = CALL_TIMEOUT_SECONDS + 5 + self._admitted.longest_pause_seconds
+        if self._round.seconds_left() < longest_call:
+            self.untried += completion_ids
+            return None
+        batch_ids = sorted({self._completions[id_].batch_id for id_ in completion_ids})
+        try:
+            with self._admitted.turn(is_down=_is_down):
+                judgements, call = self.hedging.call(
+                    lambda seconds: self._judge.call(self._round, pack, batch_ids, seconds),
+                    timeout_seconds=CALL_TIMEOUT_SECONDS,
+                    late=lambda answer: self.late.append(self._judged(answer[0], is_late=True)),
+                )
+        except TurnRefusedError:
+            self.untried += completion_ids
+            return None
+        except GraderCallError as error:
+            return self._refused(error, completion_ids)
+        if call is not None:
+            self.waiting |= _awaited(call, completion_ids)
+            return None
+        return self._judged(judgements)
+
+    def _refused(self, error: GraderCallError, completion_ids: Sequence[str]) -> Judged | None:
+        logger.warning(
+            "grader call failed",
+            grader_id=self._round.grader.id,
+            reason_code=error.reason_code,
+            status=error.status,
+            completions=len(completion_ids),
+        )
+        if error.retryable:
+            failure = Failure(error.reason_code, error.retry_after_seconds)
+            self.failed |= dict.fromkeys(completion_ids, failure)
+            return None
+        return self._judged(dict.fromkeys(completion_ids, Judgement(reason_code=error.reason_code)))
+
+    def _judged(self, judgements: Mapping[str, Judgement], *, is_late: bool = False) -> Judged:
+        return Judged(
+            asker=self._round.asker,
+            judgements=judgements,
+            attempts=self._round.attempt,
+            share_reasoning=self._round.grader.share_reasoning,
+            is_late=is_late,
+        )
+
+
+def _hedge_after_ms(grader: Grader) -> int | None:
+    # Of two calls that are answered later, one would be work for nothing.
+    return None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
+
+
+def _is_down(error: Exception) -> bool | None:
+    return error.grader_is_down if isinstance(error, GraderCallError) else None
+
+
+def _awaited(call: Call, completion_ids: Sequence[str]) -> dict[str, Awaited]:
+    return dict.fromkeys(
+        completion_ids, Awaited(call.looked_at(datetime.now(UTC)), attempts=call.attempts)
+    )
+
+
+def _json(request: ScoreRequest | BatchScoreRequest) -> bytes:
+    return request.model_dump_json(by_alias=True, exclude_none=True).encode()

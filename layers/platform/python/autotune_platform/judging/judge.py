@@ -1,0 +1,148 @@
+"""The seam between runs and those who judge: one protocol for every kind of grader.
+
+A judge yields judgements as they come, because each is stored before the next is waited for: what
+was paid for survives a crash. It ends with what is left: untried, to be tried again, or waiting.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from autotune.protocol.completions import ReasonCode
+from autotune_platform.completions.models import Completion
+from autotune_platform.gateway.models import Grader, UsableGrader
+from autotune_platform.verdicts.judgements import Judgement
+from autotune_platform.verdicts.models import OfGrader
+
+
+class Asker(OfGrader, Protocol):
+    """A run that asks one grader, for itself or as a panel's member."""
+
+    @property
+    def organization_id(self) -> str:
+        """Whose completions it asks about."""
+        ...
+
+    @property
+    def run_id(self) -> str:
+        """The execution's name."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One round of a run, as its judge sees it.
+
+    Attributes:
+        attempt: passes over the completions that it takes, this one included.
+        is_resumed: whether completions of the run waited for an answer until now.
+        seconds_left: how long the round may still last.
+    """
+
+    asker: Asker
+    usable: UsableGrader
+    attempt: int
+    is_resumed: bool
+    seconds_left: Callable[[], float]
+
+    @property
+    def grader(self) -> Grader:
+        """The grader that is asked, as it is registered now."""
+        return self.usable.grader
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """Judgements that came together, by completion.
+
+    Attributes:
+        asker: who had asked; an answer that was recorded may be to a run before this one.
+        attempts: passes over the completions that it took.
+        recorded_at: when the answer came, where it was recorded before anybody acted on it: it may
+            be acted on by several, and its completions may have verdicts by now.
+        is_late: only to be counted: another answer to the same question came first.
+        stored: called once verdicts are stored, to let go of what was kept until then.
+    """
+
+    asker: Asker
+    judgements: Mapping[str, Judgement]
+    attempts: int
+    share_reasoning: bool = False
+    recorded_at: datetime | None = None
+    is_late: bool = False
+    stored: Callable[[], None] = _nothing
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """An answer that is to come later.
+
+    Attributes:
+        look_at: when to look whether it still may come.
+        attempts: passes over the completion that it took.
+    """
+
+    look_at: datetime
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a completion was not judged although its grader was asked; it may be asked again.
+
+    ``retry_after_seconds`` is how long the grader asked us to wait.
+    """
+
+    reason_code: ReasonCode
+    retry_after_seconds: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumed:
+    """What a run finds of what was asked before.
+
+    Attributes:
+        unasked: completions about which nobody is being asked.
+        waiting: those whose answer is still to come.
+    """
+
+    unasked: Sequence[str]
+    waiting: Mapping[str, Awaited] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remainder:
+    """What a round leaves; whatever is in none of these was judged.
+
+    Attributes:
+        untried: completions for which there was no time, or no permit.
+        failed: those that may be asked about again.
+        waiting: those whose answer is to come later.
+        wait_seconds: until there may be a permit.
+        asked: whether the grader was asked about anything.
+    """
+
+    untried: Sequence[str] = ()
+    failed: Mapping[str, Failure] = field(default_factory=dict)
+    waiting: Mapping[str, Awaited] = field(default_factory=dict)
+    wait_seconds: float = 0
+    asked: bool = True
+
+
+class Judge(Protocol):
+    """One kind of grader."""
+
+    def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
+        """Yield what became of earlier questions; return what is left of ``undecided``."""
+        ...
+
+    def judge(
+        self, round_: Round, completions: Sequence[Completion]
+    ) -> Generator[Judged, None, Remainder]:
+        """Ask about completions that nobody is asked about; yield each answer as it comes."""
+        ...
