@@ -26,6 +26,12 @@ def test_the_subscriber_of_the_guide_verifies_and_takes_each_event_once(
     assert receive(SECRET, headers, BODY.encode()) == 204
     assert receive(SECRET, headers, BODY.encode() + b" ") == 401
     assert receive("whsec_" + "B" * 32, headers, BODY.encode()) == 401
+    for wrong in ("v1", "v1,a,b", "v1,!!!x", ""):
+        assert receive(SECRET, {**headers, "webhook-signature": wrong}, BODY.encode()) == 401
+    assert receive(SECRET, headers, b"\xff") == 401
+    flood = {**headers, "webhook-signature": "v1, " * 1_000}
+    assert receive(SECRET, flood, BODY.encode()) == 413
+    assert receive(SECRET, headers, b" " * 1_000_001) == 413
     assert capsys.readouterr().out == "batch.completed {'batchId': 'bat_1'}\n"
 
 

@@ -6,9 +6,7 @@ from pydantic import TypeAdapter
 
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.grading import GraderScore
-from autotune_platform.checks.compiling import (
-    compile_builtin,
-)
+from autotune_platform.checks.compiling import check_builtin, compile_builtin
 from autotune_platform.checks.templates import Sample
 
 configurations: TypeAdapter[BuiltinConfiguration] = TypeAdapter(BuiltinConfiguration)
@@ -17,7 +15,9 @@ configurations: TypeAdapter[BuiltinConfiguration] = TypeAdapter(BuiltinConfigura
 def graded(
     configuration: dict[str, Any], response: str = "", *, prompt: str = "p", **metadata: Any
 ) -> GraderScore:
-    grader = compile_builtin(configurations.validate_python(configuration), field="builtin")
+    read = configurations.validate_python(configuration)
+    check_builtin(read, field="builtin")
+    grader = compile_builtin(read, field="builtin")
     return grader(Sample(prompt=prompt, response=response, metadata=metadata))
 
 

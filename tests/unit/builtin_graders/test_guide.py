@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.completions import ReasonCode
-from autotune_platform.checks.compiling import compile_builtin
+from autotune_platform.checks.compiling import check_builtin
 from autotune_platform.checks.openai import from_openai
-from autotune_platform.checks.patterns import compiled
+from autotune_platform.checks.patterns import _compiled
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "docs" / "guides" / "builtin-graders.md").read_text("utf-8")
@@ -25,23 +25,23 @@ def test_every_configuration_of_the_guide_compiles() -> None:
         *("exact_match", "string_check", "text_similarity", "numeric", "json_schema", "multi")
     }
     for one in shown:
-        compile_builtin(configurations.validate_python(one), field="builtin")
+        check_builtin(configurations.validate_python(one), field="builtin")
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_every_example_compiles(file: Path) -> None:
     document = json.loads(file.read_text("utf-8"))
     if file.stem.startswith("openai"):
-        compile_builtin(from_openai(document, field="openai"), field="openai")
+        check_builtin(from_openai(document, field="openai"), field="openai")
     else:
-        compile_builtin(configurations.validate_python(document), field="builtin")
+        check_builtin(configurations.validate_python(document), field="builtin")
 
 
 def test_the_sizes_of_patterns_in_the_guide_are_theirs() -> None:
     told = re.findall(r"`([^`]+)` (?:compiles )?to ([\d,]+)", GUIDE)
     assert len(told) == 3
     for pattern, size in told:
-        assert compiled(pattern, field="pattern").programsize == int(size.replace(",", ""))
+        assert _compiled(pattern, with_groups=False).programsize == int(size.replace(",", ""))
 
 
 def test_the_guide_tells_every_reason_code() -> None:

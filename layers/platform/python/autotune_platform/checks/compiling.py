@@ -6,7 +6,7 @@ not pay for them.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from pydantic import TypeAdapter
@@ -22,9 +22,11 @@ from autotune.protocol.builtin import (
     TextSimilarity,
 )
 from autotune.protocol.grading import GraderScore, ScoreDimension
+from autotune.protocol.limits import MAX_BUILTIN_CONFIGURATION_BYTES, MAX_BUILTIN_PATTERNS
 from autotune_platform.checks.expressions import Expression, ExpressionError
 from autotune_platform.checks.faults import CompletionFaultError, configuration_error
 from autotune_platform.checks.templates import Sample, Template, read_json
+from autotune_platform.checks.work import cpu_limit
 from autotune_platform.runtime.frozen_model import DEFERRED
 
 _VERSION_DIGITS = 12
@@ -62,19 +64,89 @@ def version_of(stored: Mapping[str, Any]) -> str:
 
 
 def compile_stored(stored: Mapping[str, Any]) -> BuiltinGrader:
-    """Return the grader of a configuration that was compiled before it was stored."""
+    """Return the grader of a configuration that was checked before it was stored.
+
+    Raises:
+        InvalidRequestError: it is none after all.
+    """
     return compile_builtin(_configuration.validate_python(stored), field="builtin")
 
 
 def compile_builtin(configuration: BuiltinConfiguration, *, field: str) -> BuiltinGrader:
-    """Return the grader that a configuration describes.
+    """Return the grader that a configuration describes, which ``check_builtin`` has looked at.
 
     Args:
         field: where the configuration stands, for errors.
 
     Raises:
-        InvalidRequestError: a template, a pattern, a schema or a formula is none.
+        InvalidRequestError: a template or a formula is none.
     """
+    grader = _grader(configuration, field)
+
+    def grade(sample: Sample) -> GraderScore:
+        with cpu_limit():
+            return grader(sample)
+
+    return grade
+
+
+def check_builtin(configuration: BuiltinConfiguration, *, field: str) -> None:
+    """See that a configuration describes a grader, and one that may run.
+
+    Args:
+        field: where the configuration stands, for errors.
+
+    Raises:
+        InvalidRequestError: a template, a pattern, a schema or a formula is none, or it is larger
+            than may be stored or run.
+    """
+    size = len(json.dumps(stored_form(configuration), separators=(",", ":")).encode())
+    if size > MAX_BUILTIN_CONFIGURATION_BYTES:
+        raise configuration_error(
+            field, f"at most {MAX_BUILTIN_CONFIGURATION_BYTES} bytes as JSON, not {size}"
+        )
+    patterns: set[str] = set()
+    try:
+        with cpu_limit():
+            for place, single in _singles(configuration, field):
+                patterns |= _check_single(single, place)
+    except CompletionFaultError as error:
+        raise configuration_error(field, "a configuration that takes less to check") from error
+    if len(patterns) > MAX_BUILTIN_PATTERNS:
+        raise configuration_error(field, f"at most {MAX_BUILTIN_PATTERNS} different patterns")
+    _grader(configuration, field)
+
+
+def _singles(
+    configuration: BuiltinConfiguration, field: str
+) -> Iterator[tuple[str, SingleBuiltin]]:
+    if not isinstance(configuration, Multi):
+        yield field, configuration
+        return
+    for name, single in configuration.graders.items():
+        yield f"{field}.graders.{name}", single
+
+
+def _check_single(configuration: SingleBuiltin, field: str) -> set[str]:
+    """Check what takes work to check; return the patterns in it."""
+    if isinstance(configuration, JsonSchema):
+        from autotune_platform.checks.schemas import check_schema  # noqa: PLC0415 - as above
+
+        return check_schema(configuration.json_schema, field=f"{field}.schema")
+    if not isinstance(configuration, Numeric):
+        return set()
+    pattern = configuration.pattern
+    if (configuration.extract == "regex") != (pattern is not None):
+        raise configuration_error(f"{field}.pattern", "a pattern, for extract regex alone")
+    if pattern is None:
+        return set()
+    from autotune_platform.checks.patterns import check_pattern  # noqa: PLC0415 - as above
+
+    check_pattern(pattern, field=f"{field}.pattern", with_groups=True)
+    return {pattern}
+
+
+def _grader(configuration: BuiltinConfiguration, field: str) -> BuiltinGrader:
     if isinstance(configuration, Multi):
         return _multi(configuration, field)
     judge = _single(configuration, field)
@@ -87,7 +159,7 @@ def _single(configuration: SingleBuiltin, field: str) -> Judge:
     text = Template(configuration.input, field=f"{field}.input")
     match configuration:
         case JsonSchema():
-            return _json_schema(configuration, text, field)
+            return _json_schema(configuration, text)
         case ExactMatch():
             return _exact_match(configuration, text, _reference(configuration, field))
         case StringCheck():
@@ -95,7 +167,7 @@ def _single(configuration: SingleBuiltin, field: str) -> Judge:
         case TextSimilarity():
             return _text_similarity(configuration, text, _reference(configuration, field))
         case Numeric():
-            return _numeric(configuration, text, _reference(configuration, field), field)
+            return _numeric(configuration, text, _reference(configuration, field))
 
 
 def _reference(
@@ -131,14 +203,10 @@ def _text_similarity(configuration: TextSimilarity, text: Template, reference: T
     )
 
 
-def _numeric(configuration: Numeric, text: Template, reference: Template, field: str) -> Judge:
-    from autotune_platform.checks import numeric, patterns  # noqa: PLC0415 - as above
+def _numeric(configuration: Numeric, text: Template, reference: Template) -> Judge:
+    from autotune_platform.checks import numeric  # noqa: PLC0415 - as above
 
     place, pattern = configuration.extract, configuration.pattern
-    if (place == "regex") != (pattern is not None):
-        raise configuration_error(f"{field}.pattern", "a pattern, for extract regex alone")
-    if pattern is not None:
-        patterns.compiled(pattern, field=f"{field}.pattern")
 
     def judge(sample: Sample) -> float:
         expected = numeric.find_number(reference.text(sample), "last_number", None)
@@ -158,10 +226,10 @@ def _numeric(configuration: Numeric, text: Template, reference: Template, field:
     return judge
 
 
-def _json_schema(configuration: JsonSchema, text: Template, field: str) -> Judge:
+def _json_schema(configuration: JsonSchema, text: Template) -> Judge:
     from autotune_platform.checks.schemas import Schema  # noqa: PLC0415 - as above
 
-    schema = Schema(configuration.json_schema, field=f"{field}.schema")
+    schema = Schema(configuration.json_schema)
 
     def judge(sample: Sample) -> float:
         try:

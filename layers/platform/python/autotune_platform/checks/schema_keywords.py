@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from autotune.protocol.limits import MAX_JSON_SCHEMA_PATTERNS
 from autotune_platform.checks.faults import configuration_error
-from autotune_platform.checks.patterns import compiled
+from autotune_platform.checks.patterns import check_pattern
 
 # Their search for what other keywords saw passes no place where work is counted.
 _UNSUPPORTED = {"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"}
@@ -21,8 +21,8 @@ _NAMED_SCHEMAS = {
 _Path = tuple[str | int, ...]
 
 
-def check_keywords(document: dict[str, Any], *, field: str) -> None:
-    """Refuse what a validation must not meet.
+def check_keywords(document: dict[str, Any], *, field: str) -> set[str]:
+    """Refuse what a validation must not meet; return the patterns in it.
 
     Args:
         field: where the schema stands, for errors.
@@ -35,13 +35,14 @@ def check_keywords(document: dict[str, Any], *, field: str) -> None:
     walk = _Walk(field)
     walk.schema(document, ())
     walk.check_references()
+    return walk.patterns
 
 
 class _Walk:
     def __init__(self, field: str) -> None:
         self._field = field
         self._schemas: set[tuple[str, ...]] = set()
-        self._patterns: set[str] = set()
+        self.patterns: set[str] = set()
         self._references: list[tuple[str, _Path]] = []
 
     def schema(self, node: Any, path: _Path) -> None:
@@ -83,12 +84,12 @@ class _Walk:
             self.schema(value, path)
 
     def _pattern(self, pattern: str, path: _Path) -> None:
-        self._patterns.add(pattern)
-        if len(self._patterns) > MAX_JSON_SCHEMA_PATTERNS:
+        self.patterns.add(pattern)
+        if len(self.patterns) > MAX_JSON_SCHEMA_PATTERNS:
             raise configuration_error(
                 self._field, f"a schema of at most {MAX_JSON_SCHEMA_PATTERNS} patterns"
             )
-        compiled(pattern, field=self._place(path))
+        check_pattern(pattern, field=self._place(path), with_groups=False)
 
     def _place(self, path: _Path) -> str:
         return self._field + "".join(f"[{step!r}]" for step in path)

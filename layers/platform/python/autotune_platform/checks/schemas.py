@@ -17,9 +17,8 @@ from jsonschema import (
     Draft7Validator,
     Draft201909Validator,
     Draft202012Validator,
-    SchemaError,
 )
-from jsonschema.exceptions import ValidationError
+from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
 
@@ -40,34 +39,19 @@ _DRAFTS: Mapping[str, type[Validator]] = {
 # These look at all that is in a value, and not at its members alone.
 _WHOLE_VALUES = {"const", "enum", "uniqueItems"}
 _CHARACTERS_OF_A_STEP = 1_000
+_UNKNOWN_KEYWORDS_OF_A_STEP = 20
+_STEPS_TO_CHECK = 2_000_000
+"""Against a draft's own schema: the clock is what ends it."""
 
 Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], Iterator[ValidationError] | None]
 
 
 class Schema:
-    """An owner's schema, checked once."""
+    """An owner's schema, which was checked when it was registered."""
 
-    def __init__(self, document: dict[str, Any], *, field: str) -> None:
-        """Check a schema.
-
-        Args:
-            field: where it stands, for errors.
-
-        Raises:
-            InvalidRequestError: it is no schema, or wants what is not supported.
-        """
-        plain = _draft(document, field)
-        try:
-            _check_size(document, field)
-            # Without formats: they try patterns on Python's syntax, which breaks on some of RE2's.
-            plain.check_schema(document, format_checker=None)  # type: ignore[call-arg]
-            check_keywords(document, field=field)
-        except SchemaError as error:
-            place = "".join(f"[{part!r}]" for part in error.absolute_path)
-            raise configuration_error(
-                f"{field}{place}", f"a valid JSON schema: {error.validator} does not hold"
-            ) from error
-        self._validator = _bounded(plain)(document, registry=referencing.Registry())
+    def __init__(self, document: dict[str, Any]) -> None:
+        draft = _bounded(_DRAFTS[_named_draft(document)])
+        self._validator = draft(document, registry=referencing.Registry())
 
     def admits(self, instance: Any) -> bool:
         """Tell whether a JSON value is valid.
@@ -82,6 +66,40 @@ class Schema:
             raise CompletionFaultError("builtin_input_too_large") from error
         except referencing.exceptions.Unresolvable as error:
             raise CompletionFaultError("builtin_error") from error
+
+
+def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
+    """See that a document is a schema that may run; return the patterns in it.
+
+    Args:
+        field: where it stands, for errors.
+
+    Raises:
+        InvalidRequestError: it is no schema, or wants what is not supported.
+        CompletionFaultError: to see that takes too much work.
+    """
+    draft = _DRAFTS.get(_named_draft(document))
+    if draft is None:
+        raise configuration_error(f"{field}['$schema']", f"one of {', '.join(_DRAFTS)}")
+    _check_size(document, field)
+    try:
+        # Not the library's own check: it counts nothing, and compares lists with each other in
+        # quadratic time. Formats are left out: they try patterns on Python's syntax.
+        with step_budget(_STEPS_TO_CHECK):
+            fault = best_match(_bounded(draft)(draft.META_SCHEMA).iter_errors(document))
+    except RecursionError as error:
+        raise configuration_error(field, "a schema that nests less deep") from error
+    if fault is not None:
+        place = "".join(f"[{part!r}]" for part in fault.absolute_path)
+        raise configuration_error(
+            f"{field}{place}", f"a valid JSON schema: {fault.validator} does not hold"
+        )
+    return check_keywords(document, field=field)
+
+
+def _named_draft(document: Mapping[str, Any]) -> str:
+    named = document.get("$schema", _DRAFT_2020)
+    return named.rstrip("#") if isinstance(named, str) else ""
 
 
 def _check_size(document: dict[str, Any], field: str) -> None:
@@ -99,14 +117,6 @@ def _check_size(document: dict[str, Any], field: str) -> None:
         )
 
 
-def _draft(document: dict[str, Any], field: str) -> type[Validator]:
-    named = document.get("$schema", _DRAFT_2020)
-    draft = _DRAFTS.get(named.rstrip("#")) if isinstance(named, str) else None
-    if draft is None:
-        raise configuration_error(f"{field}['$schema']", f"one of {', '.join(_DRAFTS)}")
-    return draft
-
-
 def _bounded(draft: type[Validator]) -> type[Validator]:
     keywords: dict[str, Keyword] = {
         **draft.VALIDATORS,
@@ -122,12 +132,28 @@ def _bounded(draft: type[Validator]) -> type[Validator]:
     }
     bounded: type[Validator] = extend(draft, counted)  # type: ignore[no-untyped-call]
     bounded.evolve = _same_draft  # type: ignore[method-assign,assignment]
+    for name in ("descend", "iter_errors"):
+        setattr(bounded, name, _counting_keywords(getattr(bounded, name)))
     return bounded
 
 
 def _same_draft(validator: Any, **changes: Any) -> Any:
     # Theirs looks ``$schema`` up again, and goes on without these limits where it finds one.
     return attrs.evolve(validator, **changes)
+
+
+def _counting_keywords(walk: Callable[..., Iterator[ValidationError]]) -> Any:
+    """Charge the keywords of each schema that is applied: the library looks at unknown ones too."""
+
+    def walk_counted(
+        validator: Any, instance: Any, schema: Any = None, *places: Any, **named: Any
+    ) -> Iterator[ValidationError]:
+        applied = validator.schema if schema is None else schema
+        take(_members(applied) // _UNKNOWN_KEYWORDS_OF_A_STEP)
+        given = () if schema is None else (schema,)
+        yield from walk(validator, instance, *given, *places, **named)
+
+    return walk_counted
 
 
 def _counted(keyword: Keyword, *, size: Callable[[Any], int]) -> Keyword:

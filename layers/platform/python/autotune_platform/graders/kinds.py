@@ -12,7 +12,7 @@ from typing import Any
 from autotune.protocol.graders import GraderKind, RegisterGraderRequest, UpdateGraderRequest
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.limits import MAX_GRADER_BATCH
-from autotune_platform.checks.compiling import compile_builtin, stored_form, version_of
+from autotune_platform.checks.compiling import check_builtin, stored_form, version_of
 from autotune_platform.checks.faults import configuration_error
 from autotune_platform.checks.openai import from_openai
 
@@ -81,7 +81,7 @@ def builtin_changes(request: RegisterGraderRequest | UpdateGraderRequest) -> dic
         raise configuration_error("builtin", "a configuration, or one of OpenAI's in openai")
     else:
         return {}
-    compile_builtin(configuration, field=field)
+    check_builtin(configuration, field=field)
     stored = stored_form(configuration)
     return {"builtin": stored, "version": version_of(stored)}
 

@@ -1,7 +1,8 @@
 """Builtin graders: judged in this process, without a call."""
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
@@ -11,6 +12,7 @@ from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.templates import Sample
 from autotune_platform.completions.models import Completion
 from autotune_platform.judging.judge import Judged, Remainder, Resumed, Round
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.verdicts.judgements import Judgement
 
@@ -19,8 +21,8 @@ logger = Logger()
 _SECONDS_FOR_ONE = 60
 """More than the work takes that limits admit for one completion, and writing its verdict.
 
-The worst is a ``multi`` of twenty graders at their limits: about 12 s of a whole processor, of
-which a function of 512 MB has a third.
+The worst is a ``multi`` of twenty graders at their limits: 2 s of a whole processor for schemas and
+patterns together and about 10 s for similarities. A function of 512 MB has a third of one.
 """
 _YIELDED_TOGETHER = 25
 """Judgements cost nothing but time here, and are stored faster together."""
@@ -40,7 +42,7 @@ class BuiltinJudge:
         """Yield one judgement after the other."""
         grader = round_.grader
         assert grader.builtin is not None
-        judge = compile_stored(grader.builtin)
+        judge = _compiled(grader.builtin)
         untried: list[str] = []
         for some in groups(completions, _YIELDED_TOGETHER):
             judgements: dict[str, Judgement] = {}
@@ -51,6 +53,20 @@ class BuiltinJudge:
                     judgements[completion.id] = _judgement(judge, completion, grader.version)
             yield Judged(asker=round_.asker, judgements=judgements, attempts=round_.attempt)
         return Remainder(untried=untried)
+
+
+def _compiled(stored: Mapping[str, Any]) -> BuiltinGrader:
+    """Return the grader; one that fails everywhere where limits became stricter since."""
+    try:
+        return compile_stored(stored)
+    except InvalidRequestError as error:
+        logger.warning("builtin grader not compiled", fields=[one.field for one in error.fields])
+        fault = CompletionFaultError("builtin_error")
+
+    def fail(sample: Sample) -> GraderScore:
+        raise fault
+
+    return fail
 
 
 def _judgement(judge: BuiltinGrader, completion: Completion, version: str | None) -> Judgement:

@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from autotune.grader.exchange import HttpRequest, HttpResponse
-from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES
+from autotune.grader.routing import too_large_headers
+from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES, MAX_HEADER_BYTES
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -46,10 +48,13 @@ async def _serve_request(
         body = await _read_body(receive)
     except _DisconnectedError:
         return
-    request = HttpRequest(
-        method=scope["method"], path=scope["path"], headers=_headers(scope), body=body
-    )
-    response = await respond(request)
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
+        response = too_large_headers().to_response(new_id("req"))
+    else:
+        request = HttpRequest(
+            method=scope["method"], path=scope["path"], headers=_headers(scope), body=body
+        )
+        response = await respond(request)
     headers = {**response.headers, "content-length": str(len(response.body))}
     await send(
         {
@@ -84,11 +89,10 @@ async def _read_body(receive: Receive) -> bytes:
 
 
 def _headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in scope["headers"]:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]},{value}" if name in headers else value
-    return headers
+    values: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return {name: ",".join(several) for name, several in values.items()}
 
 
 async def _serve_lifespan(receive: Receive, send: Send) -> None:

@@ -7,7 +7,7 @@ from pydantic_core import from_json
 
 from autotune.grader.exchange import HttpRequest, ProblemError
 from autotune.protocol.grading import GradedCompletion, ScoreOptions, ScoreRequest
-from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES
+from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES, MAX_HEADER_BYTES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 
 Operation = Literal["score", "score_batch", "health"]
@@ -62,6 +62,16 @@ def require_size(body: bytes) -> None:
                 name="graderRequestBytes", maximum=MAX_GRADER_REQUEST_BYTES, unit="bytes"
             ),
         )
+
+
+def too_large_headers() -> ProblemError:
+    """Return the refusal of a request whose headers are over the limit."""
+    return ProblemError(
+        status=431,
+        code="headers_too_large",
+        detail=f"The headers of a request to a grader have at most {MAX_HEADER_BYTES} bytes.",
+        limit=LimitProblem(name="headerBytes", maximum=MAX_HEADER_BYTES, unit="bytes"),
+    )
 
 
 def read_score_request(body: bytes) -> ScoreRequest:

@@ -100,8 +100,15 @@ MAX_PATTERN_CHARACTERS = 1_000
 MAX_PATTERN_INSTRUCTIONS = 20_000
 """Largest program that RE2 may compile a builtin grader's regular expression to."""
 
-MAX_PATTERN_CPU_SECONDS = 0.5
-"""Most processor time for finding the last match of a builtin grader's regular expression."""
+MAX_BUILTIN_PATTERNS = 128
+"""Most different regular expressions in a builtin grader's configuration."""
+
+MAX_BUILTIN_CPU_SECONDS = 2.0
+"""Most processor time for checking a builtin grader's configuration, or for one judgement by its
+schemas and patterns."""
+
+MAX_BUILTIN_CONFIGURATION_BYTES = 300_000
+"""Largest configuration of a builtin grader, as compact JSON."""
 
 MAX_MULTI_GRADERS = 20
 MAX_EXPRESSION_CHARACTERS = 500
@@ -185,6 +192,9 @@ MAX_GRADER_RESPONSE_BYTES = 4_000_000
 
 SIGNATURE_TOLERANCE_SECONDS = 300
 """How far a signature's timestamp may be from the verifier's clock, either way."""
+
+MAX_HEADER_BYTES = 65_536
+"""Most bytes of names and values of all headers in a request to a grader that is an ASGI app."""
 
 MAX_SIGNATURES = 8
 MAX_SIGNATURE_HEADER_CHARACTERS = 1_024
