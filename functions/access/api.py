@@ -17,31 +17,24 @@ from autotune.protocol.access import Key as WireKey
 from autotune.protocol.audit import AuditAction, AuditEntryList
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.access.models import Key
-from autotune_platform.access.service import AccessService
-from autotune_platform.audit.listing import AuditListing
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import AuditEnvironment, Environment
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.wiring.registry import RegistryParts
 
 
 @cache
-def service() -> AccessService:
-    """Return the process's service."""
-    return AccessService.from_environment(Environment.parse())
+def parts() -> RegistryParts:
+    """Return what this process is put together from."""
+    return RegistryParts(Environment.parse())
 
 
-@cache
-def audit() -> AuditListing:
-    """Return the process's reader of the audit log."""
-    return AuditListing.from_environment(AuditEnvironment.parse())
-
-
-app = Api(authenticator=service)
+app = Api(parts)
 
 
 @app.post("/api/v1/keys", status_code=201, tags=["keys"])
 def create_key(body: CreateKeyRequest) -> CreateKeyResponse:
     """Create a key in the caller's organisation; its credential is shown this once."""
-    key, api_key = service().create_key(app.caller, body)
+    key, api_key = parts().access.create_key(app.caller, body)
     app.made(key_id=key.id)
     return CreateKeyResponse(key=_on_wire(key), api_key=api_key)
 
@@ -52,20 +45,20 @@ def list_keys(
     next_token: Annotated[str | None, Query(alias="nextToken")] = None,
 ) -> KeyList:
     """List the organisation's keys, oldest first."""
-    keys, token = service().list_keys(app.caller, limit=limit, next_token=next_token)
+    keys, token = parts().access.list_keys(app.caller, limit=limit, next_token=next_token)
     return KeyList(keys=[_on_wire(key) for key in keys], next_token=token)
 
 
 @app.get("/api/v1/keys/me", tags=["keys"])
 def read_own_key() -> KeyResponse:
     """Return the key that signed this request; every role may."""
-    return KeyResponse(key=_on_wire(service().get_key(app.caller, app.caller.key_id)))
+    return KeyResponse(key=_on_wire(parts().access.get_key(app.caller, app.caller.key_id)))
 
 
 @app.delete("/api/v1/keys/<key_id>", tags=["keys"])
 def revoke_key(key_id: str) -> KeyResponse:
     """Revoke a key for good."""
-    return KeyResponse(key=_on_wire(service().revoke_key(app.caller, key_id)))
+    return KeyResponse(key=_on_wire(parts().access.revoke_key(app.caller, key_id)))
 
 
 @app.get("/api/v1/audit", tags=["audit"])
@@ -82,7 +75,7 @@ def list_audit_entries(
     From ``from`` (by default a day before ``to``) until before ``to`` (by default now), at most 90
     days back. A page may be short, even empty, while ``nextToken`` says that there is more.
     """
-    entries, token = audit().page(
+    entries, token = parts().audit_listing.page(
         app.caller,
         since=since,
         until=until,

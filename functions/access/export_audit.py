@@ -4,17 +4,17 @@ from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any
 
-from autotune_platform.audit.exporting import AuditExport
 from autotune_platform.runtime.environment import AuditExportEnvironment
+from autotune_platform.wiring.exports import AuditExportParts
 
 # More than an organisation of a million calls a day takes.
 _RESERVED_MILLISECONDS = 120_000
 
 
 @cache
-def service() -> AuditExport:
-    """Return the process's service."""
-    return AuditExport.from_environment(AuditExportEnvironment.parse())
+def parts() -> AuditExportParts:
+    """Return what this process is put together from."""
+    return AuditExportParts(AuditExportEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, int]:
@@ -26,8 +26,10 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, int]:
     """
     now = datetime.now(UTC)
     if "day" in event:
-        return {"entries": service().export_again(date.fromisoformat(event["day"]), now=now)}
-    entries = service().catch_up(
+        return {
+            "entries": parts().audit_export.export_again(date.fromisoformat(event["day"]), now=now)
+        }
+    entries = parts().audit_export.catch_up(
         now=now,
         has_time=lambda: context.get_remaining_time_in_millis() > _RESERVED_MILLISECONDS,
     )

@@ -7,15 +7,16 @@ from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt
 from autotune_platform.http.api import Api
 from autotune_platform.judging.http.callbacks import ProvenCall
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.scoring.callbacks import CallbackService
-
-app = Api()
+from autotune_platform.wiring.completions import ContentParts
 
 
 @cache
-def service() -> CallbackService:
-    """Return the process's service."""
-    return CallbackService.from_environment(ContentEnvironment.parse())
+def parts() -> ContentParts:
+    """Return what this process is put together from."""
+    return ContentParts(ContentEnvironment.parse())
+
+
+app = Api(parts)
 
 
 @app.post("/api/v1/callbacks/<call_id>", tags=["callbacks"])
@@ -26,7 +27,7 @@ def answer_call(call_id: str) -> CallbackReceipt:
     the same body again changes nothing. 404 is an unknown call as well as a wrong signature, 409
     a call that was answered otherwise or that nothing waits for any more.
     """
-    call = service().answer(_proven(call_id), app.signed_request.body)
+    call = parts().callback_service.answer(_proven(call_id), app.signed_request.body)
     return CallbackReceipt(
         request_id=call.request_id, answered_at=call.answered_at or call.created_at
     )
@@ -38,7 +39,7 @@ def note_heartbeat(call_id: str) -> HeartbeatReceipt:
 
     The body is ``{"requestId": …}``. 404 and 409 are as for the answer.
     """
-    call = service().heartbeat(_proven(call_id), app.signed_request.body)
+    call = parts().callback_service.heartbeat(_proven(call_id), app.signed_request.body)
     return HeartbeatReceipt(
         request_id=call.request_id, answer_by=call.due_at, heartbeat_by=call.heartbeat_by
     )
@@ -46,7 +47,7 @@ def note_heartbeat(call_id: str) -> HeartbeatReceipt:
 
 def _proven(call_id: str) -> ProvenCall:
     request = app.signed_request
-    proven = service().prove(call_id, request.headers, request.body)
+    proven = parts().callback_service.prove(call_id, request.headers, request.body)
     # Whatever becomes of it, it is known now who it is about.
     asked = proven.call
     app.acts_for(asked.organization_id, principal_id=asked.grader_id, is_outsider=True)

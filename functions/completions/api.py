@@ -21,15 +21,12 @@ from autotune.protocol.completions import (
 from autotune.protocol.completions import Completion as WireCompletion
 from autotune.protocol.limits import MAX_PAGE_ITEMS, MAX_WAIT_SECONDS
 from autotune.protocol.runs import RunList, RunResponse, RunState
-from autotune_platform.completions.service import CompletionService
-from autotune_platform.completions.submission import Submission, SubmissionService
+from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, standing_on_wire
 from autotune_platform.http.api import Api
-from autotune_platform.runs.service import RunService
 from autotune_platform.runs.wire import run_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import SubmissionEnvironment
-
-app = Api()
+from autotune_platform.wiring.scoring import SubmissionParts
 
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
@@ -38,21 +35,12 @@ Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
 
 
 @cache
-def submissions() -> SubmissionService:
-    """Return the process's service for accepting completions."""
-    return SubmissionService.from_environment(SubmissionEnvironment.parse())
+def parts() -> SubmissionParts:
+    """Return what this process is put together from."""
+    return SubmissionParts(SubmissionEnvironment.parse())
 
 
-@cache
-def service() -> CompletionService:
-    """Return the process's service for reading completions."""
-    return CompletionService.from_environment(SubmissionEnvironment.parse())
-
-
-@cache
-def runs() -> RunService:
-    """Return the process's service for reading and canceling runs."""
-    return RunService.from_environment(SubmissionEnvironment.parse())
+app = Api(parts)
 
 
 @app.post("/api/v1/completions", status_code=202, tags=["completions"])
@@ -98,20 +86,20 @@ def submit_batch(
 def read_completion(completion_id: str) -> CompletionResponse:
     """Return one completion; once its text was deleted or has expired, there is none."""
     return CompletionResponse(
-        completion=completion_on_wire(service().get(app.caller, completion_id))
+        completion=completion_on_wire(parts().completions.get(app.caller, completion_id))
     )
 
 
 @app.delete("/api/v1/completions/<completion_id>", status_code=204, tags=["completions"])
 def delete_completion(completion_id: str) -> None:
     """Delete a completion's text; its verdict stays, or is ``canceled`` if it had none."""
-    service().delete(app.caller, completion_id)
+    parts().completions.delete(app.caller, completion_id)
 
 
 @app.post("/api/v1/completions/<completion_id>/cancel", tags=["completions"])
 def cancel_completion(completion_id: str) -> VerdictResponse:
     """Cancel a completion unless it has a verdict; an answer that comes later is dropped."""
-    standing = service().cancel(app.caller, completion_id)
+    standing = parts().completions.cancel(app.caller, completion_id)
     return VerdictResponse(verdict=standing_on_wire(standing, app.scope))
 
 
@@ -122,26 +110,28 @@ def read_score(completion_id: str, wait: Wait = 0) -> VerdictResponse:
     It answers as before when the text is deleted or has expired. A grader's owner reads the scores
     of their own graders, in their organisation. Verdicts of a panel are nobody's own.
     """
-    standing = service().standing(app.caller, app.scope, completion_id, wait_seconds=wait)
+    standing = parts().completions.standing(app.caller, app.scope, completion_id, wait_seconds=wait)
     return VerdictResponse(verdict=standing_on_wire(standing, app.scope))
 
 
 @app.get("/api/v1/batches/<batch_id>", tags=["completions"])
 def read_batch(batch_id: str, wait: Wait = 0) -> BatchResponse:
     """Return a batch with its verdicts, waiting up to ``wait`` seconds until none is pending."""
-    return batch_on_wire(service().batch_standing(app.caller, batch_id, wait_seconds=wait))
+    return batch_on_wire(
+        parts().completions.batch_standing(app.caller, batch_id, wait_seconds=wait)
+    )
 
 
 @app.post("/api/v1/batches/<batch_id>/cancel", tags=["completions"])
 def cancel_batch(batch_id: str) -> BatchResponse:
     """Cancel what is pending in a batch; answers that come later are dropped."""
-    return batch_on_wire(service().cancel_batch(app.caller, batch_id))
+    return batch_on_wire(parts().completions.cancel_batch(app.caller, batch_id))
 
 
 @app.delete("/api/v1/batches/<batch_id>/content", status_code=204, tags=["completions"])
 def delete_batch_content(batch_id: str) -> None:
     """Delete the texts of a batch; its verdicts stay, and what had none is ``canceled``."""
-    service().delete_batch_content(app.caller, batch_id)
+    parts().completions.delete_batch_content(app.caller, batch_id)
 
 
 @app.get("/api/v1/runs", tags=["runs"])
@@ -155,20 +145,20 @@ def list_runs(
     Runs are listed for 30 days. One that goes from state to state while pages are read may be
     listed twice, or not at all.
     """
-    found, token = runs().list(app.caller, state=state, limit=limit, next_token=next_token)
+    found, token = parts().runs.list(app.caller, state=state, limit=limit, next_token=next_token)
     return RunList(runs=[summary_on_wire(run) for run in found], next_token=token)
 
 
 @app.get("/api/v1/runs/<run_id>", tags=["runs"])
 def read_run(run_id: str) -> RunResponse:
     """Return a run with its completions and the counts of their verdicts."""
-    return RunResponse(run=run_on_wire(runs().get(app.caller, run_id)))
+    return RunResponse(run=run_on_wire(parts().runs.get(app.caller, run_id)))
 
 
 @app.post("/api/v1/runs/<run_id>/cancel", tags=["runs"])
 def cancel_run(run_id: str) -> RunResponse:
     """Cancel what is pending in a run; one that has ended stays as it is."""
-    return RunResponse(run=run_on_wire(runs().cancel(app.caller, run_id)))
+    return RunResponse(run=run_on_wire(parts().runs.cancel(app.caller, run_id)))
 
 
 def _submit(
@@ -178,7 +168,7 @@ def _submit(
     *,
     alone: bool,
 ) -> Submission:
-    submission = submissions().submit(
+    submission = parts().submissions.submit(
         app.caller, completions, priority=priority, idempotency_key=idempotency_key, alone=alone
     )
     app.made(batch_id=submission.batch.id)

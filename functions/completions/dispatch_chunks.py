@@ -4,17 +4,17 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import DispatchEnvironment
-from autotune_platform.scoring.dispatch import DispatchService
+from autotune_platform.wiring.scoring import DispatchParts
 
 
 @cache
-def service() -> DispatchService:
-    """Return the process's service."""
-    return DispatchService.from_environment(DispatchEnvironment.parse())
+def parts() -> DispatchParts:
+    """Return what this process is put together from."""
+    return DispatchParts(DispatchEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Dispatch an SQS batch; messages that could not be dispatched go back to their queue."""
     bodies = {record["messageId"]: record["body"] for record in event["Records"]}
-    failed = service().dispatch(bodies)
+    failed = parts().dispatch.dispatch(bodies)
     return {"batchItemFailures": [{"itemIdentifier": id_} for id_ in sorted(failed)]}

@@ -8,25 +8,20 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
-from autotune_platform.completions.forgetting import ContentForgetting
-from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.runtime.environment import ChangesEnvironment
+from autotune_platform.wiring.reviews import ChangesParts
 
 
 @cache
-def services() -> tuple[ReviewProjection, ContentForgetting]:
-    """Return the process's services."""
-    environment = ChangesEnvironment.parse()
-    return (
-        ReviewProjection.from_environment(environment),
-        ContentForgetting.from_environment(environment),
-    )
+def parts() -> ChangesParts:
+    """Return what this process is put together from."""
+    return ChangesParts(ChangesEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Follow a batch of records; an error has all of it delivered again, which does no harm."""
     with ExitStack() as each:
         # What fails in one does not keep the other from its work.
-        for service in services():
+        for service in (parts().review_projection, parts().content_forgetting):
             each.callback(service.follow, event["Records"])
     return {"batchItemFailures": []}

@@ -13,11 +13,9 @@ from autotune.protocol.exports import (
     ExportResponse,
 )
 from autotune.protocol.limits import MAX_PAGE_ITEMS
-from autotune_platform.exports.service import ExportService
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import ExportDriveEnvironment
-
-app = Api()
+from autotune_platform.wiring.exports import ExportDriveParts
 
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
@@ -25,9 +23,12 @@ IdempotencyKey = Annotated[
 
 
 @cache
-def service() -> ExportService:
-    """Return the process's service."""
-    return ExportService.from_environment(ExportDriveEnvironment.parse())
+def parts() -> ExportDriveParts:
+    """Return what this process is put together from."""
+    return ExportDriveParts(ExportDriveEnvironment.parse())
+
+
+app = Api(parts)
 
 
 @app.post("/api/v1/exports", status_code=202, tags=["exports"])
@@ -39,7 +40,7 @@ def create_export(
     Its files are there for 7 days. Whoever has a link to one needs no key, for 15 minutes. An
     organisation has at most 5 exports under way; one more gets 429.
     """
-    asked = service().create(app.caller, body, idempotency_key=idempotency_key)
+    asked = parts().exports.create(app.caller, body, idempotency_key=idempotency_key)
     app.made(export_id=asked.export.id)
     headers: dict[str, str | list[str]] = {}
     if asked.replayed:
@@ -58,20 +59,20 @@ def list_exports(
     next_token: Annotated[str | None, Query(alias="nextToken")] = None,
 ) -> ExportList:
     """List the organisation's exports, oldest first, without links to their files."""
-    exports, token = service().list(app.caller, limit=limit, next_token=next_token)
+    exports, token = parts().exports.list(app.caller, limit=limit, next_token=next_token)
     return ExportList(exports=exports, next_token=token)
 
 
 @app.get("/api/v1/exports/<export_id>", tags=["exports"])
 def read_export(export_id: str) -> ExportResponse:
     """Return an export; once it is completed, with links to its files that hold 15 minutes."""
-    return ExportResponse(export=service().get(app.caller, export_id))
+    return ExportResponse(export=parts().exports.get(app.caller, export_id))
 
 
 @app.delete("/api/v1/exports/<export_id>", status_code=204, tags=["exports"])
 def delete_export(export_id: str) -> None:
     """Delete an export's files, and stop it where it runs; it is ``canceled`` from then on."""
-    service().delete(app.caller, export_id)
+    parts().exports.delete(app.caller, export_id)
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -3,16 +3,16 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.exports.work import ExportWork
 from autotune_platform.runtime.environment import ExportEnvironment
+from autotune_platform.wiring.exports import ExportParts
 
 
 @cache
-def service() -> ExportWork:
-    """Return the process's service."""
-    return ExportWork.from_environment(ExportEnvironment.parse())
+def parts() -> ExportParts:
+    """Return what this process is put together from."""
+    return ExportParts(ExportEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Mark the export as ``failed`` unless it has ended, or another execution is at it."""
-    service().fail(event["export_id"], drive=event["drive"], error_code="platform_error")
+    parts().export_work.fail(event["export_id"], drive=event["drive"], error_code="platform_error")

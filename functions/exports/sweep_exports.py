@@ -3,16 +3,16 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.exports.driving import ExportSweeper
 from autotune_platform.runtime.environment import ExportDriveEnvironment
+from autotune_platform.wiring.exports import ExportDriveParts
 
 
 @cache
-def service() -> ExportSweeper:
-    """Return the process's sweeper."""
-    return ExportSweeper.from_environment(ExportDriveEnvironment.parse())
+def parts() -> ExportDriveParts:
+    """Return what this process is put together from."""
+    return ExportDriveParts(ExportDriveEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Sweep; return how many exports were overdue."""
-    return {"overdue": service().sweep()}
+    return {"overdue": parts().export_sweeper.sweep()}

@@ -25,38 +25,19 @@ from autotune.protocol.statistics import GraderStats, GraderUsage, Month
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import manages
 from autotune_platform.graders.health import Health
-from autotune_platform.graders.service import GraderService
-from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.http.api import Api
 from autotune_platform.outbound.addresses import check_url
-from autotune_platform.projections.statistics import GraderStatistics
 from autotune_platform.runtime.environment import GatewayEnvironment
-
-app = Api()
-
-
-@cache
-def environment() -> GatewayEnvironment:
-    """Return what this function is told."""
-    return GatewayEnvironment.parse()
+from autotune_platform.wiring.outbound import GatewayParts
 
 
 @cache
-def service() -> GraderService:
-    """Return the process's registry of graders."""
-    return GraderService.from_environment(environment())
+def parts() -> GatewayParts:
+    """Return what this process is put together from."""
+    return GatewayParts(GatewayEnvironment.parse())
 
 
-@cache
-def verification() -> GraderVerification:
-    """Return the process's verification."""
-    return GraderVerification.from_environment(environment())
-
-
-@cache
-def statistics() -> GraderStatistics:
-    """Return the process's statistics."""
-    return GraderStatistics.from_environment(environment())
+app = Api(parts)
 
 
 @app.post("/api/v1/graders", status_code=201, tags=["graders"])
@@ -64,7 +45,7 @@ def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
     """Register a grader; the shared secret of one with an endpoint is shown this once."""
     if body.endpoint is not None:
         _check(body.endpoint)
-    grader, secret = service().register(app.caller, body)
+    grader, secret = parts().grader_service.register(app.caller, body)
     app.made(grader_id=grader.id)
     return RegisterGraderResponse(
         grader=_on_wire(grader),
@@ -80,14 +61,18 @@ def list_graders(
     next_token: Annotated[str | None, Query(alias="nextToken")] = None,
 ) -> GraderList:
     """List the graders of the caller's organisation, oldest first."""
-    graders, token = service().list(app.caller, app.scope, limit=limit, next_token=next_token)
+    graders, token = parts().grader_service.list(
+        app.caller, app.scope, limit=limit, next_token=next_token
+    )
     return GraderList(graders=[_on_wire(grader) for grader in graders], next_token=token)
 
 
 @app.get("/api/v1/graders/<grader_id>", tags=["graders"])
 def read_grader(grader_id: str) -> GraderResponse:
     """Return a grader of the organisation, or a public one without its endpoint."""
-    return GraderResponse(grader=_on_wire(service().get_visible(app.caller, app.scope, grader_id)))
+    return GraderResponse(
+        grader=_on_wire(parts().grader_service.get_visible(app.caller, app.scope, grader_id))
+    )
 
 
 @app.get("/api/v1/graders/<grader_id>/stats", tags=["graders"])
@@ -98,8 +83,8 @@ def read_grader_stats(
 
     Only its own organisation learns it: from how the figures change, others could tell each score.
     """
-    grader = service().get_managed(app.caller, app.scope, grader_id)
-    return statistics().stats(grader.id, version=version)
+    grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
+    return parts().statistics.stats(grader.id, version=version)
 
 
 @app.get("/api/v1/graders/<grader_id>/usage", tags=["graders"])
@@ -110,8 +95,8 @@ def read_grader_usage(
 
     Only its owner learns it, and never who it was for.
     """
-    grader = service().get_managed(app.caller, app.scope, grader_id)
-    return statistics().usage(grader.id, month or f"{datetime.now(UTC):%Y-%m}")
+    grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
+    return parts().statistics.usage(grader.id, month or f"{datetime.now(UTC):%Y-%m}")
 
 
 @app.patch("/api/v1/graders/<grader_id>", tags=["graders"])
@@ -119,19 +104,23 @@ def update_grader(grader_id: str, body: UpdateGraderRequest) -> GraderResponse:
     """Change a grader; a new endpoint has to be verified again, a configuration is used at once."""
     if body.endpoint is not None:
         _check(body.endpoint)
-    return GraderResponse(grader=_on_wire(service().update(app.caller, app.scope, grader_id, body)))
+    return GraderResponse(
+        grader=_on_wire(parts().grader_service.update(app.caller, app.scope, grader_id, body))
+    )
 
 
 @app.delete("/api/v1/graders/<grader_id>", status_code=204, tags=["graders"])
 def delete_grader(grader_id: str) -> None:
     """Delete a grader; what still waits for it ends ``failed``."""
-    service().delete(app.caller, app.scope, grader_id)
+    parts().grader_service.delete(app.caller, app.scope, grader_id)
 
 
 @app.post("/api/v1/graders/<grader_id>/verify", tags=["graders"])
 def verify_grader(grader_id: str) -> VerifyGraderResponse:
     """Call the grader and see that it signs its answers and refuses strangers."""
-    grader, checks = verification().verify(service().get_managed(app.caller, app.scope, grader_id))
+    grader, checks = parts().verification.verify(
+        parts().grader_service.get_managed(app.caller, app.scope, grader_id)
+    )
     return VerifyGraderResponse(
         grader=_on_wire(grader), verified=grader.verified_at is not None, checks=checks
     )
@@ -140,12 +129,14 @@ def verify_grader(grader_id: str) -> VerifyGraderResponse:
 @app.get("/api/v1/graders/<grader_id>/health", tags=["graders"])
 def read_grader_health(grader_id: str) -> GraderHealthResponse:
     """Return a grader's status and what it is founded on, to its own organisation."""
-    grader = service().get_managed(app.caller, app.scope, grader_id)
-    return GraderHealthResponse(health=_health_on_wire(grader, service().health(grader)))
+    grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
+    return GraderHealthResponse(
+        health=_health_on_wire(grader, parts().grader_service.health(grader))
+    )
 
 
 def _check(endpoint: str) -> None:
-    admit_private = environment().admit_private_addresses
+    admit_private = parts().environment.admit_private_addresses
     check_url(endpoint, field="endpoint", admit_private=admit_private)
 
 

@@ -3,19 +3,19 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.wiring.outbound import GatewayParts
 
 
 @cache
-def service() -> GraderProbing:
-    """Return the process's service."""
-    return GraderProbing.from_environment(GatewayEnvironment.parse())
+def parts() -> GatewayParts:
+    """Return what this process is put together from."""
+    return GatewayParts(GatewayEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Probe the graders of ``{"shard": n}``; return how many were probed, changed and left."""
-    report = service().probe(
+    report = parts().probing.probe(
         event["shard"], seconds_left=lambda: context.get_remaining_time_in_millis() / 1000
     )
     return report.model_dump()

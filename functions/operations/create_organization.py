@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from autotune.protocol.access import CreateOrganizationResponse, Key, Organization
 from autotune.protocol.types import Name, RequestModel
-from autotune_platform.access.service import AccessService
 from autotune_platform.runtime.environment import Environment
+from autotune_platform.wiring.registry import RegistryParts
 
 
 class CreateOrganizationRequest(RequestModel):
@@ -18,9 +18,9 @@ class CreateOrganizationRequest(RequestModel):
 
 
 @cache
-def service() -> AccessService:
-    """Return the process's service."""
-    return AccessService.from_environment(Environment.parse())
+def parts() -> RegistryParts:
+    """Return what this process is put together from."""
+    return RegistryParts(Environment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
@@ -33,7 +33,7 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
         request = CreateOrganizationRequest.model_validate(event)
     except ValidationError as error:
         raise ValueError('expected {"name": "1 to 200 characters"}') from error
-    organization, key, api_key = service().create_organization(request.name)
+    organization, key, api_key = parts().access.create_organization(request.name)
     response = CreateOrganizationResponse(
         organization=Organization.model_validate(organization, from_attributes=True),
         key=Key.model_validate(key, from_attributes=True),

@@ -3,16 +3,16 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.operations.stuck import StuckWork
 from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.wiring.scoring import SubmissionParts
 
 
 @cache
-def service() -> StuckWork:
-    """Return the process's service."""
-    return StuckWork.from_environment(SubmissionEnvironment.parse())
+def parts() -> SubmissionParts:
+    """Return what this process is put together from."""
+    return SubmissionParts(SubmissionEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Return overdue batches that have pending completions."""
-    return {"batches": [batch.model_dump(by_alias=True) for batch in service().find()]}
+    return {"batches": [batch.model_dump(by_alias=True) for batch in parts().stuck_work.find()]}

@@ -3,16 +3,16 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.operations.dead_letters import DeadLetters
 from autotune_platform.runtime.environment import DeadLetterEnvironment
+from autotune_platform.wiring.operations import DeadLetterParts
 
 
 @cache
-def service() -> DeadLetters:
-    """Return the process's service."""
-    return DeadLetters.from_environment(DeadLetterEnvironment.parse())
+def parts() -> DeadLetterParts:
+    """Return what this process is put together from."""
+    return DeadLetterParts(DeadLetterEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Move them all; return how many of each queue moved."""
-    return {"moved": service().redrive()}
+    return {"moved": parts().dead_letters.redrive()}

@@ -4,16 +4,18 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import SweepEnvironment
-from autotune_platform.scoring.sweeper import Sweeper
+from autotune_platform.wiring.scoring import SweepParts
 
 
 @cache
-def service() -> Sweeper:
-    """Return the process's service."""
-    return Sweeper.from_environment(SweepEnvironment.parse())
+def parts() -> SweepParts:
+    """Return what this process is put together from."""
+    return SweepParts(SweepEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Sweep; return what was done, in batches."""
-    report = service().sweep(seconds_left=lambda: context.get_remaining_time_in_millis() / 1000)
+    report = parts().sweeper.sweep(
+        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000
+    )
     return report.model_dump()

@@ -21,32 +21,20 @@ from autotune.protocol.reviews import (
 from autotune.protocol.reviews import Review as WireReview
 from autotune_platform.http.api import Api
 from autotune_platform.judging.human.models import Review
-from autotune_platform.reviews.callers import ReviewCallers, review_links
-from autotune_platform.reviews.links import ReviewLinks
-from autotune_platform.reviews.service import ReviewService
 from autotune_platform.reviews.wire import link_on_wire, review_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ReviewEnvironment
+from autotune_platform.wiring.reviews import ReviewParts
 
 Format = Annotated[Literal["text", "html"], Query(alias="format")]
 
 
-def _callers() -> ReviewCallers:
-    return ReviewCallers.from_environment(ReviewEnvironment.parse())
-
-
-app = Api(authenticator=_callers)
-
-
 @cache
-def service() -> ReviewService:
-    """Return the process's service."""
-    return ReviewService.from_environment(ReviewEnvironment.parse())
+def parts() -> ReviewParts:
+    """Return what this process is put together from."""
+    return ReviewParts(ReviewEnvironment.parse())
 
 
-@cache
-def links() -> ReviewLinks:
-    """Return what makes the process's links."""
-    return review_links(ReviewEnvironment.parse())
+app = Api(parts, authenticator=lambda: parts().review_callers)
 
 
 @app.get("/api/v1/reviews", tags=["reviews"])
@@ -59,7 +47,9 @@ def list_reviews(
 
     A link lists open ones alone.
     """
-    reviews, token = service().list(app.caller, state=state, limit=limit, next_token=next_token)
+    reviews, token = parts().reviews.list(
+        app.caller, state=state, limit=limit, next_token=next_token
+    )
     return ReviewList(reviews=[summary_on_wire(review) for review in reviews], next_token=token)
 
 
@@ -75,7 +65,7 @@ def read_review(
     answer tells that its author saw it; which graders those were is not told to reviewers.
     """
     wanted = include == "preliminary"
-    review = service().get(app.caller, review_id, with_preliminary=wanted)
+    review = parts().reviews.get(app.caller, review_id, with_preliminary=wanted)
     return ReviewResponse(review=_whole(review, text_format, with_preliminary=wanted))
 
 
@@ -85,7 +75,7 @@ def claim_next_review(body: NextReviewRequest, text_format: Format = "text") -> 
 
     No other reviewer gets it meanwhile. ``review`` is null where none is left for the caller.
     """
-    review, skipped = service().next(app.caller, skip=body.skip)
+    review, skipped = parts().reviews.next(app.caller, skip=body.skip)
     return NextReviewResponse(
         review=_whole(review, text_format) if review is not None else None, skipped=skipped
     )
@@ -94,14 +84,14 @@ def claim_next_review(body: NextReviewRequest, text_format: Format = "text") -> 
 @app.post("/api/v1/reviews/<review_id>/claim", tags=["reviews"])
 def claim_review(review_id: str) -> ReviewSummaryResponse:
     """Take a review for 15 minutes, or keep it for 15 more."""
-    claimed = service().claim(app.caller, review_id)
+    claimed = parts().reviews.claim(app.caller, review_id)
     return ReviewSummaryResponse(review=summary_on_wire(claimed))
 
 
 @app.post("/api/v1/reviews/<review_id>/release", tags=["reviews"])
 def release_review(review_id: str) -> ReviewSummaryResponse:
     """Give a review back, so that anybody can take it."""
-    released = service().release(app.caller, review_id)
+    released = parts().reviews.release(app.caller, review_id)
     return ReviewSummaryResponse(review=summary_on_wire(released))
 
 
@@ -111,29 +101,29 @@ def assign_review(review_id: str, body: AssignReviewRequest) -> ReviewSummaryRes
 
     A reviewer assigns to themselves alone, and takes a review from nobody who holds it.
     """
-    assigned = service().assign(app.caller, review_id, body.assignee_id)
+    assigned = parts().reviews.assign(app.caller, review_id, body.assignee_id)
     return ReviewSummaryResponse(review=summary_on_wire(assigned))
 
 
 @app.post("/api/v1/reviews/<review_id>/answer", tags=["reviews"])
 def answer_review(review_id: str, body: AnswerReviewRequest) -> ReviewSummaryResponse:
     """Score what is reviewed; the completion's verdict follows. The same answer again is fine."""
-    answered = service().answer(app.caller, review_id, body)
+    answered = parts().reviews.answer(app.caller, review_id, body)
     return ReviewSummaryResponse(review=summary_on_wire(answered))
 
 
 @app.post("/api/v1/review-links", status_code=201, tags=["reviews"])
 def create_review_link(body: CreateReviewLinkRequest) -> ReviewLinkResponse:
     """Make a link by which a named person reviews without a key; it is shown this once."""
-    payload = service().link(app.caller, body)
+    payload = parts().reviews.link(app.caller, body)
     app.made(link_id=payload.id)
-    return ReviewLinkResponse(link=link_on_wire(payload, links().url(payload)))
+    return ReviewLinkResponse(link=link_on_wire(payload, parts().review_links.url(payload)))
 
 
 def _whole(review: Review, text_format: str, *, with_preliminary: bool = False) -> WireReview:
     return review_on_wire(
         review,
-        service().completion_of(review),
+        parts().reviews.completion_of(review),
         with_preliminary=with_preliminary,
         as_html=text_format == "html",
         names_graders=app.caller.role != "reviewer",

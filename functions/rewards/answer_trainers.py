@@ -12,7 +12,6 @@ from autotune.protocol.limits import (
     MAX_REWARD_WAIT_SECONDS,
 )
 from autotune_platform.http.api import Api
-from autotune_platform.rewards.answering import RewardAnswers
 from autotune_platform.rewards.contracts.azure import AZURE
 from autotune_platform.rewards.contracts.eval_protocol import EVAL_PROTOCOL
 from autotune_platform.rewards.contracts.nemo_gym import NEMO_GYM
@@ -20,13 +19,11 @@ from autotune_platform.rewards.contracts.nova import NOVA
 from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
-from autotune_platform.rewards.service import RewardUrlService
 from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.wiring.scoring import SubmissionParts
 
 # What is left of the function's time when it answers that scores are still pending.
 _TO_ANSWER_SECONDS = 10
-
-app = Api(keyless=True)
 
 
 def _as_sent(_: Any) -> list[str]:
@@ -45,15 +42,12 @@ Stops = Annotated[list[str], Query(alias="stop"), BeforeValidator(_as_sent)]
 
 
 @cache
-def reward_urls() -> RewardUrlService:
-    """Return the process's service that tells which token opens what."""
-    return RewardUrlService.from_environment(SubmissionEnvironment.parse())
+def parts() -> SubmissionParts:
+    """Return what this process is put together from."""
+    return SubmissionParts(SubmissionEnvironment.parse())
 
 
-@cache
-def answers() -> RewardAnswers:
-    """Return the process's service that asks and answers."""
-    return RewardAnswers.from_environment(SubmissionEnvironment.parse())
+app = Api(parts, keyless=True)
 
 
 @app.post("/r/<token>/openrlhf", tags=["rewards"])
@@ -93,14 +87,14 @@ def score_for_nova(token: str, wait: Wait = None, stop: Stops = []) -> Any:  # n
 
 
 def _answer(token: str, contract: Contract, wait: int | None, stops: list[str]) -> Any:
-    reward_url = reward_urls().prove(token)
+    reward_url = parts().reward_urls.prove(token)
     # Whatever becomes of it, it is known now who it is about, and they may know who has their URL.
     app.acts_for(reward_url.organization_id, principal_id=reward_url.id, is_outsider=False)
-    reward_urls().require_active(reward_url)
+    parts().reward_urls.require_active(reward_url)
     app.signed_request.require_within_limit(contract.most_bytes)
     left: float = app.lambda_context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER_SECONDS
     wished = contract.wait_seconds if wait is None else wait
-    return answers().answer(
+    return parts().reward_answers.answer(
         reward_url,
         contract,
         app.signed_request.body,

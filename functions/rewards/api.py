@@ -13,23 +13,18 @@ from autotune.protocol.rewards import (
     RewardUrlResponse,
 )
 from autotune_platform.http.api import Api
-from autotune_platform.rewards.service import RewardUrlService
 from autotune_platform.rewards.wire import reward_url_on_wire
 from autotune_platform.runtime.environment import RewardUrlEnvironment
-
-app = Api()
-
-
-@cache
-def service() -> RewardUrlService:
-    """Return the process's service."""
-    return RewardUrlService.from_environment(RewardUrlEnvironment.parse())
+from autotune_platform.wiring.registry import RewardUrlParts
 
 
 @cache
-def base_url() -> str:
-    """Return what tokens hang below."""
-    return RewardUrlEnvironment.parse().reward_url
+def parts() -> RewardUrlParts:
+    """Return what this process is put together from."""
+    return RewardUrlParts(RewardUrlEnvironment.parse())
+
+
+app = Api(parts)
 
 
 @app.post("/api/v1/reward-urls", status_code=201, tags=["reward URLs"])
@@ -39,10 +34,10 @@ def create_reward_url(body: CreateRewardUrlRequest) -> CreateRewardUrlResponse:
     Below it are ``/openrlhf``, ``/slime``, ``/nemo-gym/verify``, ``/azure``,
     ``/eval-protocol/evaluate`` and ``/nova``.
     """
-    reward_url, token = service().create(app.caller, body)
+    reward_url, token = parts().reward_urls.create(app.caller, body)
     app.made(reward_url_id=reward_url.id)
     return CreateRewardUrlResponse(
-        reward_url=reward_url_on_wire(reward_url), url=f"{base_url()}/r/{token}"
+        reward_url=reward_url_on_wire(reward_url), url=f"{parts().environment.reward_url}/r/{token}"
     )
 
 
@@ -52,7 +47,7 @@ def list_reward_urls(
     next_token: Annotated[str | None, Query(alias="nextToken")] = None,
 ) -> RewardUrlList:
     """List the organisation's reward URLs, oldest first, those that were revoked too."""
-    found, token = service().list(app.caller, limit=limit, next_token=next_token)
+    found, token = parts().reward_urls.list(app.caller, limit=limit, next_token=next_token)
     return RewardUrlList(reward_urls=[reward_url_on_wire(one) for one in found], next_token=token)
 
 
@@ -60,7 +55,7 @@ def list_reward_urls(
 def read_reward_url(reward_url_id: str) -> RewardUrlResponse:
     """Return one reward URL, without what lets in."""
     return RewardUrlResponse(
-        reward_url=reward_url_on_wire(service().get(app.caller, reward_url_id))
+        reward_url=reward_url_on_wire(parts().reward_urls.get(app.caller, reward_url_id))
     )
 
 
@@ -68,7 +63,7 @@ def read_reward_url(reward_url_id: str) -> RewardUrlResponse:
 def revoke_reward_url(reward_url_id: str) -> RewardUrlResponse:
     """Revoke a reward URL at once and for good; what was asked there before is still scored."""
     return RewardUrlResponse(
-        reward_url=reward_url_on_wire(service().revoke(app.caller, reward_url_id))
+        reward_url=reward_url_on_wire(parts().reward_urls.revoke(app.caller, reward_url_id))
     )
 
 

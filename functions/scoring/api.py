@@ -8,7 +8,6 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.completions import ScoreList as WireScoreList
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.limits import MAX_PAGE_ITEMS
-from autotune_platform.completions.listing import ScoreListing
 from autotune_platform.http.api import Api
 from autotune_platform.http.score_filters import (
     EndDateFilter,
@@ -22,14 +21,16 @@ from autotune_platform.http.score_filters import (
 )
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.filters import ScoreFilters
-
-app = Api()
+from autotune_platform.wiring.completions import ContentParts
 
 
 @cache
-def service() -> ScoreListing:
-    """Return the process's service."""
-    return ScoreListing.from_environment(ContentEnvironment.parse())
+def parts() -> ContentParts:
+    """Return what this process is put together from."""
+    return ContentParts(ContentEnvironment.parse())
+
+
+app = Api(parts)
 
 
 @app.get("/api/v1/scores", tags=["scores"])
@@ -67,7 +68,7 @@ def list_scores(
         start_date=start_date,
         end_date=end_date,
     )
-    scores, token = service().page(
+    scores, token = parts().score_listing.page(
         app.caller,
         app.scope,
         ScoreFilters.of(filters, state=state),

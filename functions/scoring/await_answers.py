@@ -4,16 +4,16 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
-from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.wiring.completions import ContentParts
 
 
 @cache
-def service() -> RunWaits:
-    """Return the process's service."""
-    return RunWaits.from_environment(ContentEnvironment.parse())
+def parts() -> ContentParts:
+    """Return what this process is put together from."""
+    return ContentParts(ContentEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Store the token that ends the wait; the state machine goes on when somebody sends it."""
-    service().begin(ChunkProgress.model_validate(event["progress"]), event["token"])
+    parts().run_waits.begin(ChunkProgress.model_validate(event["progress"]), event["token"])

@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from autotune.protocol.exports import CreateExportRequest, ExportFormat
-from autotune_platform.exports.direct import DIRECT_MEDIA_TYPES, DirectExport
+from autotune_platform.exports.direct import DIRECT_MEDIA_TYPES
 from autotune_platform.http.api import Api
 from autotune_platform.http.score_filters import (
     EndDateFilter,
@@ -22,8 +22,7 @@ from autotune_platform.http.score_filters import (
     score_filters,
 )
 from autotune_platform.runtime.environment import ContentEnvironment
-
-app = Api()
+from autotune_platform.wiring.exports import DirectExportParts
 
 _RECORDS: OpenAPIResponse = {
     "description": "Training records",
@@ -35,9 +34,12 @@ _RECORDS: OpenAPIResponse = {
 
 
 @cache
-def service() -> DirectExport:
-    """Return the process's service."""
-    return DirectExport.from_environment(ContentEnvironment.parse())
+def parts() -> DirectExportParts:
+    """Return what this process is put together from."""
+    return DirectExportParts(ContentEnvironment.parse())
+
+
+app = Api(parts)
 
 
 @app.get("/api/v1/scores/export", tags=["scores"], responses={200: _RECORDS})
@@ -66,7 +68,9 @@ def export_scores(
         start_date=start_date,
         end_date=end_date,
     )
-    exported = service().export(app.caller, CreateExportRequest(format=format, filters=filters))
+    exported = parts().direct_export.export(
+        app.caller, CreateExportRequest(format=format, filters=filters)
+    )
     response = Response(
         status_code=200,
         content_type=exported.media_type,

@@ -5,15 +5,15 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.scoring.failure import ChunkFailure
+from autotune_platform.wiring.completions import ContentParts
 
 
 @cache
-def service() -> ChunkFailure:
-    """Return the process's service."""
-    return ChunkFailure.from_environment(ContentEnvironment.parse())
+def parts() -> ContentParts:
+    """Return what this process is put together from."""
+    return ContentParts(ContentEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Write ``failed`` for each completion of the chunk that has no verdict."""
-    return service().fail(ChunkProgress.model_validate(event)).model_dump(mode="json")
+    return parts().chunk_failure.fail(ChunkProgress.model_validate(event)).model_dump(mode="json")

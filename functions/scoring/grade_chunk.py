@@ -5,18 +5,18 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import GradingEnvironment
-from autotune_platform.scoring.rounds import ChunkGrading
+from autotune_platform.wiring.scoring import GradingParts
 
 
 @cache
-def service() -> ChunkGrading:
-    """Return the process's service."""
-    return ChunkGrading.from_environment(GradingEnvironment.parse())
+def parts() -> GradingParts:
+    """Return what this process is put together from."""
+    return GradingParts(GradingEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Grade what has no verdict; return what is left and how long to wait."""
-    progress = service().grade(
+    progress = parts().grading.grade(
         ChunkProgress.model_validate(event),
         seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
     )

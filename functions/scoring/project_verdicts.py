@@ -3,17 +3,17 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.environment import ProjectionEnvironment
+from autotune_platform.wiring.scoring import ProjectionParts
 
 
 @cache
-def service() -> VerdictProjection:
-    """Return the process's service."""
-    return VerdictProjection.from_environment(ProjectionEnvironment.parse())
+def parts() -> ProjectionParts:
+    """Return what this process is put together from."""
+    return ProjectionParts(ProjectionEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Project a batch of records; an error has all of it delivered again, which does no harm."""
-    service().follow(event["Records"])
+    parts().projection.follow(event["Records"])
     return {"batchItemFailures": []}

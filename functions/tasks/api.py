@@ -11,21 +11,22 @@ from autotune.protocol.tasks import Task as WireTask
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import Environment
 from autotune_platform.tasks.models import Task
-from autotune_platform.tasks.service import TaskService
-
-app = Api()
+from autotune_platform.wiring.registry import RegistryParts
 
 
 @cache
-def service() -> TaskService:
-    """Return the process's service."""
-    return TaskService.from_environment(Environment.parse())
+def parts() -> RegistryParts:
+    """Return what this process is put together from."""
+    return RegistryParts(Environment.parse())
+
+
+app = Api(parts)
 
 
 @app.post("/api/v1/tasks", status_code=201, tags=["tasks"])
 def create_task(body: CreateTaskRequest) -> TaskResponse:
     """Create a task; its graders must be verified."""
-    task = service().create(app.caller, body)
+    task = parts().tasks.create(app.caller, body)
     app.made(task_id=task.id)
     return TaskResponse(task=_on_wire(task))
 
@@ -36,26 +37,26 @@ def list_tasks(
     next_token: Annotated[str | None, Query(alias="nextToken")] = None,
 ) -> TaskList:
     """List the organisation's tasks, oldest first."""
-    tasks, token = service().list(app.caller, limit=limit, next_token=next_token)
+    tasks, token = parts().tasks.list(app.caller, limit=limit, next_token=next_token)
     return TaskList(tasks=[_on_wire(task) for task in tasks], next_token=token)
 
 
 @app.get("/api/v1/tasks/<task_id>", tags=["tasks"])
 def read_task(task_id: str) -> TaskResponse:
     """Return one task."""
-    return TaskResponse(task=_on_wire(service().get(app.caller, task_id)))
+    return TaskResponse(task=_on_wire(parts().tasks.get(app.caller, task_id)))
 
 
 @app.patch("/api/v1/tasks/<task_id>", tags=["tasks"])
 def update_task(task_id: str, body: UpdateTaskRequest) -> TaskResponse:
     """Change a task; completions that were submitted before keep their graders."""
-    return TaskResponse(task=_on_wire(service().update(app.caller, task_id, body)))
+    return TaskResponse(task=_on_wire(parts().tasks.update(app.caller, task_id, body)))
 
 
 @app.delete("/api/v1/tasks/<task_id>", status_code=204, tags=["tasks"])
 def delete_task(task_id: str) -> None:
     """Delete a task; its completions and verdicts stay."""
-    service().delete(app.caller, task_id)
+    parts().tasks.delete(app.caller, task_id)
 
 
 def _on_wire(task: Task) -> WireTask:

@@ -21,29 +21,23 @@ from autotune.protocol.webhooks import Delivery as WireDelivery
 from autotune.protocol.webhooks import Webhook as WireWebhook
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import DeliveryEnvironment
-from autotune_platform.webhooks.history import DeliveryHistory
 from autotune_platform.webhooks.models import Delivery, Webhook
-from autotune_platform.webhooks.service import WebhookService
-
-app = Api()
+from autotune_platform.wiring.outbound import DeliveryParts
 
 
 @cache
-def service() -> WebhookService:
-    """Return the process's service."""
-    return WebhookService.from_environment(DeliveryEnvironment.parse())
+def parts() -> DeliveryParts:
+    """Return what this process is put together from."""
+    return DeliveryParts(DeliveryEnvironment.parse())
 
 
-@cache
-def history() -> DeliveryHistory:
-    """Return the process's history of deliveries."""
-    return DeliveryHistory.from_environment(DeliveryEnvironment.parse())
+app = Api(parts)
 
 
 @app.post("/api/v1/webhooks", status_code=201, tags=["webhooks"])
 def create_webhook(body: CreateWebhookRequest) -> WebhookSecretResponse:
     """Have events posted to a URL from now on; the secret that signs them is shown this once."""
-    webhook, secret = service().create(app.caller, body)
+    webhook, secret = parts().webhooks.create(app.caller, body)
     app.made(webhook_id=webhook.id)
     return WebhookSecretResponse(webhook=_on_wire(webhook), secret=secret)
 
@@ -51,31 +45,33 @@ def create_webhook(body: CreateWebhookRequest) -> WebhookSecretResponse:
 @app.get("/api/v1/webhooks", tags=["webhooks"])
 def list_webhooks() -> WebhookList:
     """List the organisation's webhooks, oldest first."""
-    return WebhookList(webhooks=[_on_wire(webhook) for webhook in service().list(app.caller)])
+    return WebhookList(
+        webhooks=[_on_wire(webhook) for webhook in parts().webhooks.list(app.caller)]
+    )
 
 
 @app.get("/api/v1/webhooks/<webhook_id>", tags=["webhooks"])
 def read_webhook(webhook_id: str) -> WebhookResponse:
     """Return one webhook."""
-    return WebhookResponse(webhook=_on_wire(service().get(app.caller, webhook_id)))
+    return WebhookResponse(webhook=_on_wire(parts().webhooks.get(app.caller, webhook_id)))
 
 
 @app.patch("/api/v1/webhooks/<webhook_id>", tags=["webhooks"])
 def update_webhook(webhook_id: str, body: UpdateWebhookRequest) -> WebhookResponse:
     """Change a webhook, disable it or take it up again."""
-    return WebhookResponse(webhook=_on_wire(service().update(app.caller, webhook_id, body)))
+    return WebhookResponse(webhook=_on_wire(parts().webhooks.update(app.caller, webhook_id, body)))
 
 
 @app.delete("/api/v1/webhooks/<webhook_id>", status_code=204, tags=["webhooks"])
 def delete_webhook(webhook_id: str) -> None:
     """Delete a webhook; nothing is sent to it any more."""
-    service().delete(app.caller, webhook_id)
+    parts().webhooks.delete(app.caller, webhook_id)
 
 
 @app.post("/api/v1/webhooks/<webhook_id>/rotate-secret", tags=["webhooks"])
 def rotate_webhook_secret(webhook_id: str) -> WebhookSecretResponse:
     """Give a webhook a new secret, shown this once; for 24 hours the one before signs, too."""
-    webhook, secret = service().rotate_secret(app.caller, webhook_id)
+    webhook, secret = parts().webhooks.rotate_secret(app.caller, webhook_id)
     return WebhookSecretResponse(webhook=_on_wire(webhook), secret=secret)
 
 
@@ -87,7 +83,7 @@ def list_deliveries(
     next_token: Annotated[str | None, Query(alias="nextToken")] = None,
 ) -> DeliveryList:
     """List a webhook's deliveries of the last 30 days, the newest event first."""
-    deliveries, token = history().list(
+    deliveries, token = parts().delivery_history.list(
         app.caller, webhook_id, status=status, limit=limit, next_token=next_token
     )
     return DeliveryList(
@@ -98,7 +94,7 @@ def list_deliveries(
 @app.get("/api/v1/webhooks/<webhook_id>/deliveries/<event_id>", tags=["webhooks"])
 def read_delivery(webhook_id: str, event_id: str) -> DeliveryResponse:
     """Return the delivery of one event, with its body."""
-    return _with_body(history().get(app.caller, webhook_id, event_id))
+    return _with_body(parts().delivery_history.get(app.caller, webhook_id, event_id))
 
 
 @app.post(
@@ -108,7 +104,7 @@ def read_delivery(webhook_id: str, event_id: str) -> DeliveryResponse:
 )
 def replay_delivery(webhook_id: str, event_id: str) -> DeliveryResponse:
     """Have an event sent again at once, under the same id and with all its attempts."""
-    return _with_body(history().replay(app.caller, webhook_id, event_id))
+    return _with_body(parts().delivery_history.replay(app.caller, webhook_id, event_id))
 
 
 def _on_wire(webhook: Webhook) -> WireWebhook:

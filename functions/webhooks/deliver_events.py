@@ -4,19 +4,19 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import DeliveryEnvironment
-from autotune_platform.webhooks.delivering import Deliverer
+from autotune_platform.wiring.outbound import DeliveryParts
 
 
 @cache
-def service() -> Deliverer:
-    """Return the process's deliverer."""
-    return Deliverer.from_environment(DeliveryEnvironment.parse())
+def parts() -> DeliveryParts:
+    """Return what this process is put together from."""
+    return DeliveryParts(DeliveryEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Drain webhooks; messages that failed go back to the queue."""
     bodies = {record["messageId"]: record["body"] for record in event["Records"]}
-    failed = service().drain_all(
+    failed = parts().deliverer.drain_all(
         bodies, seconds_left=lambda: context.get_remaining_time_in_millis() / 1000
     )
     return {"batchItemFailures": [{"itemIdentifier": id_} for id_ in sorted(failed)]}

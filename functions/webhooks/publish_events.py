@@ -5,16 +5,16 @@ from typing import Any
 
 from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.webhooks.outbox import event_in
-from autotune_platform.webhooks.publisher import EventPublisher
+from autotune_platform.wiring.outbound import WebhookParts
 
 
 @cache
-def service() -> EventPublisher:
-    """Return the process's publisher."""
-    return EventPublisher.from_environment(WebhookEnvironment.parse())
+def parts() -> WebhookParts:
+    """Return what this process is put together from."""
+    return WebhookParts(WebhookEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Publish a batch of the stream; an error has the whole batch delivered again."""
-    service().publish([event_in(record) for record in event["Records"]])
+    parts().publisher.publish([event_in(record) for record in event["Records"]])
     return {"batchItemFailures": []}

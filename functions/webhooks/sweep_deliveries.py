@@ -4,16 +4,18 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import WebhookEnvironment
-from autotune_platform.webhooks.sweeping import DeliverySweeper
+from autotune_platform.wiring.outbound import WebhookParts
 
 
 @cache
-def service() -> DeliverySweeper:
-    """Return the process's sweeper."""
-    return DeliverySweeper.from_environment(WebhookEnvironment.parse())
+def parts() -> WebhookParts:
+    """Return what this process is put together from."""
+    return WebhookParts(WebhookEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Sweep; return how many webhooks were woken."""
-    woken = service().sweep(seconds_left=lambda: context.get_remaining_time_in_millis() / 1000)
+    woken = parts().delivery_sweeper.sweep(
+        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000
+    )
     return {"woken": woken}

@@ -28,7 +28,7 @@ def reviewing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reviewing]:
     with make_platform(monkeypatch) as platform, serve_reviews() as base_url:
         monkeypatch.setenv("API_URL", base_url)
         made = Reviewing(platform)
-        api.service()  # before requests come from several threads
+        assert api.parts().reviews  # before requests come from several threads
         yield made
 
 

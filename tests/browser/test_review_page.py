@@ -200,7 +200,7 @@ def test_a_score_is_asked_for_before_anything_is_sent(reviewing, open_page):
 
 def test_two_browsers_with_the_same_notified_link_do_not_hold_it_both(reviewing, open_page):
     review_id = reviewing.request()
-    url = api.links().of_review(api.service()._records.find(review_id))
+    url = api.parts().review_links.of_review(api.parts().review_records.find(review_id))
     pages = [open_page(url), open_page(url)]
     for page in pages:
         expect(page.get_by_text("Looking for the next review.")).to_be_hidden()
@@ -230,8 +230,8 @@ def test_links_that_are_over_or_wrong_are_told(reviewing, open_page):
     )
     past = reviewing.request(expires_in=timedelta(seconds=-1))
     for url, title in (
-        (api.links().url(expired), "This link has expired"),
-        (api.links().url(gone), "There is no such review"),
+        (api.parts().review_links.url(expired), "This link has expired"),
+        (api.parts().review_links.url(gone), "There is no such review"),
         (link["url"][:-3], "This link does not work"),
         (link["url"].partition("#")[0], "This link does not work"),
         (reviewing.link(reviewId=past)["url"], "This review has expired"),

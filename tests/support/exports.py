@@ -15,8 +15,8 @@ import duckdb
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import new_id
 from autotune_platform.completions.models import Completion
-from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.wiring.completions import ContentParts
 from tests.support.platform import Platform
 from tests.support.verdicts import store, verdict
 
@@ -50,7 +50,7 @@ class ExportedTask:
     def add(self, *judged: Scored) -> list[str]:
         """Store completions with their verdicts; return their ids."""
         ids = [new_id("cmp") for _ in judged]
-        CompletionRepository.from_environment(ContentEnvironment.parse()).add_all(
+        ContentParts(ContentEnvironment.parse()).completion_repository.add_all(
             self._completion(id_, one) for id_, one in zip(ids, judged, strict=True)
         )
         store(self._verdict(id_, one) for id_, one in zip(ids, judged, strict=True))

@@ -6,4 +6,4 @@ from functions.scoring import grade_chunk
 
 def admission() -> Admission:
     """Return what admits the grading process's calls to graders."""
-    return grade_chunk.service()._judges._judges["http"]._admission  # type: ignore[attr-defined]
+    return grade_chunk.parts().admission

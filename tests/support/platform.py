@@ -16,12 +16,10 @@ from moto import mock_aws
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
-from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders.repository import HEALTH_SHARDS
+from autotune_platform.outbound import connections
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import GatewayEnvironment
 from autotune_platform.runtime.grouping import groups
-from autotune_platform.webhooks.sending import WebhookSender
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
 from tests.support.sessions import shared_session
 
@@ -330,22 +328,21 @@ def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> 
         for name, value in make_resources(admit_private=admit_private).items():
             monkeypatch.setenv(name, value)
         _forget_processes()
-        with _gateways_closed(monkeypatch):
+        with _connections_closed(monkeypatch):
             yield Platform()
         _forget_processes()
 
 
 @contextmanager
-def _gateways_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Close the gateways that functions open, which Lambda leaves to the end of the process."""
+def _connections_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close the connections that functions open, which Lambda leaves to the end of the process."""
+    make = connections.connection_pool
     with ExitStack() as opened:
-        for kind in (GraderGateway, WebhookSender):
-            from_environment = kind.from_environment
-
-            def remember(environment: GatewayEnvironment, make: Any = from_environment) -> Any:
-                return opened.enter_context(closing(make(environment)))
-
-            monkeypatch.setattr(kind, "from_environment", remember)
+        monkeypatch.setattr(
+            connections,
+            "connection_pool",
+            lambda **named: opened.enter_context(closing(make(**named))),
+        )
         yield
 
 
@@ -356,8 +353,6 @@ def _forget_processes() -> None:
             for member in list(vars(module).values()):
                 if callable(getattr(member, "cache_clear", None)):
                     member.cache_clear()
-            if hasattr(module, "app"):
-                module.app.forget()
 
 
 def _joined(parameters: list[tuple[str, str]]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import new_id
+from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
@@ -30,7 +31,7 @@ def subscribe(organization_id: str) -> str:
         created_at=since,
         updated_at=since,
     )
-    WebhookRepository(Table.named("registry")).add(webhook)
+    WebhookRepository(Table("registry", clients.dynamodb())).add(webhook)
     return webhook.id
 
 
@@ -62,10 +63,10 @@ def _decision_items() -> list[tuple[dict[str, Any], dict[str, Any]]]:
 def forget() -> None:
     """Delete everything that projecting wrote."""
     for item, _ in _decision_items():
-        Table.named("audit").delete(item["pk"], item["sk"])
+        Table("audit", clients.dynamodb()).delete(item["pk"], item["sk"])
     for table in KINDS:
         for item in items(table):
-            Table.named(table).delete(item["pk"], item["sk"])
+            Table(table, clients.dynamodb()).delete(item["pk"], item["sk"])
 
 
 def tallies() -> dict[str, dict[str, set[int]]]:

@@ -8,6 +8,7 @@ from autotune_platform.completions.models import Batch, Completion, Segment
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.judging.human.models import Preliminary, Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 from tests.support.platform import Answer, Platform
@@ -92,7 +93,7 @@ class Reviewing:
     def request(self, minutes_old: float = 0, **fields: Any) -> str:
         """Have a new completion reviewed; return the review's id."""
         return request_review(
-            Table.named("completions"),
+            Table("completions", clients.dynamodb()),
             self.organization_id,
             age=timedelta(minutes=minutes_old),
             **fields,

@@ -46,7 +46,7 @@ def verdict(number: int, **fields: Any) -> Verdict:
 
 def store(verdicts: Iterable[Verdict]) -> None:
     """Write verdicts to the table ``completions``."""
-    repository = VerdictRepository(Table.named("completions"))
+    repository = VerdictRepository(Table("completions", clients.dynamodb()))
     for each in verdicts:
         assert repository.add(each)
 

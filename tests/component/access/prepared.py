@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from autotune.protocol.ids import derived_id, new_id
-from autotune_platform.graders.service import GraderService
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import Environment, WebhookEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
-from autotune_platform.webhooks.publisher import EventPublisher
+from autotune_platform.wiring.outbound import WebhookParts
+from autotune_platform.wiring.registry import RegistryParts
 from tests.support.platform import Platform
 from tests.support.reviews import request_review
 
@@ -77,7 +78,7 @@ class Prepared:
     def _new_grader(self, owner: str) -> str:
         body = {"name": "g", "endpoint": ADDRESS}
         made = self._create(self._admins[owner], "/api/v1/graders", **body)["grader"]
-        graders = GraderService.from_environment(Environment.parse())
+        graders = RegistryParts(Environment.parse()).grader_service
         stored = graders.get_usable(made["id"])
         assert stored is not None
         graders.record_verification(stored.grader, version="1")
@@ -110,7 +111,9 @@ class Prepared:
         return str(run["run_id"])
 
     def _new_review(self, owner: str) -> str:
-        return request_review(Table.named("completions"), self._organization_of(owner)).id
+        return request_review(
+            Table("completions", clients.dynamodb()), self._organization_of(owner)
+        ).id
 
     def _new_export(self, owner: str) -> str:
         made = self._create(self._admins[owner], "/api/v1/exports", format="jsonl")
@@ -133,7 +136,7 @@ class Prepared:
             occurred_at=datetime.now(UTC),
             data={},
         )
-        EventPublisher.from_environment(WebhookEnvironment.parse()).publish([event])
+        WebhookParts(WebhookEnvironment.parse()).publisher.publish([event])
         return str(made["webhook"]["id"])
 
     def decide_something(self) -> None:

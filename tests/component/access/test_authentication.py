@@ -174,12 +174,12 @@ def test_another_content_type_is_refused(platform: Platform) -> None:
 def test_an_unforeseen_error_tells_nothing_of_itself(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from functions.access import api
+    from autotune_platform.access.service import AccessService
 
     def explode(*_: object, **__: object) -> None:
         raise RuntimeError("table secrets-of-ours is gone")
 
-    monkeypatch.setattr(api, "service", explode)
+    monkeypatch.setattr(AccessService, "list_keys", explode)
     answer = platform.call("GET", "/api/v1/keys")
     assert (answer.status, answer.json["code"]) == (500, "internal_error")
     assert "secrets-of-ours" not in answer.text

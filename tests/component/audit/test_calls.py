@@ -13,6 +13,8 @@ from autotune.protocol.signing import sign_api_request
 from autotune_platform.access.routes import ROUTES, Open
 from autotune_platform.audit import calls
 from autotune_platform.http.api import Api, UndeclaredRouteError
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.wiring.registry import RegistryParts
 from tests.component.audit.log import entries
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import LambdaContext, Platform
@@ -178,13 +180,17 @@ def test_no_entry_and_no_log_holds_a_text(
     assert "planted" not in json.dumps([one.__dict__ for one in caplog.records], default=str)
 
 
+def parts() -> RegistryParts:
+    return RegistryParts(Environment.parse())
+
+
 def test_a_route_without_a_row_cannot_be_made() -> None:
     with pytest.raises(UndeclaredRouteError, match="GET /api/v1/forgotten has no row"):
-        Api().get("/api/v1/forgotten")
+        Api(parts).get("/api/v1/forgotten")
 
 
 def test_a_public_route_needs_no_key_and_tells_for_whom_it_was(platform: Platform) -> None:
-    app = Api(rules={**ROUTES, ("POST", "/api/v1/open/<token>"): Open.PUBLIC})
+    app = Api(parts, rules={**ROUTES, ("POST", "/api/v1/open/<token>"): Open.PUBLIC})
     organization_id = new_id("org")
 
     @app.post("/api/v1/open/<token>")

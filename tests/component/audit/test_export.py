@@ -13,6 +13,7 @@ from autotune_platform.audit.archive import AuditArchive
 from autotune_platform.audit.exporting import AuditExport, DayNotExportableError, ExportBehindError
 from autotune_platform.audit.repository import RETENTION
 from autotune_platform.runtime.environment import AuditExportEnvironment
+from autotune_platform.wiring.exports import AuditExportParts
 from tests.component.audit.test_listing import add
 from tests.support.platform import LambdaContext, Platform, handler
 
@@ -22,7 +23,7 @@ YESTERDAY = date(2025, 6, 20)
 
 
 def export() -> AuditExport:
-    return AuditExport.from_environment(AuditExportEnvironment.parse())
+    return AuditExportParts(AuditExportEnvironment.parse()).audit_export
 
 
 def catch_up(now: datetime = TODAY) -> int:

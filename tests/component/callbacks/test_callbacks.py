@@ -45,8 +45,8 @@ def test_an_answer_that_is_applied_twice_at_the_same_time_is_not_late(
             overtaking.append(1)
             callback = waiting.grader.callback()
             call_id = callback.url.rpartition("/")[2]
-            proven = api.service().prove(call_id, callback.headers, callback.body)
-            api.service().answer(proven, callback.body)
+            proven = api.parts().callback_service.prove(call_id, callback.headers, callback.body)
+            api.parts().callback_service.answer(proven, callback.body)
         decide(self, *arguments, **options)
 
     monkeypatch.setattr(Decisions, "decide", overtaken)

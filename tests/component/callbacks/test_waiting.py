@@ -199,7 +199,7 @@ def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
     with monkeypatch.context() as dying:
         dying.setattr(Callbacks, "judged", lambda *_: iter(()))
         assert waiting.answer().status == 200
-    decisions = grade_chunk.service()._decisions
+    decisions = grade_chunk.parts().decisions
     monkeypatch.setattr(decisions, "now", lambda: datetime.now(UTC) + timedelta(seconds=61))
     waiting.platform.grade(waiting.progress)
     assert waiting.states() == [("scored", None)]

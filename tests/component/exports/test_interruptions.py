@@ -8,9 +8,9 @@ import pytest
 
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.stretches import Stretches
-from autotune_platform.exports.work import ExportWork
 from autotune_platform.runtime.environment import ExportEnvironment
 from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.wiring.exports import ExportParts
 from tests.support.exports import (
     ExportedTask,
     Finished,
@@ -93,13 +93,12 @@ def test_a_step_without_time_comes_a_little_further(
     finish(platform, whole)
     expected = told(Finished.of(read(platform, whole)))
     export_id = start(platform, shape=shape)
-    work = ExportWork.from_environment
     steps = 0
     # Time for one look alone: each step begins a stretch, and has to end it at once.
     while True:
         looks = iter([900.0, 900.0])
         steps += 1
-        if work(ExportEnvironment.parse()).go_on(
+        if ExportParts(ExportEnvironment.parse()).export_work.go_on(
             export_id, drive=0, seconds_left=lambda looks=looks: next(looks, 0.0)
         ):
             break
@@ -127,7 +126,7 @@ def test_two_at_the_same_stretch_write_it_once(
             inside = True
             try:
                 looks = iter([900.0, 900.0])
-                ExportWork.from_environment(ExportEnvironment.parse()).go_on(
+                ExportParts(ExportEnvironment.parse()).export_work.go_on(
                     export_id, drive=0, seconds_left=lambda: next(looks, 0.0)
                 )
             finally:

@@ -14,6 +14,7 @@ from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
 from autotune_platform.exports import driving
 from autotune_platform.exports.repository import ExportRepository
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.table import Page, Table
 from tests.component.access.prepared import large_text
@@ -302,7 +303,7 @@ def test_an_export_that_does_not_start_is_given_more_time_with_each_drive(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export_id = start(platform)
-    repository = ExportRepository(Table.named("registry"))
+    repository = ExportRepository(Table("registry", clients.dynamodb()))
     waited = []
     while (export := repository.get(export_id)) is not None and export.is_open:
         now = export.due_at + timedelta(seconds=1)
@@ -320,7 +321,7 @@ def test_an_export_that_is_not_written_within_two_days_fails(
     platform.write_export({"export_id": export_id, "drive": 0}, seconds=3 * 86_400)
     late = start(platform)
     platform.write_export({"export_id": late, "drive": 0}, seconds=1)
-    repository = ExportRepository(Table.named("registry"))
+    repository = ExportRepository(Table("registry", clients.dynamodb()))
     begun = repository.get(late)
     assert begun is not None
     assert repository.replace(begun, begun.model_copy(update={"due_at": begun.expires_at}))
@@ -337,7 +338,7 @@ def test_a_bad_export_does_not_keep_those_behind_it_from_being_driven(
 ) -> None:
     monkeypatch.setattr("autotune_platform.exports.models.START_WITHIN", timedelta(0))
     bad, busy, good = (start(platform) for _ in range(3))
-    table = Table.named("registry")
+    table = Table("registry", clients.dynamodb())
     table.update(bad, "record", {"request": {"format": "of another version"}})
     replace = ExportRepository.replace
 

@@ -11,10 +11,10 @@ import pytest
 
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.ids import new_id
-from autotune_platform.gateway import gateway as gateway_module
 from autotune_platform.gateway.calls import GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
+from autotune_platform.outbound import connections
 from tests.support.certificates import Certificate, make_certificate
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.platform import Platform
@@ -51,14 +51,13 @@ def trusting(monkeypatch: pytest.MonkeyPatch, present: Certificate, following: C
     context = ssl.create_default_context()
     for certificate in (present, following):
         context.load_verify_locations(certificate.pem)
-    monkeypatch.setattr(gateway_module, "_ssl_context", lambda: context)
+    monkeypatch.setattr(connections, "_trusting_public_authorities", lambda: context)
 
 
 @pytest.fixture
 def gateway(trusting: None) -> Iterator[GraderGateway]:
-    made = GraderGateway(admit_private=True)
-    yield made
-    made.close()
+    with connections.connection_pool(admit_private=True) as pool:
+        yield GraderGateway(pool)
 
 
 def pinned(url: str, *fingerprints: str) -> UsableGrader:
@@ -131,11 +130,10 @@ def test_not_a_byte_of_the_request_is_sent_to_the_holder_of_another(
 def test_a_pin_does_not_replace_the_ordinary_checks(
     monkeypatch: pytest.MonkeyPatch, grader: LoopbackGrader, present: Certificate
 ) -> None:
-    monkeypatch.setattr(gateway_module, "_ssl_context", ssl.create_default_context)
-    gateway = GraderGateway(admit_private=True)
+    monkeypatch.setattr(connections, "_trusting_public_authorities", ssl.create_default_context)
     usable = pinned(grader.url, present.fingerprint)
-    assert refusal(gateway, usable).reason_code == "grader_unreachable"
-    gateway.close()
+    with connections.connection_pool(admit_private=True) as pool:
+        assert refusal(GraderGateway(pool), usable).reason_code == "grader_unreachable"
 
 
 def test_a_renewal_between_two_pins_is_not_noticed(
@@ -149,13 +147,13 @@ def test_a_renewal_between_two_pins_is_not_noticed(
     first = pinned(grader.url, present.fingerprint)
     for certificate, passes in ((present, True), (following, False)):
         certificate.serve_from(server_side)
-        gateway = GraderGateway(admit_private=True)
-        assert ask(gateway, both)
-        if passes:
-            assert ask(gateway, first)
-        else:
-            assert refusal(gateway, first).reason_code == "certificate_mismatch"
-        gateway.close()
+        with connections.connection_pool(admit_private=True) as pool:
+            gateway = GraderGateway(pool)
+            assert ask(gateway, both)
+            if passes:
+                assert ask(gateway, first)
+            else:
+                assert refusal(gateway, first).reason_code == "certificate_mismatch"
 
 
 def test_a_pooled_connection_is_looked_at_by_each_call_that_it_serves(

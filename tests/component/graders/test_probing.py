@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from autotune_platform.graders.repository import HEALTH_SHARDS
+from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.outbox import event_in
 from tests.support.graders import LoopbackGrader, loopback_grader
@@ -158,7 +159,7 @@ def test_a_deleted_grader_is_gone_from_the_probes(
     platform.call("DELETE", f"/api/v1/graders/{grader_id}")
     assert platform.probe_graders()["probed"] == 0
     assert all(
-        Table.named("registry").query(f"health#{shard}").items == []
+        Table("registry", clients.dynamodb()).query(f"health#{shard}").items == []
         for shard in range(HEALTH_SHARDS)
     )
 

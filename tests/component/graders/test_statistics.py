@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform
@@ -112,7 +113,7 @@ def test_usage_is_of_all_organisations_together_and_names_none(
     stranger = platform.new_organization("second")
     score(platform, grader_id, {}, {})
     submitter = score(platform, grader_id, *MIXED, api_key=stranger)
-    metered = Table.named("registry").query(grader_id, starting="metering#").items
+    metered = Table("registry", clients.dynamodb()).query(grader_id, starting="metering#").items
     month = metered[0]["sk"].split("#")[1]
     used = usage(platform, grader_id, query={"month": month})
     assert used.json == {
@@ -156,7 +157,7 @@ def test_a_version_that_is_none_is_refused(
 def test_at_most_fifty_versions_are_listed_and_all_are_counted(
     platform: Platform, grader_id: str
 ) -> None:
-    table = Table.named("registry")
+    table = Table("registry", clients.dynamodb())
     for number in range(60):
         table.put_new({"pk": grader_id, "sk": f"statistics#{number}#0", "scored": number + 1})
     figures = stats(platform, grader_id).json

@@ -7,10 +7,10 @@ import boto3
 import pytest
 
 from autotune_platform.completions.models import Batch
-from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.recovery import OpenBatchService
+from autotune_platform.wiring.scoring import SubmissionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 from tests.support.projected import events, everything, forget, subscribe, tallies
@@ -86,7 +86,7 @@ def test_what_sleeps_is_not_driven_although_a_word_came_for_its_batch(
     platform.dispatch(platform.queued())
     (progress,) = platform.runs()
     platform.grade(progress)
-    completions = CompletionService.from_environment(SubmissionEnvironment.parse())
+    completions = SubmissionParts(SubmissionEnvironment.parse()).completions
     for _ in range(6):  # as often as would end it
         completions.have_looked_at([accepted["batchId"]])
         assert platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}

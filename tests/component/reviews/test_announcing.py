@@ -73,8 +73,8 @@ def test_changes_of_a_review_are_not_told(reviewing):
 
 
 def test_the_link_of_an_event_holds_as_long_as_its_review(reviewing):
-    review = api.service()._records.find(reviewing.request())
-    links = api.links()
+    review = api.parts().review_records.find(reviewing.request())
+    links = api.parts().review_links
     payload = links.read(links.of_review(review).partition("#")[2])
     assert payload.expires_at == int(review.expires_at.timestamp())
     assert (payload.review_id, payload.shared) == (review.id, True)

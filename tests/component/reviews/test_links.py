@@ -102,7 +102,7 @@ def test_a_link_of_another_organisation_knows_nothing_of_a_review(reviewing):
 
 def test_no_token_can_be_made_or_changed_without_the_secret(reviewing):
     path = f"/api/v1/reviews/{reviewing.request()}"
-    token = api.links().token(payload_of(reviewing))
+    token = api.parts().review_links.token(payload_of(reviewing))
     assert get(reviewing, path, token).status == 200
     said, _, mac = token.partition(".")
     fields = json.loads(base64.urlsafe_b64decode(said + "=="))
@@ -123,7 +123,7 @@ def test_no_token_can_be_made_or_changed_without_the_secret(reviewing):
 
 
 def test_a_link_ends_by_its_time(reviewing):
-    token = api.links().token(payload_of(reviewing, expires_at=int(time.time()) - 1))
+    token = api.parts().review_links.token(payload_of(reviewing, expires_at=int(time.time()) - 1))
     refused = get(reviewing, "/api/v1/reviews", token)
     assert (refused.status, refused.json["code"]) == (401, "link_expired")
 
@@ -145,7 +145,7 @@ def test_a_link_out_of_range_names_the_field(reviewing, fields, field):
 
 def test_a_shared_link_needs_a_session_and_each_is_a_reviewer_of_its_own(reviewing):
     review_id = reviewing.request()
-    url = api.links().of_review(api.service()._records.find(review_id))
+    url = api.parts().review_links.of_review(api.parts().review_records.find(review_id))
     assert reviewing.next(**reviewing.bearer(url)).status == 401
     assert reviewing.next(**reviewing.bearer(url, session="short")).status == 401
     first, second = (reviewing.bearer(url, session=one * 8) for one in "ab")
@@ -158,8 +158,10 @@ def test_a_shared_link_needs_a_session_and_each_is_a_reviewer_of_its_own(reviewi
 
 def test_a_published_name_does_not_open_the_session_that_it_stands_for(reviewing):
     first, second = (reviewing.request() for _ in range(2))
-    records = api.service()._records
-    urls = [api.links().of_review(records.find(review_id)) for review_id in (first, second)]
+    records = api.parts().review_records
+    urls = [
+        api.parts().review_links.of_review(records.find(review_id)) for review_id in (first, second)
+    ]
     session = "SessionOfSomebody"
     names = [
         reviewing.next(**reviewing.bearer(url, session=session)).json["review"]["lease"]["holder"]

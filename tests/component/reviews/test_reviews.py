@@ -9,6 +9,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Caller
 from autotune_platform.judging.human.models import MOST_NAMES_NOTED, Preliminary
 from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from functions.reviews import api
 
@@ -34,7 +35,7 @@ def clock():
             return datetime.now(UTC) + self.ahead
 
     turned = Clock()
-    api.service().now = turned
+    api.parts().reviews.now = turned
     return turned
 
 
@@ -90,7 +91,7 @@ def test_which_graders_were_asked_is_not_told_to_reviewers(reviewing):
 def test_many_who_saw_what_graders_said_are_noted_in_bounded_space(reviewing):
     crowd = frozenset(f"reviewer-{number}" for number in range(MOST_NAMES_NOTED - 1))
     review_id = reviewing.request(preliminary=PRELIMINARY, preliminary_seen_by=crowd)
-    records = ReviewRecords(Table.named("completions"))
+    records = ReviewRecords(Table("completions", clients.dynamodb()))
     assert not records.find(review_id).was_shown_to("anna")
     for api_key in (reviewing.anna, reviewing.ben):
         seen = reviewing.read(review_id, query={"include": "preliminary"}, api_key=api_key)
@@ -135,7 +136,7 @@ def test_people_who_ask_at_the_same_time_get_different_reviews(reviewing, atomic
         )
         for number in range(8)
     ]
-    service = api.service()
+    service = api.parts().reviews
     with ThreadPoolExecutor(len(callers)) as people:
         taken = list(people.map(lambda caller: service.next(caller, skip=[])[0], callers))
     got = [review.id for review in taken if review is not None]
@@ -246,7 +247,7 @@ def test_an_answer_is_the_completions_verdict_and_can_be_repeated(reviewing):
 def test_what_follows_from_an_answer_is_made_good_when_it_is_repeated(reviewing, monkeypatch):
     """The process may end between the record and the verdict."""
     review_id = reviewing.request()
-    service = api.service()
+    service = api.parts().reviews
     with monkeypatch.context() as broken:
         broken.setattr(service, "_settling", None)
         assert reviewing.answer(review_id, api_key=reviewing.anna).status == 500
@@ -263,7 +264,7 @@ def test_an_answer_wakes_the_run_that_waits_for_it(reviewing, monkeypatch):
         def wake(self, run_id):
             woken.append(run_id)
 
-    monkeypatch.setattr(api.service(), "_waits", Waits())
+    monkeypatch.setattr(api.parts().reviews, "_waits", Waits())
     reviewing.answer(reviewing.request(run_id="run_1"))
     reviewing.answer(reviewing.request())
     assert woken == ["run_1"]
@@ -288,7 +289,7 @@ def test_what_expired_is_offered_to_nobody(reviewing, clock):
     assert reviewing.post(review_id, "claim").json["code"] == "review_expired"
     # Nobody closed it yet: a person's word is worth more than the fall-back.
     assert reviewing.answer(held, api_key=reviewing.anna).status == 200
-    records = ReviewRecords(Table.named("completions"))
+    records = ReviewRecords(Table("completions", clients.dynamodb()))
     closed = records.expire(records.find(review_id))
     assert closed.state == "expired"
     assert records.expire(closed) == closed
@@ -297,14 +298,14 @@ def test_what_expired_is_offered_to_nobody(reviewing, clock):
 
 def test_what_was_answered_does_not_expire(reviewing):
     review_id = reviewing.request()
-    records = ReviewRecords(Table.named("completions"))
+    records = ReviewRecords(Table("completions", clients.dynamodb()))
     before = records.find(review_id)
     reviewing.answer(review_id)
     assert records.expire(before).state == "answered"
 
 
 def test_a_review_is_asked_for_once(reviewing):
-    records = ReviewRecords(Table.named("completions"))
+    records = ReviewRecords(Table("completions", clients.dynamodb()))
     review = records.find(reviewing.request())
     assert review.id == derived_id("rev", review.completion_id, review.panel_id)
     reviewing.answer(review.id, 0.25)
@@ -383,11 +384,11 @@ def test_what_was_canceled_and_forgotten_leaves_the_pool(reviewing):
     completion_id = reviewing.read(canceled)["completionId"]
     cancel = f"/api/v1/completions/{completion_id}/cancel"
     assert reviewing.platform.call("POST", cancel).status == 200
-    table = Table.named("completions")
+    table = Table("completions", clients.dynamodb())
     table.delete(completion_id, "content")
-    api.service().now = lambda: datetime.now(UTC) + timedelta(days=2)  # nobody came in time
+    api.parts().reviews.now = lambda: datetime.now(UTC) + timedelta(days=2)  # nobody came in time
     try:
         assert reviewing.next_id(api_key=reviewing.anna) is None
     finally:
-        api.service().now = lambda: datetime.now(UTC)
+        api.parts().reviews.now = lambda: datetime.now(UTC)
     assert reviewing.read(canceled)["state"] == "withdrawn"

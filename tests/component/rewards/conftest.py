@@ -13,9 +13,9 @@ import pytest
 
 from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.rewards.service import RewardUrlService
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.verdicts.models import Verdict
+from autotune_platform.wiring.scoring import SubmissionParts
 from functions.rewards import answer_trainers
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform
@@ -47,12 +47,12 @@ class Rewarded:
 
     def asking(self) -> Asking:
         """Return a service of its own, as another process has."""
-        service = Asking.from_environment(SubmissionEnvironment.parse())
+        service = SubmissionParts(SubmissionEnvironment.parse()).asking
         service.now = self.now
         return service
 
     def reward_url(self) -> RewardUrl:
-        proving = RewardUrlService.from_environment(SubmissionEnvironment.parse())
+        proving = SubmissionParts(SubmissionEnvironment.parse()).reward_urls
         return proving.prove(self.path.removeprefix("/r/"))
 
     def ask(self, *responses: str, wait_seconds: float = 0) -> list[Verdict | None]:
@@ -102,7 +102,7 @@ def rewarded(
     grader.judge = scoring_by_text(grader)  # type: ignore[method-assign]
     task_id = platform.new_task(grader_id)
     made = Rewarded(platform, grader, task_id, platform.new_reward_url(task_id))
-    answer_trainers.answers()._asking.now = made.now
+    answer_trainers.parts().asking.now = made.now
     return made
 
 

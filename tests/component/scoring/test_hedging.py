@@ -33,7 +33,7 @@ class Race:
         self.decided = threading.Event()
         self.request_ids: list[str] = []
         self._arrivals = Arrivals()
-        decisions = grade_chunk.service()._decisions
+        decisions = grade_chunk.parts().decisions
         decide = decisions.decide
 
         def decide_and_tell(*arguments: Any, **options: Any) -> None:

@@ -10,11 +10,10 @@ import boto3
 import pytest
 
 from autotune_platform.completions.repository import ChunkQueues
-from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.resolving import Settling
-from autotune_platform.verdicts.panels import panel_records
+from autotune_platform.wiring.scoring import ProjectionParts
 from functions.completions import api
 from functions.scoring import grade_chunk
 from tests.component.scoring.conftest import Trio
@@ -139,8 +138,8 @@ def test_a_panel_is_stored_and_read_once_in_a_process(trio: Trio) -> None:
     trio.platform.submit(task_id, {})
     assert calls("PutItem") == first - 1
     trio.platform.dispatch(trio.platform.queued())
-    panel_records.cache_clear()
-    grade_chunk.service.cache_clear()
+
+    grade_chunk.parts.cache_clear()
     killer.called.clear()
     spent = []
     for run in trio.platform.runs()[:2]:
@@ -267,8 +266,8 @@ def test_a_submission_taken_over_queues_every_members_chunk(
         refuse = Mock(side_effect=UnavailableError("busy", retry_after_seconds=1))
         broken.setattr(ChunkQueues, "send", refuse)
         assert trio.platform.submit(task_id, {}, {}, headers=headers).status == 503
-    panel_records.cache_clear()  # another process takes over
-    api.submissions.cache_clear()
+
+    api.parts.cache_clear()  # another process takes over
     accepted = trio.platform.submit(task_id, {}, {}, headers=headers)
     assert accepted.status == 202
     chunks = [json.loads(record["body"]) for record in trio.platform.queued()]
@@ -326,7 +325,7 @@ def test_opinions_that_the_stream_lost_are_made_good(
 ) -> None:
     webhook_id, batch_id = projected
     once = everything(webhook_id)
-    projection = VerdictProjection.from_environment(ProjectionEnvironment.parse())
+    projection = ProjectionParts(ProjectionEnvironment.parse()).projection
     batch = projection._completions.batches([batch_id])[batch_id]
     verdicts = [
         record

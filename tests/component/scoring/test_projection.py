@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import derived_id
-from autotune_platform.completions.service import CompletionService
 from autotune_platform.projections.placing import UnknownPlaceError
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.projections.tallies import TallyRepository
@@ -18,6 +17,7 @@ from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.webhooks.publisher import EventPublisher
+from autotune_platform.wiring.scoring import ProjectionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler
@@ -50,7 +50,7 @@ def webhook_id(platform: Platform) -> str:
 
 
 def projection() -> VerdictProjection:
-    return VerdictProjection.from_environment(ProjectionEnvironment.parse())
+    return ProjectionParts(ProjectionEnvironment.parse()).projection
 
 
 def test_the_verdicts_of_a_batch_are_told_and_counted(
@@ -109,7 +109,7 @@ def test_cancellations_and_our_own_failures_are_told_and_counted_too(
     accepted = platform.submit(task_id, {}, {}).json
     first, second = accepted["completionIds"]
     platform.call("POST", f"/api/v1/completions/{first}/cancel")
-    header = CompletionService.from_environment(ProjectionEnvironment.parse()).headers([second])
+    header = ProjectionParts(ProjectionEnvironment.parse()).completions.headers([second])
     failure = verdict_of(header[second], Judgement(reason_code="platform_error"))
     projection()._verdicts.decide(failure)
     platform.project()
@@ -257,7 +257,7 @@ def test_many_at_once_count_each_verdict_once(
 def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[Verdict]:
     """Decide a batch by so many versions of its grader that one transaction cannot count them."""
     ids = platform.submit(task_id, *({} for _ in range(number))).json["completionIds"]
-    headers = CompletionService.from_environment(ProjectionEnvironment.parse()).headers(ids)
+    headers = ProjectionParts(ProjectionEnvironment.parse()).completions.headers(ids)
     return [
         verdict_of(headers[id_], Judgement(abstained=True, reported_version=f"v{place}"))
         for place, id_ in enumerate(ids)

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.human.models import Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Table
+from autotune_platform.wiring.scoring import GradingParts
 from functions.operations import sweep_batches
 from tests.component.scoring.conftest import Trio
 from tests.support.graders import scoring
@@ -33,19 +34,19 @@ def _disagreeing(trio: Trio) -> None:
 
 def settling(*, after: timedelta = timedelta(0)) -> Settling:
     """Return the service as it is at a later time."""
-    made = Settling.from_environment(GradingEnvironment.parse())
+    made = GradingParts(GradingEnvironment.parse()).settling
     made._now = lambda: datetime.now(UTC) + after
     return made
 
 
 def settle(completion_id: str, *, after: timedelta = timedelta(0)) -> dict[str, datetime]:
-    headers = CompletionService.from_environment(GradingEnvironment.parse()).headers
+    headers = GradingParts(GradingEnvironment.parse()).completions.headers
     return settling(after=after).settle(headers([completion_id]), run_id=None)
 
 
 def review_of(trio: Trio, completion_id: str) -> Review:
-    records = ReviewRecords(Table.named("completions"))
-    headers = CompletionService.from_environment(GradingEnvironment.parse()).headers
+    records = ReviewRecords(Table("completions", clients.dynamodb()))
+    headers = GradingParts(GradingEnvironment.parse()).completions.headers
     panel_id = headers([completion_id])[completion_id].grader_id
     id_ = review_id(completion_id, panel_id)
     return records.find_many([id_])[id_]
@@ -61,7 +62,7 @@ def answer(review: Review, **fields: Any) -> None:
         **fields,
     }
     changes = {"state": "answered", "answer": said}
-    assert Table.named("completions").update(review.id, "review", changes) is not None
+    assert Table("completions", clients.dynamodb()).update(review.id, "review", changes) is not None
 
 
 def asked(trio: Trio, **review: Any) -> str:
@@ -89,7 +90,7 @@ def test_a_person_is_asked_with_what_graders_came_to(trio: Trio) -> None:
     assert review.preliminary is not None
     assert (review.preliminary.state, review.preliminary.value) == ("scored", pytest.approx(2 / 3))
     assert [opinion.grader_id for opinion in review.preliminary.opinions] == trio.ids
-    stored = Table.named("completions").get(review.id, "review")
+    stored = Table("completions", clients.dynamodb()).get(review.id, "review")
     assert stored is not None
     assert stored["reviewState"] == f"{review.organization_id}#open"
     assert stored["reviewTime"].endswith(f"#{review.id}")
@@ -179,7 +180,7 @@ def test_a_person_has_no_longer_than_the_completion(trio: Trio) -> None:
         trio.platform.grade(run)
     (completion_id,) = accepted["completionIds"]
     review = review_of(trio, completion_id)
-    header = CompletionService.from_environment(GradingEnvironment.parse()).headers([completion_id])
+    header = GradingParts(GradingEnvironment.parse()).completions.headers([completion_id])
     assert review.expires_at == header[completion_id].deadline
 
 
@@ -211,7 +212,7 @@ def test_the_sweeper_lets_people_take_their_time_and_ends_it(
     trio: Trio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     completion_id = asked(trio, expiresAfterSeconds=60)
-    header = CompletionService.from_environment(GradingEnvironment.parse()).headers([completion_id])
+    header = GradingParts(GradingEnvironment.parse()).completions.headers([completion_id])
     batch_id = header[completion_id].batch_id
     for _ in range(7):
         assert trio.platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}
@@ -227,18 +228,18 @@ def test_the_sweeper_lets_people_take_their_time_and_ends_it(
 
 
 def make_due(batch_id: str) -> None:
-    table = Table.named("completions")
+    table = Table("completions", clients.dynamodb())
     table.update(batch_id, "batch", {"dueAt": "2020-01-01T00:00:00.000+00:00"})
 
 
 def sweeper_settling(monkeypatch: pytest.MonkeyPatch, now: Callable[[], datetime]) -> None:
-    monkeypatch.setattr(sweep_batches.service()._batches._settling, "_now", now)
+    monkeypatch.setattr(sweep_batches.parts().settling, "_now", now)
 
 
 @pytest.fixture
 def human_id(trio: Trio) -> str:
     """A verified grader that is a person."""
-    Table.named("registry").update(trio.ids[0], RECORD, {"kind": "human"})
+    Table("registry", clients.dynamodb()).update(trio.ids[0], RECORD, {"kind": "human"})
     return trio.ids[0]
 
 
@@ -295,7 +296,7 @@ def test_a_recorded_answer_counts_although_the_text_has_expired(trio: Trio, huma
     trio.platform.grade(next(iter(runs.values())))
     (completion_id,) = accepted["completionIds"]
     answer(review_of(trio, completion_id), value=1.0)
-    Table.named("completions").delete(completion_id, "content")
+    Table("completions", clients.dynamodb()).delete(completion_id, "content")
     assert trio.platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert trio.verdict(completion_id)["decidedBy"] == "person"
 

@@ -3,6 +3,7 @@
 import pytest
 
 from autotune.protocol.ids import new_id
+from autotune_platform.runtime import clients
 from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader
@@ -254,7 +255,7 @@ def test_each_of_several_graders_must_be_usable(
 
 def test_a_person_judges_alone(platform: Platform, three: list[str]) -> None:
     person, *others = three
-    Table.named("registry").update(person, RECORD, {"kind": "human"})
+    Table("registry", clients.dynamodb()).update(person, RECORD, {"kind": "human"})
     refused = platform.call(
         "POST", "/api/v1/tasks", {"name": "t", "graders": named(others[0], person)}
     )
@@ -267,7 +268,7 @@ def test_a_person_judges_alone(platform: Platform, three: list[str]) -> None:
 
 def test_a_task_from_before_panels_has_its_grader(platform: Platform, three: list[str]) -> None:
     task_id = platform.new_task(three[0])
-    table = Table.named("registry")
+    table = Table("registry", clients.dynamodb())
     table.update(task_id, RECORD, {}, remove=["graders", "aggregation"])
     task = platform.call("GET", f"/api/v1/tasks/{task_id}").json["task"]
     assert task["graders"] == [{"graderId": three[0], "weight": 1.0}]

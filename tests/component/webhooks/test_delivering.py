@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks import sending
 from autotune_platform.webhooks.deliveries import DeliveryRepository
@@ -207,7 +208,7 @@ def test_whoever_disables_or_deletes_a_webhook_is_not_sent_the_rest_of_a_backlog
     publish(platform, 30)
     platform.deliver()
     assert len(subscriber.received) <= 8
-    items = DeliveryRepository(Table.named("deliveries")).newest(
+    items = DeliveryRepository(Table("deliveries", clients.dynamodb())).newest(
         subscription.id, after=None, page_size=100
     )
     reasons = [one.last_error for one in items if one.status == "failed"]
@@ -222,7 +223,7 @@ def test_a_name_that_turns_private_is_not_called(
     subscription = subscribe(platform, subscriber)
     (event,) = publish(platform)
     monkeypatch.setenv("ADMIT_PRIVATE_ADDRESSES", "false")
-    deliver_events.service.cache_clear()
+    deliver_events.parts.cache_clear()
     drain(subscription)
     assert subscriber.received == []
     assert subscription.delivery(event)["lastError"] == "address_refused"

@@ -16,6 +16,7 @@ from autotune_platform.webhooks.drains import CALL_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Event, Webhook
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.wiring.outbound import WebhookParts
 from tests.support.platform import Platform
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -44,18 +45,18 @@ def webhook(**changes: Any) -> Webhook:
         "updated_at": NOW,
     }
     made = Webhook(**{**fields, **changes})
-    WebhookRepository(Table.named("registry")).add(made)
+    WebhookRepository(Table("registry", clients.dynamodb())).add(made)
     return made
 
 
 def publisher(*, seconds_later: float = 0) -> EventPublisher:
-    made = EventPublisher.from_environment(WebhookEnvironment.parse())
+    made = WebhookParts(WebhookEnvironment.parse()).publisher
     made.now = lambda: datetime.now(UTC) + timedelta(seconds=seconds_later)
     return made
 
 
 def deliveries(made: Webhook) -> list[dict[str, Any]]:
-    return Table.named("deliveries").query(made.id, starting="evt_").items
+    return Table("deliveries", clients.dynamodb()).query(made.id, starting="evt_").items
 
 
 def test_every_webhook_that_wants_an_event_gets_it(platform: Platform) -> None:
@@ -84,7 +85,7 @@ def test_every_webhook_that_wants_an_event_gets_it(platform: Platform) -> None:
 def test_publishing_again_changes_no_delivery_and_wakes_again(platform: Platform) -> None:
     made = webhook()
     publisher().publish([event()])
-    Table.named("deliveries").update(made.id, event().id, {"status": "delivered"})
+    Table("deliveries", clients.dynamodb()).update(made.id, event().id, {"status": "delivered"})
     platform.queued("webhooks")
     publisher(seconds_later=CALL_SECONDS).publish([event(), event("two")])
     assert {item["sk"]: item["status"] for item in deliveries(made)} == {
@@ -122,7 +123,7 @@ def test_one_message_wakes_for_all_that_is_published_before_it_arrives(platform:
 
 def test_whoever_drains_is_left_word_and_sent_no_message(platform: Platform) -> None:
     made = webhook()
-    drains = VersionedStates(Table.named("deliveries"), kept_seconds=60)
+    drains = VersionedStates(Table("deliveries", clients.dynamodb()), kept_seconds=60)
     now = datetime.now(UTC).timestamp()
     drains.change(
         drain_key(made.id), Drain, now, lambda drain: drain.taken("another", now, seconds=60)

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Self
 
 from cachetools import TTLCache
 
@@ -21,10 +19,8 @@ from autotune_platform.access.models import (
     Resource,
     Scope,
 )
-from autotune_platform.access.repository import AccessRepository, KmsMacs
+from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.secrets import DerivedSecrets
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import Environment
 from autotune_platform.runtime.errors import (
     ForbiddenError,
     NotFoundError,
@@ -32,7 +28,6 @@ from autotune_platform.runtime.errors import (
     StaleRequestError,
     UnauthenticatedError,
 )
-from autotune_platform.storage.table import Table
 
 _CACHED_KEYS = 1_024
 # A revoked key works at most this much longer in a function that has just seen it.
@@ -46,14 +41,6 @@ class AccessService:
         self._repository = repository
         self._secrets = secrets
         self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return the service on the tables and keys that the environment names."""
-        return cls(
-            repository=AccessRepository(Table.named(environment.registry_table)),
-            secrets=derived_secrets(environment.secrets_key_id),
-        )
 
     def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
         """Return the key that a request names, active or revoked; nothing is proven by that."""
@@ -180,12 +167,6 @@ class AccessService:
         )
         self._repository.add_key(key)
         return key, f"{key_id}.{self._secrets.derive('api-key', key_id, key.secret_version)}"
-
-
-@lru_cache(maxsize=1)
-def derived_secrets(key_id: str) -> DerivedSecrets:
-    """Return the process's secrets under a KMS HMAC key."""
-    return DerivedSecrets(KmsMacs(key_id, clients.kms()))
 
 
 def permitted_scope(caller: Caller, resource: Resource, action: Action) -> Scope:

@@ -4,10 +4,7 @@ import gzip
 import io
 from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Self
-
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import AuditExportEnvironment
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -25,11 +22,6 @@ class AuditArchive:
     def __init__(self, *, bucket: str, s3: "S3Client") -> None:
         self._bucket = bucket
         self._s3 = s3
-
-    @classmethod
-    def from_environment(cls, environment: AuditExportEnvironment) -> Self:
-        """Return the archive in the bucket that the environment names."""
-        return cls(bucket=environment.audit_bucket, s3=clients.s3())
 
     def write(self, organization_id: str, day: date, lines: Iterable[str]) -> int:
         """Write lines in parts of about 16 MB before compression; return how many lines there were.

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Self
 
 from aws_lambda_powertools import Logger
 
@@ -14,7 +13,6 @@ from autotune.protocol.ids import ID_BODY, new_id
 from autotune_platform.access.models import Caller, Key
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.environment import AuditEnvironment
 
 logger = Logger()
 
@@ -105,11 +103,6 @@ class CallAudit:
 
     def __init__(self, *, repository: AuditRepository) -> None:
         self._repository = repository
-
-    @classmethod
-    def from_environment(cls, environment: AuditEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(repository=AuditRepository.brief(environment))
 
     def write(self, call: CallInProgress, *, status: int, code: str | None) -> None:
         """Write a call's entry, or log it where it is nobody's or cannot be written.

@@ -7,7 +7,6 @@ writes the same objects again.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Self
 
 from aws_lambda_powertools import Logger
 
@@ -15,7 +14,6 @@ from autotune_platform.access.service import AccessService
 from autotune_platform.audit.archive import AuditArchive
 from autotune_platform.audit.progress import ExportProgress, ExportProgressRepository
 from autotune_platform.audit.repository import RETENTION, AuditRepository
-from autotune_platform.runtime.environment import AuditExportEnvironment
 
 logger = Logger()
 
@@ -48,16 +46,6 @@ class AuditExport:
         self._progress = progress
         self._archive = archive
         self._access = access
-
-    @classmethod
-    def from_environment(cls, environment: AuditExportEnvironment) -> Self:
-        """Return the service on the table and the bucket that the environment names."""
-        return cls(
-            repository=AuditRepository.from_environment(environment),
-            progress=ExportProgressRepository.from_environment(environment),
-            archive=AuditArchive.from_environment(environment),
-            access=AccessService.from_environment(environment),
-        )
 
     def catch_up(self, *, now: datetime, has_time: Callable[[], bool]) -> int:
         """Export what is due, as far as there is time; return how many entries were written.

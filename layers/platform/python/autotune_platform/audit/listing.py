@@ -1,13 +1,11 @@
 """Reading the audit log: one organisation, the newest first, at most 90 days back."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Self
 
 from autotune.protocol.audit import AuditedCall, AuditEntry
 from autotune.protocol.limits import MAX_AUDIT_DAYS
 from autotune_platform.access.models import Caller
 from autotune_platform.audit.repository import AuditRepository
-from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 
@@ -22,11 +20,6 @@ class AuditListing:
 
     def __init__(self, *, repository: AuditRepository) -> None:
         self._repository = repository
-
-    @classmethod
-    def from_environment(cls, environment: AuditEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(repository=AuditRepository.from_environment(environment))
 
     def page(
         self,

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Self
+from typing import Any
 
-from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.table import Table
 
 _PK, _SK = "export", "progress"
@@ -23,11 +22,6 @@ class ExportProgressRepository:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-
-    @classmethod
-    def from_environment(cls, environment: AuditEnvironment) -> Self:
-        """Return the repository on the table that the environment names."""
-        return cls(Table.named(environment.audit_table))
 
     def get_or_start(self, *, first_day: date) -> ExportProgress:
         """Return the progress; the first export ever starts with ``first_day``."""

@@ -6,13 +6,10 @@ far behind the day of its export.
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from typing import Self
 
 from pydantic import TypeAdapter
 
 from autotune.protocol.audit import AuditEntry
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
 
@@ -25,20 +22,8 @@ _entries: TypeAdapter[AuditEntry] = TypeAdapter(AuditEntry)
 class AuditRepository:
     """Entries in the ``audit`` table."""
 
-    def __init__(self, name: str, table: Table) -> None:
-        self._name = name
+    def __init__(self, table: Table) -> None:
         self._table = table
-
-    @classmethod
-    def from_environment(cls, environment: AuditEnvironment) -> Self:
-        """Return the repository on the table that the environment names."""
-        return cls(environment.audit_table, Table.named(environment.audit_table))
-
-    @classmethod
-    def brief(cls, environment: AuditEnvironment) -> Self:
-        """Return one whose calls give up after seconds, for writing at the end of a request."""
-        name = environment.audit_table
-        return cls(name, Table(name, clients.brief_dynamodb()))
 
     def add(self, organization_id: str, entry: AuditEntry) -> None:
         """Store an entry; storing it again changes nothing."""
@@ -48,7 +33,7 @@ class AuditRepository:
         """Return what stores an entry in a transaction with other additions."""
         item = _item(organization_id, entry)
         pk, sk = item.pop("pk"), item.pop("sk")
-        return Addition(table=self._name, pk=pk, sk=sk, changes=item)
+        return Addition(table=self._table.name, pk=pk, sk=sk, changes=item)
 
     def newest(
         self,

@@ -14,9 +14,7 @@ from typing import Protocol, Self
 
 from autotune_platform.budgets.circuit import WINDOW_SECONDS, Circuit
 from autotune_platform.budgets.repository import BudgetRepository
-from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.storage.table import Table
 
 LONGEST_PAUSE_SECONDS = 10
 """Longest that a call waits for its moment inside a function; a run that sleeps is cheaper then."""
@@ -66,11 +64,6 @@ class Admission:
         self.sleep = sleep
         self._passed: dict[str, tuple[int, float]] = {}
         self._lock = threading.Lock()
-
-    @classmethod
-    def from_environment(cls, environment: GradingEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(budgets=BudgetRepository(Table.named(environment.budgets_table)))
 
     def admit(
         self, scope: str, limits: Limits, *, calls: int, seconds_left: Callable[[], float]

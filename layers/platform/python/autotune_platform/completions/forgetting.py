@@ -1,12 +1,11 @@
 """Deleting the large texts of completions whose items the table removed."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.completions.removed_content import RemovedContent, removed_in
-from autotune_platform.runtime.environment import ContentEnvironment
 
 logger = Logger()
 
@@ -16,11 +15,6 @@ class ContentForgetting:
 
     def __init__(self, *, content: RemovedContent) -> None:
         self._content = content
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the bucket that the environment names."""
-        return cls(content=RemovedContent.from_environment(environment))
 
     def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Delete the large texts of the removed items that records tell of, and of no other.

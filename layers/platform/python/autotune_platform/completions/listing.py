@@ -1,15 +1,11 @@
 """Listing verdicts, with or without what was judged, to who may see them."""
 
-from typing import Self
-
 from autotune.protocol.completions import ScoredCompletion
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.wire import completion_on_wire, verdict_on_wire
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.http.sizes import response_bytes
-from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.score_index import ScorePosition
@@ -35,17 +31,6 @@ class ScoreListing:
         self._verdicts = verdicts
         self._completions = completions
         self._graders = graders
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        verdicts = VerdictService.from_environment(environment)
-        return cls(
-            walk=ScoreWalk(verdicts=verdicts, tasks=TaskService.from_environment(environment)),
-            verdicts=verdicts,
-            completions=CompletionService.from_environment(environment),
-            graders=GraderDirectory.from_environment(environment),
-        )
 
     def page(
         self,

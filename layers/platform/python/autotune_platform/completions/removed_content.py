@@ -1,11 +1,9 @@
 """The large texts that are left in S3 when the table removes the items that name them."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from autotune_platform.completions.content import CONTENT, object_key
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 
@@ -29,11 +27,6 @@ class RemovedContent:
     def __init__(self, *, bucket: str, s3: "S3Client") -> None:
         self._bucket = bucket
         self._s3 = s3
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the objects in the bucket that the environment names."""
-        return cls(bucket=environment.content_bucket, s3=clients.s3())
 
     def delete(self, completion_ids: Sequence[str]) -> None:
         """Delete the large texts of completions; most have none.

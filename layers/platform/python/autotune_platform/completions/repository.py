@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
@@ -18,8 +18,6 @@ from autotune_platform.completions.models import (
     CompletionText,
     PackedText,
 )
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.threads import in_parallel
@@ -47,15 +45,6 @@ class CompletionRepository:
         self._table = table
         self._bucket = bucket
         self._s3 = s3
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the repository on the table and bucket that the environment names."""
-        return cls(
-            table=Table.named(environment.completions_table),
-            bucket=environment.content_bucket,
-            s3=clients.s3(),
-        )
 
     def add_batch(self, batch: Batch) -> bool:
         """Store a new batch; return False where its id is taken."""

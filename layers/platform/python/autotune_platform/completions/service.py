@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.models import (
@@ -16,7 +16,6 @@ from autotune_platform.completions.models import (
 )
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader, Verdict
@@ -65,15 +64,6 @@ class CompletionService:
         self._repository = repository
         self._verdicts = verdicts
         self._graders = graders
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(
-            repository=CompletionRepository.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            graders=GraderDirectory.from_environment(environment),
-        )
 
     def get(self, caller: Caller, completion_id: str) -> Completion:
         """Return a completion of the caller's organisation.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
-from typing import Self
 
 from autotune.protocol.completions import NewCompletion, Priority
 from autotune.protocol.ids import derived_id, new_id
@@ -26,8 +25,6 @@ from autotune_platform.completions.models import (
 from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import (
     AutotuneError,
     ConflictError,
@@ -38,7 +35,7 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
-from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords, panel_records
+from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 
 # Queue, run and writing, on top of what the grader itself takes.
 _PLATFORM_LATENCY_MS = 500
@@ -77,20 +74,6 @@ class SubmissionService:
         self._tasks = tasks
         self._graders = graders
         self._panels = panels
-
-    @classmethod
-    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
-        """Return the service on the tables and queues that the environment names."""
-        return cls(
-            repository=CompletionRepository.from_environment(environment),
-            queues=ChunkQueues(
-                urls=environment.queue_urls,
-                sqs=clients.sqs(),
-            ),
-            tasks=TaskService.from_environment(environment),
-            graders=GraderDirectory.from_environment(environment),
-            panels=panel_records(environment.completions_table),
-        )
 
     def submit(
         self,

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
 
 from autotune.protocol.exports import CreateExportRequest, ExportFormat
 from autotune.protocol.ids import new_id
@@ -15,7 +14,6 @@ from autotune_platform.exports.models import Export
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
 from autotune_platform.exports.records import Record, Skipped, record_maker
 from autotune_platform.exports.scratch import scratch_folder
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import AnswerTooLargeError
 
 DIRECT_MEDIA_TYPES: Mapping[ExportFormat, str] = {**MEDIA_TYPES, "jsonl": "application/jsonl"}
@@ -40,11 +38,6 @@ class DirectExport:
 
     def __init__(self, *, source: ExportSource) -> None:
         self._source = source
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(source=ExportSource.from_environment(environment))
 
     def export(self, caller: Caller, request: CreateExportRequest) -> Exported:
         """Return what matches a request of shape ``scores``.

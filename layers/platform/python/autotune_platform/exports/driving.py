@@ -6,16 +6,13 @@ tells by when it will have been heard of; an export that is overdue is driven ag
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Self
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.exports.models import START_WITHIN, Export
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.work import ExportWork
-from autotune_platform.runtime.environment import ExportDriveEnvironment
 from autotune_platform.runtime.executions import Executions
-from autotune_platform.storage.table import Table
 
 logger = Logger()
 
@@ -41,15 +38,6 @@ class ExportSweeper:
         self._repository = repository
         self._executions = executions
         self._work = work
-
-    @classmethod
-    def from_environment(cls, environment: ExportDriveEnvironment) -> Self:
-        """Return the sweeper on the table and state machine that the environment names."""
-        return cls(
-            repository=ExportRepository(Table.named(environment.registry_table)),
-            executions=Executions.of(environment.export_scores_arn),
-            work=ExportWork.from_environment(environment),
-        )
 
     def sweep(self) -> int:
         """Drive every overdue export again; return how many there were.

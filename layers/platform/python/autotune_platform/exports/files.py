@@ -5,12 +5,10 @@ import secrets
 import shutil
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from autotune.protocol.limits import EXPORT_LINK_SECONDS
 from autotune_platform.exports.models import Export, StoredFile
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ExportEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -29,15 +27,6 @@ class ExportFiles:
         self._bucket = bucket
         self._s3 = s3
         self._presigning_s3 = presigning_s3
-
-    @classmethod
-    def from_environment(cls, environment: ExportEnvironment) -> Self:
-        """Return the files in the bucket that the environment names."""
-        return cls(
-            bucket=environment.export_bucket,
-            s3=clients.s3(),
-            presigning_s3=clients.presigning_s3(),
-        )
 
     def store(
         self, export: Export, path: Path, *, name: str, media_type: str, records: int

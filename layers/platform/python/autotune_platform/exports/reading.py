@@ -8,14 +8,12 @@ size: the fewer at a time, the less. Mostly all of this is below 1 MB.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Self
 
 from autotune.protocol.grading import ScoreDimension
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CompletionText, PackedText
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.exports.models import Export, Position
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.tasks.service import TaskService
@@ -63,15 +61,6 @@ class ExportSource:
         self._tasks = tasks
         self._verdicts = verdicts
         self._completions = completions
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the source in the tables that the environment names."""
-        return cls(
-            tasks=TaskService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            completions=CompletionService.from_environment(environment),
-        )
 
     def require_task(self, caller: Caller, task_id: str | None) -> None:
         """See that a task is the organisation's, deleted or not; None stands for all of them.

@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Self
 
 from autotune.protocol.exports import (
     CreateExportRequest,
@@ -23,7 +22,6 @@ from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.wire import export_on_wire
-from autotune_platform.runtime.environment import ExportDriveEnvironment
 from autotune_platform.runtime.errors import (
     IdempotencyKeyReusedError,
     InvalidRequestError,
@@ -31,7 +29,6 @@ from autotune_platform.runtime.errors import (
     UnavailableError,
 )
 from autotune_platform.runtime.executions import Executions
-from autotune_platform.storage.table import Table
 
 
 @dataclass(frozen=True)
@@ -57,16 +54,6 @@ class ExportService:
         self._files = files
         self._executions = executions
         self._source = source
-
-    @classmethod
-    def from_environment(cls, environment: ExportDriveEnvironment) -> Self:
-        """Return the service on the tables, bucket and state machine that the environment names."""
-        return cls(
-            repository=ExportRepository(Table.named(environment.registry_table)),
-            files=ExportFiles.from_environment(environment),
-            executions=Executions.of(environment.export_scores_arn),
-            source=ExportSource.from_environment(environment),
-        )
 
     def create(
         self, caller: Caller, request: CreateExportRequest, *, idempotency_key: str | None

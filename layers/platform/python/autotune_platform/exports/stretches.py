@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 from autotune.protocol.exports import PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_CANDIDATES, MAX_EXPORT_PARTS
@@ -33,9 +32,7 @@ from autotune_platform.exports.records import (
 )
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.statistics import Summary
-from autotune_platform.runtime.environment import ExportEnvironment
 from autotune_platform.runtime.grouping import groups
-from autotune_platform.storage.table import Table
 
 CANDIDATES_PER_FILE = 500_000
 
@@ -72,15 +69,6 @@ class Stretches:
         self._source = source
         self._repository = repository
         self._files = files
-
-    @classmethod
-    def from_environment(cls, environment: ExportEnvironment) -> Self:
-        """Return what works on the tables and buckets that the environment names."""
-        return cls(
-            source=ExportSource.from_environment(environment),
-            repository=ExportRepository(Table.named(environment.registry_table)),
-            files=ExportFiles.from_environment(environment),
-        )
 
     def do(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> Stretch:
         """Go on from an export's position, at least a little even where there is no time.

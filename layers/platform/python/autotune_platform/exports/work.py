@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Self
 
 from aws_lambda_powertools import Logger
 
@@ -27,8 +26,6 @@ from autotune_platform.exports.models import (
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.scratch import scratch_folder
 from autotune_platform.exports.stretches import LocalFile, Stretch, Stretches
-from autotune_platform.runtime.environment import ExportEnvironment
-from autotune_platform.storage.table import Table
 
 logger = Logger()
 
@@ -48,15 +45,6 @@ class ExportWork:
         self._repository = repository
         self._files = files
         self._stretches = stretches
-
-    @classmethod
-    def from_environment(cls, environment: ExportEnvironment) -> Self:
-        """Return what works on the tables and buckets that the environment names."""
-        return cls(
-            repository=ExportRepository(Table.named(environment.registry_table)),
-            files=ExportFiles.from_environment(environment),
-            stretches=Stretches.from_environment(environment),
-        )
 
     def go_on(self, export_id: str, *, drive: int, seconds_left: Callable[[], float]) -> bool:
         """Do stretch after stretch; return whether there is nothing left to do for this drive."""

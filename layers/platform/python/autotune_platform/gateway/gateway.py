@@ -1,13 +1,9 @@
 """The way to graders: signs what is asked, checks what is answered, and tells failures apart."""
 
 import email.utils
-import ssl
 import time
 from datetime import UTC, datetime
-from functools import cache
-from typing import Self
 
-import certifi
 import httpcore
 
 from autotune.protocol.ids import new_id
@@ -20,16 +16,13 @@ from autotune.protocol.signing import (
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.gateway.models import UsableGrader
 from autotune_platform.outbound.connections import (
+    CONNECT_TIMEOUT_SECONDS,
     AddressRefusedError,
     CertificateMismatchError,
-    CheckedBackend,
     pinned,
     time_limit,
 )
-from autotune_platform.runtime.environment import GatewayEnvironment
 
-_CONNECT_TIMEOUT_SECONDS = 5
-_MAX_CONNECTIONS = 32
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 _LONGEST_RETRY_AFTER_SECONDS = 900
 
@@ -37,22 +30,8 @@ _LONGEST_RETRY_AFTER_SECONDS = 900
 class GraderGateway:
     """Calls graders over HTTPS: no redirects, checked addresses, bounded size and time."""
 
-    def __init__(self, *, admit_private: bool) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=_ssl_context(),
-            max_connections=_MAX_CONNECTIONS,
-            keepalive_expiry=20,
-            network_backend=CheckedBackend(admit_private=admit_private),
-        )
-
-    @classmethod
-    def from_environment(cls, environment: GatewayEnvironment) -> Self:
-        """Return a gateway that admits private addresses only where the environment says so."""
-        return cls(admit_private=environment.admit_private_addresses)
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._pool.close()
+    def __init__(self, connections: httpcore.ConnectionPool) -> None:
+        self._connections = connections
 
     def ask(
         self,
@@ -117,11 +96,11 @@ class GraderGateway:
     def _exchange(
         self, method: str, url: str, headers: dict[str, str], body: bytes, timeout_seconds: float
     ) -> tuple[int, dict[str, str], bytes]:
-        timeouts = {"connect": _CONNECT_TIMEOUT_SECONDS, "pool": timeout_seconds}
+        timeouts = {"connect": CONNECT_TIMEOUT_SECONDS, "pool": timeout_seconds}
         try:
             with (
                 time_limit(timeout_seconds),
-                self._pool.stream(
+                self._connections.stream(
                     method,
                     url,
                     headers=list(headers.items()),
@@ -185,8 +164,3 @@ def _text_headers(response: httpcore.Response) -> dict[str, str]:
     return {
         name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
     }
-
-
-@cache
-def _ssl_context() -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=certifi.where())

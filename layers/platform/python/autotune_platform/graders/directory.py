@@ -1,13 +1,10 @@
 """Looking graders up: what a caller may see of them, and what calling them needs."""
 
 from collections.abc import Iterable
-from typing import Self
 
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
-from autotune_platform.access.service import derived_secrets
 from autotune_platform.gateway.models import Grader, UsableGrader
-from autotune_platform.runtime.environment import Environment
 from autotune_platform.runtime.errors import GraderNotVerifiedError, NotFoundError
 from autotune_platform.storage.registry import find_entity
 from autotune_platform.storage.table import Table
@@ -23,14 +20,6 @@ class GraderDirectory:
     def __init__(self, *, table: Table, secrets: DerivedSecrets) -> None:
         self._table = table
         self._secrets = secrets
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return it on the tables and keys that the environment names."""
-        return cls(
-            table=Table.named(environment.registry_table),
-            secrets=derived_secrets(environment.secrets_key_id),
-        )
 
     def get_visible(self, caller: Caller, scope: Scope, grader_id: str) -> Grader:
         """Return a grader in the caller's scope, or a public one.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Literal, Self
+from typing import Literal
 
 from aws_lambda_powertools import Logger
 
@@ -12,7 +12,6 @@ from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.environment import GatewayEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -43,14 +42,6 @@ class GraderProbing:
     def __init__(self, *, graders: GraderService, gateway: GraderGateway) -> None:
         self._graders = graders
         self._gateway = gateway
-
-    @classmethod
-    def from_environment(cls, environment: GatewayEnvironment) -> Self:
-        """Return the service on the table and keys that the environment names."""
-        return cls(
-            graders=GraderService.from_environment(environment),
-            gateway=GraderGateway.from_environment(environment),
-        )
 
     def probe(self, shard: int, *, seconds_left: Callable[[], float]) -> ProbeReport:
         """Probe every grader of a shard that there is time for, the longest unprobed first."""

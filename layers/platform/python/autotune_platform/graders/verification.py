@@ -1,7 +1,6 @@
 """Verifying that an endpoint is a grader which knows its secret and refuses strangers."""
 
 import json
-from typing import Self
 
 from autotune.protocol.graders import VerificationCheck
 from autotune.protocol.grading import HealthResponse
@@ -11,7 +10,6 @@ from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.service import GraderService
-from autotune_platform.runtime.environment import GatewayEnvironment
 
 # Two calls have to fit into the 29 s of an API request.
 _CALL_SECONDS = 10
@@ -23,14 +21,6 @@ class GraderVerification:
     def __init__(self, *, graders: GraderService, gateway: GraderGateway) -> None:
         self._graders = graders
         self._gateway = gateway
-
-    @classmethod
-    def from_environment(cls, environment: GatewayEnvironment) -> Self:
-        """Return the service on the tables and keys that the environment names."""
-        return cls(
-            graders=GraderService.from_environment(environment),
-            gateway=GraderGateway.from_environment(environment),
-        )
 
     def verify(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
         """Try a grader; return it as it is now registered, and each check.

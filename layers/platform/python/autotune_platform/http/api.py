@@ -21,7 +21,6 @@ from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
 from autotune_platform.http.problems import problem_response
 from autotune_platform.http.requests import SignedRequest, parse_json
-from autotune_platform.runtime.environment import AuditEnvironment, Environment
 from autotune_platform.runtime.errors import MethodNotAllowedError, NotFoundError
 
 logger = Logger()
@@ -56,10 +55,23 @@ class Authenticator(Protocol):
         """
 
 
+class ApiParts(Protocol):
+    """What every API function is put together from; ``wiring`` has it."""
+
+    @property
+    def access(self) -> AccessService:
+        """Tells who calls by the key that signed a request."""
+
+    @property
+    def call_audit(self) -> CallAudit:
+        """Writes down what was asked and answered."""
+
+
 class Api(APIGatewayHttpResolver):
     """Routes of one domain; what each needs is said in ``access.routes`` and enforced here.
 
     Args:
+        parts: what the process is put together from.
         authenticator: tells who calls; by the key that signed the request, unless given.
         keyless: whether nobody ever signs: tokens stand in paths, so that no error repeats one.
 
@@ -70,6 +82,7 @@ class Api(APIGatewayHttpResolver):
 
     def __init__(
         self,
+        parts: Callable[[], ApiParts],
         *,
         authenticator: Callable[[], Authenticator] | None = None,
         keyless: bool = False,
@@ -80,9 +93,8 @@ class Api(APIGatewayHttpResolver):
         )
         self._rules = rules
         self._unrouted = Open.PUBLIC if keyless else Open.ANY_KEY
-        self._authenticator = authenticator or _access_service
-        self._access: Authenticator | None = None
-        self._audit: CallAudit | None = None
+        self._parts = parts
+        self._authenticator = authenticator or (lambda: parts().access)
         self._call = CallInProgress(request_id="")
         self.exception_handler(Exception)(self._tell)
 
@@ -136,10 +148,6 @@ class Api(APIGatewayHttpResolver):
         """Tell the audit log what a call made, such as ``key_id="key_…"``."""
         self._call.made(ids)
 
-    def forget(self) -> None:
-        """Make services anew for the next request, as a new process would."""
-        self._access = self._audit = None
-
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Authenticate a request, answer it, and write it into the audit log."""
         request_id = _request_id(event)
@@ -150,9 +158,9 @@ class Api(APIGatewayHttpResolver):
         except Exception as error:  # noqa: BLE001 - the boundary: any error must become a response
             answer = _serialized(problem_response(error, request_id=request_id))
         answer["headers"][REQUEST_ID_HEADER] = request_id
-        if self._audit is None:
-            self._audit = CallAudit.from_environment(AuditEnvironment.parse())
-        self._audit.write(call, status=answer["statusCode"], code=_problem_code(answer))
+        self._parts().call_audit.write(
+            call, status=answer["statusCode"], code=_problem_code(answer)
+        )
         return answer
 
     def _answer(self, event: dict[str, Any], context: Any, call: CallInProgress) -> dict[str, Any]:
@@ -191,12 +199,11 @@ class Api(APIGatewayHttpResolver):
         return None, {}
 
     def _authenticate(self, request: SignedRequest, call: CallInProgress) -> Caller:
-        if self._access is None:
-            self._access = self._authenticator()
-        key = self._access.claimed_key(request.headers)
+        authenticator = self._authenticator()
+        key = authenticator.claimed_key(request.headers)
         call.claimed(key)
         request.require_within_limit()
-        caller = self._access.authenticate(
+        caller = authenticator.authenticate(
             key,
             request.headers,
             method=request.method,
@@ -257,7 +264,3 @@ def _serialized(response: Response[str]) -> dict[str, Any]:
 def _to_json(body: Any) -> str:
     # Not escaped to ASCII: text would grow up to threefold, past what Lambda may return.
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
-
-
-def _access_service() -> AccessService:
-    return AccessService.from_environment(Environment.parse())

@@ -1,11 +1,8 @@
 """Moving dead letters back to the queues that they came from."""
 
 from collections.abc import Mapping
-from typing import Self
 
 from autotune_platform.operations.repository import MessageMover
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeadLetterEnvironment
 
 _MOST_MESSAGES = 10_000
 
@@ -16,11 +13,6 @@ class DeadLetters:
     def __init__(self, *, mover: MessageMover, queues: Mapping[str, tuple[str, str]]) -> None:
         self._mover = mover
         self._queues = queues
-
-    @classmethod
-    def from_environment(cls, environment: DeadLetterEnvironment) -> Self:
-        """Return the dead letters of the queues that the environment names."""
-        return cls(mover=MessageMover(clients.sqs()), queues=environment.dead_letters)
 
     def redrive(self) -> dict[str, int]:
         """Move every dead letter back, up to 10,000 of each queue; return how many moved."""

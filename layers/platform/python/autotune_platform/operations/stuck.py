@@ -1,12 +1,10 @@
 """Telling operators what is pending longer than it should be."""
 
 from datetime import UTC, datetime
-from typing import Self
 
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
-from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.scoring.recovery import OpenBatchService
 from autotune_platform.scoring.sweeper import BATCHES_PER_SHARD
@@ -29,11 +27,6 @@ class StuckWork:
 
     def __init__(self, *, batches: OpenBatchService) -> None:
         self._batches = batches
-
-    @classmethod
-    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
-        """Return the service on the tables and queues that the environment names."""
-        return cls(batches=OpenBatchService.from_environment(environment))
 
     def find(self) -> list[StuckBatch]:
         """Return overdue batches that have pending completions."""

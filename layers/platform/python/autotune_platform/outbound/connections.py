@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import certifi
 import httpcore
 
 from autotune_platform.outbound.addresses import is_callable_port, is_public, resolve
 
+CONNECT_TIMEOUT_SECONDS = 5
+_MAX_CONNECTIONS = 32
 _WRITE_BYTES = 16_384
 _deadline: ContextVar[float] = ContextVar("_deadline")
 _pins: ContextVar[Sequence[str]] = ContextVar("_pins", default=())
@@ -58,6 +61,24 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
     finally:
         _deadline.reset(token)
+
+
+def connection_pool(*, admit_private: bool) -> httpcore.ConnectionPool:
+    """Return connections for all calls of a process, kept alive for 20 s after a call.
+
+    Args:
+        admit_private: whether addresses may be called that are not public, as on a laptop.
+    """
+    return httpcore.ConnectionPool(
+        ssl_context=_trusting_public_authorities(),
+        max_connections=_MAX_CONNECTIONS,
+        keepalive_expiry=20,
+        network_backend=CheckedBackend(admit_private=admit_private),
+    )
+
+
+def _trusting_public_authorities() -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=certifi.where())
 
 
 class CheckedBackend(httpcore.NetworkBackend):

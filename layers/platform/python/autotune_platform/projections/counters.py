@@ -3,9 +3,7 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Self
 
-from autotune_platform.runtime.environment import Environment
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
 
@@ -24,14 +22,8 @@ def lane_of(batch_id: str) -> int:
 class CounterRepository:
     """Counts in the ``registry`` table, beside the grader, each spread over four lanes."""
 
-    def __init__(self, table_name: str) -> None:
-        self._table_name = table_name
-        self._table = Table.named(table_name)
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return the repository on the table that the environment names."""
-        return cls(environment.registry_table)
+    def __init__(self, table: Table) -> None:
+        self._table = table
 
     def statistics_of(self, grader_id: str, version: str | None = None) -> dict[str, Counter[str]]:
         """Return the counts of a grader by version: of all, or of one if there are any."""
@@ -74,7 +66,7 @@ class CounterRepository:
         return self._addition(grader_id, f"{_METERING}{month}#{organization_id}#{lane}", counts)
 
     def _addition(self, grader_id: str, sort_key: str, counts: Mapping[str, int]) -> Addition:
-        return Addition(table=self._table_name, pk=grader_id, sk=sort_key, numbers=counts)
+        return Addition(table=self._table.name, pk=grader_id, sk=sort_key, numbers=counts)
 
     def _items(self, grader_id: str, prefix: str) -> Iterator[Item]:
         after: Item | None = None

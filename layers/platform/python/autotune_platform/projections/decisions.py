@@ -1,16 +1,13 @@
 """Entries of what was decided: one for a batch and a grader each time that verdicts are counted."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Self
 
 from autotune.protocol.audit import AuditedDecision, DecidedCompletions
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.ids import derived_id
-from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.projections.models import Tally
-from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.counting import Addition
 from autotune_platform.verdicts.models import Verdict
 
@@ -22,13 +19,13 @@ class DecisionAudit:
     time is that of the writing: a day whose export is over gets no more entries.
     """
 
-    def __init__(self, *, repository: AuditRepository) -> None:
-        self._repository = repository
+    def __init__(self, *, addition: Callable[[str, AuditedDecision], Addition]) -> None:
+        """Make it.
 
-    @classmethod
-    def from_environment(cls, environment: AuditEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(repository=AuditRepository.from_environment(environment))
+        Args:
+            addition: returns what adds an entry to an organisation's log.
+        """
+        self._addition = addition
 
     def additions(self, counted: Iterable[Verdict], tallies: Mapping[str, Tally]) -> list[Addition]:
         """Return what enters verdicts: one item for each of their ``entries``.
@@ -42,7 +39,7 @@ class DecisionAudit:
         for verdict in counted:
             groups[_group(verdict)].append(verdict)
         return [
-            self._repository.addition(
+            self._addition(
                 verdicts[0].organization_id,
                 AuditedDecision(
                     id=derived_id("aud", *group, str(tallies[group[0]].version)),

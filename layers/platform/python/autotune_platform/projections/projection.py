@@ -10,7 +10,7 @@ event.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
@@ -20,12 +20,11 @@ from autotune_platform.projections.models import Tally
 from autotune_platform.projections.placing import Placed, placed
 from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.projections.tallies import TallyRepository
-from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import attempts
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.models import Verdict
-from autotune_platform.verdicts.panels import PanelRecords, panel_records
+from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 from autotune_platform.verdicts.stored_verdicts import verdict_in
 from autotune_platform.webhooks.models import Event
@@ -55,19 +54,6 @@ class VerdictProjection:
         self._panels = panels
         self._statistics = statistics
         self._publisher = publisher
-
-    @classmethod
-    def from_environment(cls, environment: ProjectionEnvironment) -> Self:
-        """Return the service on the tables and queues that the environment names."""
-        return cls(
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            tallies=TallyRepository.from_environment(environment),
-            panels=panel_records(environment.completions_table),
-            statistics=GraderStatistics.from_environment(environment),
-            publisher=EventPublisher.from_environment(environment),
-            audit=DecisionAudit.from_environment(environment),
-        )
 
     def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Project what records of the table's stream tell of verdicts and opinions; skip the rest.

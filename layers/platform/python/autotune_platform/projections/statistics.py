@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from datetime import UTC
-from typing import Self
 
 from aws_lambda_powertools import Logger
 
@@ -12,7 +11,6 @@ from autotune.protocol.statistics import GraderStats, GraderUsage, VersionFigure
 from autotune_platform.projections.counters import CounterRepository, lane_of
 from autotune_platform.projections.figures import STATES, counts_of, figure_fields, states_in
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.environment import Environment
 from autotune_platform.storage.counting import Addition
 from autotune_platform.verdicts.models import Verdict
 
@@ -24,11 +22,6 @@ class GraderStatistics:
 
     def __init__(self, *, counters: CounterRepository) -> None:
         self._counters = counters
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(counters=CounterRepository.from_environment(environment))
 
     def additions(self, verdicts: Sequence[Verdict]) -> list[Addition]:
         """Return what counts verdicts and opinions once: one item for each of their ``counters``.

@@ -1,17 +1,11 @@
 """Where it is stored which verdicts of a batch are counted."""
 
 from collections.abc import Iterable, Sequence, Set
-from typing import TYPE_CHECKING, Self
 
 from autotune.protocol.completions import VerdictState
 from autotune_platform.projections.models import Tally
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.storage.counting import Addition, add_together
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 _TALLY = "tally"
 _OPINIONS = "opinions"
@@ -21,15 +15,8 @@ _STATES: tuple[VerdictState, ...] = ("scored", "abstained", "failed", "canceled"
 class TallyRepository:
     """Tallies in the ``completions`` table, beside their batch."""
 
-    def __init__(self, table_name: str, client: "DynamoDBClient") -> None:
-        self._table_name = table_name
-        self._client = client
-        self._table = Table(table_name, client)
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the repository on the table that the environment names."""
-        return cls(environment.completions_table, clients.dynamodb())
+    def __init__(self, table: Table) -> None:
+        self._table = table
 
     def get_many(self, batch_ids: Iterable[str]) -> dict[str, Tally]:
         """Return the tally of each batch, strongly consistent; an empty one where there is none."""
@@ -46,7 +33,7 @@ class TallyRepository:
             False where nothing was written, because a tally changed or others wrote the same items.
         """
         written = [self._addition(before, after) for before, after in changes]
-        return add_together(self._client, [*written, *additions])
+        return self._table.add_together([*written, *additions])
 
     def _addition(self, before: Tally, after: Tally) -> Addition:
         changes: dict[str, int | str] = {"version": after.version}
@@ -57,7 +44,7 @@ class TallyRepository:
             for state, places in after.decided.items()
         }
         return Addition(
-            table=self._table_name,
+            table=self._table.name,
             pk=after.batch_id,
             sk=_TALLY,
             members={**members, _OPINIONS: after.opinions - before.opinions},

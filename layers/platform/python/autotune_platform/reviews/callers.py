@@ -3,15 +3,13 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Self
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.reviews import REVIEWER_SESSION_HEADER
 from autotune.protocol.signing import REQUEST_ID_HEADER
 from autotune_platform.access.models import Caller, Key
-from autotune_platform.access.service import AccessService, derived_secrets
+from autotune_platform.access.service import AccessService
 from autotune_platform.reviews.links import ReviewLinks
-from autotune_platform.runtime.environment import ReviewEnvironment
 from autotune_platform.runtime.errors import UnauthenticatedError
 
 _SESSION = re.compile(r"[A-Za-z0-9]{8,40}")
@@ -28,13 +26,6 @@ class ReviewCallers:
     def __init__(self, *, keys: AccessService, links: ReviewLinks) -> None:
         self._keys = keys
         self._links = links
-
-    @classmethod
-    def from_environment(cls, environment: ReviewEnvironment) -> Self:
-        """Return it on the table and key that the environment names."""
-        return cls(
-            keys=AccessService.from_environment(environment), links=review_links(environment)
-        )
 
     def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
         """Return the key that a request says it is signed with; None of one that brings a link."""
@@ -87,9 +78,3 @@ class ReviewCallers:
             by_link=True,
             review_id=payload.review_id,
         )
-
-
-def review_links(environment: ReviewEnvironment) -> ReviewLinks:
-    """Return what makes and reads links under the key that the environment names."""
-    secrets = derived_secrets(environment.secrets_key_id)
-    return ReviewLinks(secrets=secrets, base_url=environment.api_url)

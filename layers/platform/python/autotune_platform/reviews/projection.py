@@ -6,15 +6,12 @@ with the same ``eventId``.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
-from autotune_platform.access.service import derived_secrets
 from autotune_platform.judging.human.records import review_in
 from autotune_platform.reviews.events import review_requested
 from autotune_platform.reviews.links import ReviewLinks
 from autotune_platform.reviews.topic import ReviewTopic
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ReviewNoticeEnvironment
 from autotune_platform.webhooks.publisher import EventPublisher
 
 
@@ -27,17 +24,6 @@ class ReviewProjection:
         self._links = links
         self._publisher = publisher
         self._topic = topic
-
-    @classmethod
-    def from_environment(cls, environment: ReviewNoticeEnvironment) -> Self:
-        """Return the projection on the tables, queue, topic and key that the environment names."""
-        return cls(
-            links=ReviewLinks(
-                secrets=derived_secrets(environment.secrets_key_id), base_url=environment.api_url
-            ),
-            publisher=EventPublisher.from_environment(environment),
-            topic=ReviewTopic(arn=environment.review_topic_arn, sns=clients.sns()),
-        )
 
     def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Tell of the reviews that records of the table's stream bring, and of no other items.

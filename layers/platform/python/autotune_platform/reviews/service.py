@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Self
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.reviews import (
@@ -20,7 +19,6 @@ from autotune_platform.reviews.conditions import ReviewConditions
 from autotune_platform.reviews.links import LinkPayload
 from autotune_platform.reviews.pool import ReviewPool
 from autotune_platform.runs.waits import RunWaits
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import (
     ConflictError,
     ForbiddenError,
@@ -62,18 +60,6 @@ class ReviewService:
         self._settling = settling
         self._waits = waits
         self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(
-            records=ReviewRecords.from_environment(environment),
-            assignments=Assignments.from_environment(environment),
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            settling=Settling.from_environment(environment),
-            waits=RunWaits.from_environment(environment),
-        )
 
     def list(
         self, caller: Caller, *, state: ReviewState, limit: int, next_token: str | None

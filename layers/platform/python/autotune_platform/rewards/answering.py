@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
@@ -12,7 +12,6 @@ from autotune_platform.http.requests import parse_json
 from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import (
     MalformedRequestError,
     NotScoredError,
@@ -34,11 +33,6 @@ class RewardAnswers:
 
     def __init__(self, *, asking: Asking) -> None:
         self._asking = asking
-
-    @classmethod
-    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
-        """Return it on the tables and queues that the environment names."""
-        return cls(asking=Asking.from_environment(environment))
 
     def answer(
         self,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Self
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
@@ -16,13 +15,11 @@ from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.repository import Claim, ClaimRepository
 from autotune_platform.rewards.submitting import completion_of
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import (
     NotFoundError,
     TaskDeletedError,
     UnavailableError,
 )
-from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.models import Verdict
@@ -84,17 +81,6 @@ class Asking:
         self._completions = completions
         self._verdicts = verdicts
         self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-    @classmethod
-    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
-        """Return the service on the tables and queues that the environment names."""
-        return cls(
-            claims=ClaimRepository(Table.named(environment.registry_table)),
-            tasks=TaskService.from_environment(environment),
-            submissions=SubmissionService.from_environment(environment),
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-        )
 
     def ask(
         self, reward_url: RewardUrl, questions: Sequence[Question], *, wait_seconds: float

@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Self
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.rewards import CreateRewardUrlRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.access.service import derived_secrets
 from autotune_platform.rewards.models import RewardUrl
 from autotune_platform.rewards.repository import RewardUrlRepository
 from autotune_platform.rewards.tokens import RewardTokens
-from autotune_platform.runtime.environment import Environment
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
-from autotune_platform.storage.table import Table
 from autotune_platform.tasks.service import TaskService
 
 _UNKNOWN = "no such reward URL, or it was revoked or has expired"
@@ -29,15 +25,6 @@ class RewardUrlService:
         self._tasks = tasks
         self._tokens = tokens
         self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return the service on the table and key that the environment names."""
-        return cls(
-            repository=RewardUrlRepository(Table.named(environment.registry_table)),
-            tasks=TaskService.from_environment(environment),
-            tokens=RewardTokens(derived_secrets(environment.secrets_key_id)),
-        )
 
     def create(self, caller: Caller, request: CreateRewardUrlRequest) -> tuple[RewardUrl, str]:
         """Make a reward URL; return it and its token, which cannot be read again.

@@ -1,14 +1,11 @@
 """Telling how runs get on, without ever standing in their way."""
 
-from typing import Self
-
 from aws_lambda_powertools import Logger
 
 from autotune_platform.runs.models import Run, RunStanding
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.storage.table import Table
 
 logger = Logger()
 
@@ -21,11 +18,6 @@ class RunRecorder:
 
     def __init__(self, *, repository: RunRepository) -> None:
         self._repository = repository
-
-    @classmethod
-    def on_table(cls, name: str) -> Self:
-        """Return the recorder on the ``completions`` table of that name."""
-        return cls(repository=RunRepository(Table.named(name)))
 
     def begin(self, progress: ChunkProgress, run_id: str) -> bool:
         """Store a run before it starts; return False where that failed."""

@@ -1,7 +1,6 @@
 """Reading runs, and canceling them."""
 
 from dataclasses import dataclass
-from typing import Self
 
 from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.runs import RunState
@@ -9,9 +8,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runs.models import ENDS, Run, RunStanding, RunSummary
 from autotune_platform.runs.repository import RunRepository
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import NotFoundError
-from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.service import VerdictService
 
@@ -37,15 +34,6 @@ class RunService:
         self._repository = repository
         self._completions = completions
         self._verdicts = verdicts
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(
-            repository=RunRepository(Table.named(environment.completions_table)),
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-        )
 
     def get(self, caller: Caller, run_id: str) -> CountedRun:
         """Return a run as it stands.

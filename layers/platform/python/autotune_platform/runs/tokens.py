@@ -1,8 +1,6 @@
 """Task tokens of executions that wait."""
 
-from typing import TYPE_CHECKING, Self
-
-from autotune_platform.runtime import clients
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -13,11 +11,6 @@ class TaskTokens:
 
     def __init__(self, *, stepfunctions: "SFNClient") -> None:
         self._stepfunctions = stepfunctions
-
-    @classmethod
-    def of_process(cls) -> Self:
-        """Return the tokens at the process's client."""
-        return cls(stepfunctions=clients.stepfunctions())
 
     def succeed(self, token: str) -> bool:
         """End the wait that a token belongs to; return False where nothing waits for it any more.

@@ -5,20 +5,16 @@ before anybody is woken, so that a wait which nobody ends is a delay and never a
 """
 
 from collections.abc import Collection, Sequence
-from typing import Protocol, Self
+from typing import Protocol
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.judging.http.waiting import CallWaits
-from autotune_platform.judging.human.waiting import ReviewWaits
 from autotune_platform.runs.models import RunStanding, RunWait
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.tokens import TaskTokens
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.grouping import groups
-from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
@@ -50,19 +46,6 @@ class RunWaits:
         self._verdicts = verdicts
         self._tokens = tokens
         self._words = words
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(
-            repository=RunRepository(Table.named(environment.completions_table)),
-            verdicts=VerdictService.from_environment(environment),
-            tokens=TaskTokens.of_process(),
-            words=[
-                CallWaits.from_environment(environment),
-                ReviewWaits.from_environment(environment),
-            ],
-        )
 
     def begin(self, progress: ChunkProgress, token: str) -> None:
         """Store what ends a run's wait, and end it at once where nothing is waited for any more.

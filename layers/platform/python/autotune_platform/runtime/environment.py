@@ -81,15 +81,10 @@ class ReviewEnvironment(ContentEnvironment):
     api_url: str
 
 
-class ReviewNoticeEnvironment(WebhookEnvironment):
-    """For the function that tells of reviews."""
-
-    api_url: str
-    review_topic_arn: str
-
-
-class ChangesEnvironment(ContentEnvironment, ReviewNoticeEnvironment):
+class ChangesEnvironment(ReviewEnvironment, WebhookEnvironment):
     """For the function that tells of reviews and deletes texts that expired."""
+
+    review_topic_arn: str
 
 
 class QueueEnvironment(Environment):

@@ -1,11 +1,9 @@
 """Starting executions of a state machine, each once."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
-
-from autotune_platform.runtime import clients
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -19,11 +17,6 @@ class Executions:
     def __init__(self, *, state_machine_arn: str, stepfunctions: "SFNClient") -> None:
         self._arn = state_machine_arn
         self._stepfunctions = stepfunctions
-
-    @classmethod
-    def of(cls, state_machine_arn: str) -> Self:
-        """Return the executions of a state machine, reached through the process's client."""
-        return cls(state_machine_arn=state_machine_arn, stepfunctions=clients.stepfunctions())
 
     def try_start(self, name: str, document: str) -> bool:
         """Start an execution unless one of that name was; return False where it could not be."""

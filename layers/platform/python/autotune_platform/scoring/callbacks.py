@@ -3,15 +3,11 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Self
 
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.judging.http.callbacks import Callbacks, ProvenCall
 from autotune_platform.judging.http.calls import Call
-from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.runs.waits import RunWaits
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.scoring.deciding import Decisions
 from autotune_platform.scoring.resolving import Settling
@@ -40,21 +36,6 @@ class CallbackService:
         self._decisions = decisions
         self._settling = settling
         self._waits = waits
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables and keys that the environment names."""
-        return cls(
-            callbacks=Callbacks(
-                calls=CallRepository.from_environment(environment),
-                graders=GraderDirectory.from_environment(environment),
-            ),
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            decisions=Decisions.from_environment(environment),
-            settling=Settling.from_environment(environment),
-            waits=RunWaits.from_environment(environment),
-        )
 
     def prove(self, call_id: str, headers: Mapping[str, str], body: bytes) -> ProvenCall:
         """Return the call that something came about, which its grader has to have signed for it.

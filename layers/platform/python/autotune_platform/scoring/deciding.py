@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Self
 
 from aws_lambda_powertools import Logger
 
@@ -11,7 +10,6 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.judge import Asker, Judged
 from autotune_platform.projections.statistics import GraderStatistics
 from autotune_platform.runs.recorder import RunRecorder
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader
@@ -51,16 +49,6 @@ class Decisions:
         self._statistics = statistics
         self._recorder = recorder
         self.now = now
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            statistics=GraderStatistics.from_environment(environment),
-            recorder=RunRecorder.on_table(environment.completions_table),
-        )
 
     def apply(self, judged: Judged, known: Mapping[str, CompletionHeader] | None = None) -> None:
         """Write what judgements come to, and let go of what was kept until then.

@@ -1,7 +1,6 @@
 """From queued chunks to runs."""
 
 from collections.abc import Hashable, Mapping
-from typing import Self
 
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
@@ -10,7 +9,6 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, CHUNK_TEXT_BYTES, Chunk
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
-from autotune_platform.runtime.environment import DispatchEnvironment
 from autotune_platform.runtime.executions import Executions
 
 logger = Logger()
@@ -22,14 +20,6 @@ class DispatchService:
     def __init__(self, *, runs: Executions, recorder: RunRecorder) -> None:
         self._runs = runs
         self._recorder = recorder
-
-    @classmethod
-    def from_environment(cls, environment: DispatchEnvironment) -> Self:
-        """Return the service on the state machine that the environment names."""
-        return cls(
-            runs=Executions.of(environment.score_completions_arn),
-            recorder=RunRecorder.on_table(environment.completions_table),
-        )
 
     def dispatch(self, messages: Mapping[str, str]) -> set[str]:
         """Start the runs of queued chunks; return the messages whose run could not be started.

@@ -1,13 +1,11 @@
 """Ending what a broken run left behind."""
 
 from collections.abc import Collection
-from typing import Self
 
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.service import VerdictService
@@ -30,17 +28,6 @@ class ChunkFailure:
         self._settling = settling
         self._waits = waits
         self._recorder = recorder
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            settling=Settling.from_environment(environment),
-            waits=CallWaits.from_environment(environment),
-            recorder=RunRecorder.on_table(environment.completions_table),
-        )
 
     def fail(self, progress: ChunkProgress) -> ChunkProgress:
         """Write ``platform_error`` for each completion of the run that is not graded yet.

@@ -3,18 +3,15 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Self
 
 from autotune.protocol.completions import Priority, ReasonCode
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader
-from autotune_platform.verdicts.panels import PanelRecords, panel_records
+from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -44,17 +41,6 @@ class OpenBatchService:
         self._verdicts = verdicts
         self._panels = panels
         self._settling = settling
-
-    @classmethod
-    def from_environment(cls, environment: SubmissionEnvironment) -> Self:
-        """Return the service on the tables and queues that the environment names."""
-        return cls(
-            repository=CompletionRepository.from_environment(environment),
-            queues=ChunkQueues(urls=environment.queue_urls, sqs=clients.sqs()),
-            verdicts=VerdictService.from_environment(environment),
-            panels=panel_records(environment.completions_table),
-            settling=Settling.from_environment(environment),
-        )
 
     def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
         """Yield open batches that should be decided by now.

@@ -8,19 +8,17 @@ comes to the same and changes nothing.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
 
 from autotune.protocol.completions import DecidedBy
 from autotune.protocol.reviews import ReviewReason
 from autotune.protocol.tasks import ReviewPolicy
 from autotune_platform.judging.human.models import Preliminary, Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.scoring.aggregation import Outcome, outcome_of
 from autotune_platform.scoring.triggers import reason_for_review
 from autotune_platform.verdicts.models import CompletionHeader, Opinion, Verdict
-from autotune_platform.verdicts.panels import Panel, PanelRecords, panel_records
+from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 
 _CONCURRENT_WRITES = 4
@@ -72,15 +70,6 @@ class Settling:
         self._panels = panels
         self._reviews = reviews
         self._now = now
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the tables that the environment names."""
-        return cls(
-            verdicts=VerdictService.from_environment(environment),
-            panels=panel_records(environment.completions_table),
-            reviews=ReviewRecords.from_environment(environment),
-        )
 
     def settle(
         self, headers: Mapping[str, CompletionHeader], *, run_id: str | None

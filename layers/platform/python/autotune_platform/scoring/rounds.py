@@ -2,23 +2,15 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from autotune.protocol.completions import ReasonCode
-from autotune_platform.budgets.permits import Admission
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.judging.builtin import BuiltinJudge
-from autotune_platform.judging.http.callbacks import Callbacks
-from autotune_platform.judging.http.judge import HttpJudge
-from autotune_platform.judging.http.repository import CallRepository
-from autotune_platform.judging.human.judge import HumanJudge
 from autotune_platform.judging.judge import Awaited, Judged, Remainder, Round
 from autotune_platform.judging.judges import Judges
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
-from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.deciding import Decisions
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement
@@ -54,28 +46,6 @@ class ChunkGrading:
         self._settling = settling
         self._recorder = recorder
         self._decisions = decisions
-
-    @classmethod
-    def from_environment(cls, environment: GradingEnvironment) -> Self:
-        """Return the service on the tables and keys that the environment names."""
-        calls = CallRepository.from_environment(environment)
-        graders = GraderDirectory.from_environment(environment)
-        http = HttpJudge(
-            gateway=GraderGateway.from_environment(environment),
-            admission=Admission.from_environment(environment),
-            calls=calls,
-            callbacks=Callbacks(calls=calls, graders=graders),
-            api_url=environment.api_url,
-        )
-        return cls(
-            completions=CompletionService.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-            graders=graders,
-            judges=Judges({"http": http, "builtin": BuiltinJudge(), "human": HumanJudge()}),
-            settling=Settling.from_environment(environment),
-            recorder=RunRecorder.on_table(environment.completions_table),
-            decisions=Decisions.from_environment(environment),
-        )
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
         """Do one round; return what is left and how long to wait for the next.

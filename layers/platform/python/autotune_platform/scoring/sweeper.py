@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Literal, Self
+from typing import Literal
 
 from aws_lambda_powertools import Logger
 
@@ -21,7 +21,6 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.environment import SweepEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.scoring.recovery import OpenBatchService
@@ -59,15 +58,6 @@ class Sweeper:
         self._batches = batches
         self._waits = waits
         self._projection = projection
-
-    @classmethod
-    def from_environment(cls, environment: SweepEnvironment) -> Self:
-        """Return the sweeper on the tables and queues that the environment names."""
-        return cls(
-            batches=OpenBatchService.from_environment(environment),
-            waits=CallWaits.from_environment(environment),
-            projection=VerdictProjection.from_environment(environment),
-        )
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
         """Look after every overdue batch that there is time for."""

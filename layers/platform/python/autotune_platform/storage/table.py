@@ -5,12 +5,12 @@ Items go in and come out as plain Python values; numbers come out as ``int`` or 
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import attempts
+from autotune_platform.storage.counting import Addition, add_together
 from autotune_platform.storage.expressions import Filter, Page, page_from, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
 from autotune_platform.storage.transactions import Write, transact
@@ -31,18 +31,13 @@ class Table:
     """One table whose primary key is ``pk`` and ``sk``, both strings."""
 
     def __init__(self, name: str, client: "DynamoDBClient") -> None:
-        self._name = name
+        self.name = name
         self._client = client
-
-    @classmethod
-    def named(cls, name: str) -> Self:
-        """Return the table, reached through the process's client."""
-        return cls(name, clients.dynamodb())
 
     def get(self, pk: str, sk: str) -> Item | None:
         """Read one item, strongly consistent."""
         answer = self._client.get_item(
-            TableName=self._name, Key=key_to_wire(pk, sk), ConsistentRead=True
+            TableName=self.name, Key=key_to_wire(pk, sk), ConsistentRead=True
         )
         return item_from_wire(answer["Item"]) if "Item" in answer else None
 
@@ -60,7 +55,7 @@ class Table:
             values = {"ExpressionAttributeValues": {":now": {"N": str(or_expired_at)}}}
         try:
             self._client.put_item(
-                TableName=self._name,
+                TableName=self.name,
                 Item=item_to_wire(item),
                 ConditionExpression=condition,
                 **values,
@@ -101,7 +96,7 @@ class Table:
         )
         try:
             answer = self._client.update_item(
-                TableName=self._name,
+                TableName=self.name,
                 Key=key_to_wire(pk, sk),
                 UpdateExpression=expression,
                 ConditionExpression=" AND ".join(["attribute_exists(pk)", *conditions]),
@@ -123,7 +118,7 @@ class Table:
         values = {f":{i}": value for i, value in enumerate(only_if.values())}
         try:
             self._client.put_item(
-                TableName=self._name,
+                TableName=self.name,
                 Item=item_to_wire({**item, "pk": pk, "sk": sk}),
                 ConditionExpression=" AND ".join(f"#{i} = :{i}" for i in range(len(names))),
                 ExpressionAttributeNames=names,
@@ -157,7 +152,7 @@ class Table:
         ):
             try:
                 answer = self._client.update_item(
-                    TableName=self._name,
+                    TableName=self.name,
                     Key=key_to_wire(pk, sk),
                     UpdateExpression=f"SET #n = {start} + :by, expiresAt = :expiry",
                     ConditionExpression=condition,
@@ -178,14 +173,18 @@ class Table:
         Raises:
             UnavailableError: the table is busy, or others kept writing the same items.
         """
-        return transact(self._client, self._name, writes)
+        return transact(self._client, self.name, writes)
+
+    def add_together(self, additions: Sequence[Addition]) -> bool:
+        """Do all additions, to this table and others, or none; see ``counting.add_together``."""
+        return add_together(self._client, additions)
 
     def count(self, pk: str, sk: str, name: str, by: int, *, only_existing: bool = False) -> None:
         """Add to a number that is 0 at first; an item that is not there is made, or left alone."""
         condition = {"ConditionExpression": "attribute_exists(pk)"} if only_existing else {}
         with suppress(self._client.exceptions.ConditionalCheckFailedException):
             self._client.update_item(
-                TableName=self._name,
+                TableName=self.name,
                 Key=key_to_wire(pk, sk),
                 UpdateExpression="ADD #n :by",
                 ExpressionAttributeNames={"#n": name},
@@ -195,7 +194,7 @@ class Table:
 
     def delete(self, pk: str, sk: str) -> None:
         """Delete an item; deleting what is not there is fine."""
-        self._client.delete_item(TableName=self._name, Key=key_to_wire(pk, sk))
+        self._client.delete_item(TableName=self.name, Key=key_to_wire(pk, sk))
 
     def query(
         self,
@@ -223,7 +222,7 @@ class Table:
             after: the ``last_key`` of the page before.
         """
         answer = self._client.query(
-            TableName=self._name,
+            TableName=self.name,
             **query_arguments(
                 partition,
                 partition_name=partition_name,
@@ -254,7 +253,7 @@ class Table:
         only = {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
         for chunk in groups(dict.fromkeys(keys), _BATCH_GET_KEYS):
             pending: dict[str, Any] = {
-                self._name: {
+                self.name: {
                     "Keys": [key_to_wire(*key) for key in chunk],
                     "ConsistentRead": True,
                     **(only if attributes else {}),
@@ -262,7 +261,7 @@ class Table:
             }
             for _ in attempts(_UNPROCESSED_ROUNDS):
                 answer = self._client.batch_get_item(RequestItems=pending)
-                for raw in answer["Responses"].get(self._name, []):
+                for raw in answer["Responses"].get(self.name, []):
                     item = item_from_wire(raw)
                     found[item["pk"], item["sk"]] = item
                 pending = dict(answer.get("UnprocessedKeys") or {})
@@ -280,7 +279,7 @@ class Table:
         """
         for chunk in groups(items, _BATCH_WRITE_ITEMS):
             pending: dict[str, Any] = {
-                self._name: [{"PutRequest": {"Item": item_to_wire(item)}} for item in chunk]
+                self.name: [{"PutRequest": {"Item": item_to_wire(item)}} for item in chunk]
             }
             for _ in attempts(_UNPROCESSED_ROUNDS):
                 answer = self._client.batch_write_item(RequestItems=pending)

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
-from autotune_platform.runtime.environment import Environment
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
-from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.repository import TaskRepository
 
@@ -24,14 +22,6 @@ class TaskService:
     def __init__(self, *, repository: TaskRepository, graders: GraderDirectory) -> None:
         self._repository = repository
         self._graders = graders
-
-    @classmethod
-    def from_environment(cls, environment: Environment) -> Self:
-        """Return the service on the tables and keys that the environment names."""
-        return cls(
-            repository=TaskRepository(Table.named(environment.registry_table)),
-            graders=GraderDirectory.from_environment(environment),
-        )
 
     def create(self, caller: Caller, request: CreateTaskRequest) -> Task:
         """Create a task.

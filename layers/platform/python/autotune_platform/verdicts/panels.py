@@ -6,7 +6,6 @@ the same versions share one.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Self
 
 from autotune.protocol.ids import derived_id, is_id
@@ -107,9 +106,3 @@ class PanelRecords:
             for (pk, _), item in items.items():
                 self._known[pk] = Panel.model_validate({**item, "id": pk})
         return {id_: self._known[id_] for id_ in wanted if id_ in self._known}
-
-
-@cache
-def panel_records(table_name: str) -> PanelRecords:
-    """Return the process's records of panels in a table of that name."""
-    return PanelRecords(Table.named(table_name))

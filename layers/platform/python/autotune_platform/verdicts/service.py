@@ -1,17 +1,14 @@
 """Deciding and reading verdicts."""
 
 from collections.abc import Iterable, Sequence
-from typing import Self
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.cursors import invalid_cursor
-from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import OfGrader, Verdict
 from autotune_platform.verdicts.opinions import OpinionRepository
-from autotune_platform.verdicts.panels import Panel, PanelRecords, panel_records
+from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
 
@@ -31,17 +28,6 @@ class VerdictService:
         self._index = index
         self._opinions = opinions
         self._panels = panels
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        table = Table.named(environment.completions_table)
-        return cls(
-            repository=VerdictRepository(table),
-            index=ScoreIndex(table),
-            opinions=OpinionRepository(table),
-            panels=panel_records(environment.completions_table),
-        )
 
     def decide(self, verdict: Verdict) -> bool:
         """Store a verdict, or an opinion; return False where there was one, which stands."""

@@ -6,20 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from math import ceil
-from typing import Self
 
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
 
-from autotune_platform.access.service import derived_secrets
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeliveryEnvironment
 from autotune_platform.runtime.grouping import groups
-from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import (
-    DRAIN_KEPT_SECONDS,
     LONGEST_DELAY_SECONDS,
     Drain,
     drain_key,
@@ -62,19 +56,6 @@ class Deliverer:
         self._queue = queue
         self._sender = sender
         self._secrets = secrets
-
-    @classmethod
-    def from_environment(cls, environment: DeliveryEnvironment) -> Self:
-        """Return the deliverer on what the environment names."""
-        table = Table.named(environment.deliveries_table)
-        return cls(
-            webhooks=WebhookRepository(Table.named(environment.registry_table)),
-            deliveries=DeliveryRepository(table),
-            drains=VersionedStates(table, kept_seconds=DRAIN_KEPT_SECONDS),
-            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
-            sender=WebhookSender.from_environment(environment),
-            secrets=WebhookSecrets(derived_secrets(environment.secrets_key_id)),
-        )
 
     def drain_all(
         self, messages: Mapping[str, str], *, seconds_left: Callable[[], float]

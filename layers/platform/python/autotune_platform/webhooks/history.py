@@ -2,16 +2,12 @@
 
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Self
 
 from autotune.protocol.events import DeliveryStatus
 from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Caller
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeliveryEnvironment
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, key_of
 from autotune_platform.webhooks.repository import WakeQueue
@@ -31,15 +27,6 @@ class DeliveryHistory:
         self._webhooks = webhooks
         self._deliveries = deliveries
         self._queue = queue
-
-    @classmethod
-    def from_environment(cls, environment: DeliveryEnvironment) -> Self:
-        """Return the history in the table that the environment names."""
-        return cls(
-            webhooks=WebhookService.from_environment(environment),
-            deliveries=DeliveryRepository(Table.named(environment.deliveries_table)),
-            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
-        )
 
     def list(
         self,

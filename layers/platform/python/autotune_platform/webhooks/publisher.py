@@ -4,11 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Self
 
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import WebhookEnvironment
-from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
@@ -33,17 +29,6 @@ class EventPublisher:
         self._calls = calls
         self._queue = queue
         self.now: Callable[[], datetime] = _now
-
-    @classmethod
-    def from_environment(cls, environment: WebhookEnvironment) -> Self:
-        """Return the publisher on the tables and queue that the environment names."""
-        table = Table.named(environment.deliveries_table)
-        return cls(
-            webhooks=WebhookRepository(Table.named(environment.registry_table)),
-            deliveries=DeliveryRepository(table),
-            calls=DrainCalls(table),
-            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
-        )
 
     def publish(self, events: Sequence[Event]) -> None:
         """Store a delivery for each webhook that wants an event, and have them sent.

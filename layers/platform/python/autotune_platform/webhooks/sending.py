@@ -1,31 +1,24 @@
 """One attempt: a signed POST to an address from outside, bounded in time."""
 
-import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from typing import Self
 from urllib.parse import urlsplit
 
-import certifi
 import httpcore
 from standardwebhooks import Webhook as Signer
 
 from autotune.protocol.events import DeliveryError
 from autotune_platform.outbound.connections import (
+    CONNECT_TIMEOUT_SECONDS,
     AddressRefusedError,
-    CheckedBackend,
     time_limit,
 )
-from autotune_platform.runtime.environment import GatewayEnvironment
 
 # The last second is for what follows the status line's headers, so that a call takes 15 in all.
 _ANSWER_SECONDS = 14
 _BODY_SECONDS = 1
-_CONNECT_TIMEOUT_SECONDS = 5
-_MAX_CONNECTIONS = 32
 _MAX_READ_BYTES = 16_384
 _GONE = 410
 
@@ -46,22 +39,8 @@ class Attempt:
 class WebhookSender:
     """Posts events over HTTPS: no redirects, checked addresses, 15 s a call in all."""
 
-    def __init__(self, *, admit_private: bool) -> None:
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=_ssl_context(),
-            max_connections=_MAX_CONNECTIONS,
-            keepalive_expiry=20,
-            network_backend=CheckedBackend(admit_private=admit_private),
-        )
-
-    @classmethod
-    def from_environment(cls, environment: GatewayEnvironment) -> Self:
-        """Return a sender that admits private addresses only where the environment says so."""
-        return cls(admit_private=environment.admit_private_addresses)
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._pool.close()
+    def __init__(self, connections: httpcore.ConnectionPool) -> None:
+        self._connections = connections
 
     def send(
         self, url: str, *, event_id: str, body: str, secrets: Sequence[str], now: datetime
@@ -74,12 +53,12 @@ class WebhookSender:
         try:
             with (
                 time_limit(_ANSWER_SECONDS),
-                self._pool.stream(
+                self._connections.stream(
                     "POST",
                     _whole(url),
                     headers=list(signed_headers(event_id, body, secrets=secrets, now=now).items()),
                     content=body.encode(),
-                    extensions={"timeout": {"connect": _CONNECT_TIMEOUT_SECONDS}},
+                    extensions={"timeout": {"connect": CONNECT_TIMEOUT_SECONDS}},
                 ) as response,
             ):
                 _skip_body(response)
@@ -136,8 +115,3 @@ def _skip_body(response: httpcore.Response) -> None:
             skipped += len(part)
             if skipped > _MAX_READ_BYTES:
                 return
-
-
-@cache
-def _ssl_context() -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=certifi.where())

@@ -2,19 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_WEBHOOKS
 from autotune.protocol.problems import LimitProblem
 from autotune.protocol.webhooks import CreateWebhookRequest, UpdateWebhookRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.access.service import derived_secrets
 from autotune_platform.outbound.addresses import check_url
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeliveryEnvironment
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
-from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Webhook, WebhookKey, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 from autotune_platform.webhooks.secrets import ROTATION, WebhookSecrets
@@ -35,16 +31,6 @@ class WebhookService:
         self._queue = queue
         self._secrets = secrets
         self._admit_private = admit_private
-
-    @classmethod
-    def from_environment(cls, environment: DeliveryEnvironment) -> Self:
-        """Return the service on what the environment names."""
-        return cls(
-            webhooks=WebhookRepository(Table.named(environment.registry_table)),
-            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
-            secrets=WebhookSecrets(derived_secrets(environment.secrets_key_id)),
-            admit_private=environment.admit_private_addresses,
-        )
 
     def create(self, caller: Caller, request: CreateWebhookRequest) -> tuple[Webhook, str]:
         """Create a webhook; return it and its secret.

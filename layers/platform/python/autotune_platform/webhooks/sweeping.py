@@ -6,12 +6,8 @@ holds none back for longer than 15 minutes: whatever is due is found here within
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Self
 
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.runtime.grouping import groups
-from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import WebhookKey
@@ -30,16 +26,6 @@ class DeliverySweeper:
         self._deliveries = deliveries
         self._calls = calls
         self._queue = queue
-
-    @classmethod
-    def from_environment(cls, environment: WebhookEnvironment) -> Self:
-        """Return the sweeper on the table and queue that the environment names."""
-        table = Table.named(environment.deliveries_table)
-        return cls(
-            deliveries=DeliveryRepository(table),
-            calls=DrainCalls(table),
-            queue=WakeQueue(url=environment.webhook_queue_url, sqs=clients.sqs()),
-        )
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> int:
         """Wake every webhook with something due that there is time for; return how many.

@@ -8,11 +8,9 @@ import hashlib
 import zlib
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Self
 
 from autotune.protocol.ids import is_id
 from autotune_platform.judging.http.calls import Asked, Call
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.table import Item, Key, Table
 
 _CALL = "call"
@@ -25,11 +23,6 @@ class CallRepository:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the repository on the table that the environment names."""
-        return cls(Table.named(environment.completions_table))
 
     def add(self, call: Call) -> None:
         """Store a call before it is made: its answer may come at any time after that."""

@@ -2,11 +2,9 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Self
 
 from autotune_platform.judging.http.calls import Asked
 from autotune_platform.judging.http.repository import CallRepository
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
@@ -17,14 +15,6 @@ class CallWaits:
     def __init__(self, *, repository: CallRepository, verdicts: VerdictService) -> None:
         self._repository = repository
         self._verdicts = verdicts
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(
-            repository=CallRepository.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-        )
 
     def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
         """Return those of a run's completions that are undecided and wait for a callback.

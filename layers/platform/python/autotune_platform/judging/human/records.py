@@ -7,7 +7,6 @@ from typing import Any
 from autotune.protocol.ids import is_id
 from autotune.protocol.reviews import ReviewState
 from autotune_platform.judging.human.models import Review, ReviewSummary
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.item_format import item_from_wire
@@ -34,11 +33,6 @@ class ReviewRecords:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> "ReviewRecords":
-        """Return the records in the table that the environment names."""
-        return cls(Table.named(environment.completions_table))
 
     def find(self, review_id: str) -> Review | None:
         """Return a review of any organisation."""
@@ -128,11 +122,6 @@ class Assignments:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> "Assignments":
-        """Return the hints in the table that the environment names."""
-        return cls(Table.named(environment.completions_table))
 
     def note(self, review: Review, assignee_id: str) -> None:
         """Note that a review is about to be assigned; noting it again changes nothing."""

@@ -1,11 +1,9 @@
 """Which completions wait for a person."""
 
 from collections.abc import Collection, Sequence
-from typing import Self
 
 from autotune_platform.judging.human.models import review_id
 from autotune_platform.judging.human.records import ReviewRecords
-from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
@@ -16,14 +14,6 @@ class ReviewWaits:
     def __init__(self, *, records: ReviewRecords, verdicts: VerdictService) -> None:
         self._records = records
         self._verdicts = verdicts
-
-    @classmethod
-    def from_environment(cls, environment: ContentEnvironment) -> Self:
-        """Return the service on the table that the environment names."""
-        return cls(
-            records=ReviewRecords.from_environment(environment),
-            verdicts=VerdictService.from_environment(environment),
-        )
 
     def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
         """Return those of a run's completions without a verdict whose review is open.

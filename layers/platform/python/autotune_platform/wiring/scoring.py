@@ -1,0 +1,193 @@
+"""Parts that submit, dispatch, grade, project and recover."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    DispatchEnvironment,
+    GradingEnvironment,
+    ProjectionEnvironment,
+    SubmissionEnvironment,
+    SweepEnvironment,
+)
+from autotune_platform.storage.table import Table
+from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.outbound import GatewayParts, WebhookParts
+
+if TYPE_CHECKING:
+    from autotune_platform.budgets.permits import Admission
+    from autotune_platform.completions.repository import ChunkQueues
+    from autotune_platform.completions.submission import SubmissionService
+    from autotune_platform.judging.judges import Judges
+    from autotune_platform.operations.stuck import StuckWork
+    from autotune_platform.projections.projection import VerdictProjection
+    from autotune_platform.rewards.answering import RewardAnswers
+    from autotune_platform.rewards.asking import Asking
+    from autotune_platform.scoring.dispatch import DispatchService
+    from autotune_platform.scoring.recovery import OpenBatchService
+    from autotune_platform.scoring.rounds import ChunkGrading
+    from autotune_platform.scoring.sweeper import Sweeper
+
+
+class DispatchParts:
+    """What starts runs."""
+
+    def __init__(self, environment: DispatchEnvironment) -> None:
+        self.environment = environment
+
+    @cached_property
+    def dispatch(self) -> DispatchService:
+        from autotune_platform.runs.recorder import RunRecorder
+        from autotune_platform.runs.repository import RunRepository
+        from autotune_platform.runtime.executions import Executions
+        from autotune_platform.scoring.dispatch import DispatchService
+
+        table = Table(self.environment.completions_table, clients.dynamodb())
+        executions = Executions(
+            state_machine_arn=self.environment.score_completions_arn,
+            stepfunctions=clients.stepfunctions(),
+        )
+        recorder = RunRecorder(repository=RunRepository(table))
+        return DispatchService(runs=executions, recorder=recorder)
+
+
+class GradingParts(ContentParts, GatewayParts):
+    """What grades completions."""
+
+    environment: GradingEnvironment
+
+    @cached_property
+    def admission(self) -> Admission:
+        from autotune_platform.budgets.permits import Admission
+        from autotune_platform.budgets.repository import BudgetRepository
+
+        table = Table(self.environment.budgets_table, clients.dynamodb())
+        return Admission(budgets=BudgetRepository(table))
+
+    @cached_property
+    def judges(self) -> Judges:
+        from autotune_platform.judging.builtin import BuiltinJudge
+        from autotune_platform.judging.http.judge import HttpJudge
+        from autotune_platform.judging.human.judge import HumanJudge
+        from autotune_platform.judging.judges import Judges
+
+        http = HttpJudge(
+            gateway=self.gateway,
+            admission=self.admission,
+            calls=self.calls,
+            callbacks=self.callbacks,
+            api_url=self.environment.api_url,
+        )
+        return Judges({"http": http, "builtin": BuiltinJudge(), "human": HumanJudge()})
+
+    @cached_property
+    def grading(self) -> ChunkGrading:
+        from autotune_platform.scoring.rounds import ChunkGrading
+
+        return ChunkGrading(
+            completions=self.completions,
+            verdicts=self.verdicts,
+            graders=self.graders,
+            judges=self.judges,
+            settling=self.settling,
+            recorder=self.run_recorder,
+            decisions=self.decisions,
+        )
+
+
+class SubmissionParts(ContentParts):
+    """What accepts completions, and drives them again."""
+
+    environment: SubmissionEnvironment
+
+    @cached_property
+    def chunk_queues(self) -> ChunkQueues:
+        from autotune_platform.completions.repository import ChunkQueues
+
+        return ChunkQueues(urls=self.environment.queue_urls, sqs=clients.sqs())
+
+    @cached_property
+    def submissions(self) -> SubmissionService:
+        from autotune_platform.completions.submission import SubmissionService
+
+        return SubmissionService(
+            repository=self.completion_repository,
+            queues=self.chunk_queues,
+            tasks=self.tasks,
+            graders=self.graders,
+            panels=self.panels,
+        )
+
+    @cached_property
+    def open_batches(self) -> OpenBatchService:
+        from autotune_platform.scoring.recovery import OpenBatchService
+
+        return OpenBatchService(
+            repository=self.completion_repository,
+            queues=self.chunk_queues,
+            verdicts=self.verdicts,
+            panels=self.panels,
+            settling=self.settling,
+        )
+
+    @cached_property
+    def stuck_work(self) -> StuckWork:
+        from autotune_platform.operations.stuck import StuckWork
+
+        return StuckWork(batches=self.open_batches)
+
+    @cached_property
+    def asking(self) -> Asking:
+        from autotune_platform.rewards.asking import Asking
+        from autotune_platform.rewards.repository import ClaimRepository
+
+        return Asking(
+            claims=ClaimRepository(self.registry_table),
+            tasks=self.tasks,
+            submissions=self.submissions,
+            completions=self.completions,
+            verdicts=self.verdicts,
+        )
+
+    @cached_property
+    def reward_answers(self) -> RewardAnswers:
+        from autotune_platform.rewards.answering import RewardAnswers
+
+        return RewardAnswers(asking=self.asking)
+
+
+class ProjectionParts(ContentParts, WebhookParts):
+    """What follows verdicts."""
+
+    environment: ProjectionEnvironment
+
+    @cached_property
+    def projection(self) -> VerdictProjection:
+        from autotune_platform.projections.decisions import DecisionAudit
+        from autotune_platform.projections.projection import VerdictProjection
+        from autotune_platform.projections.tallies import TallyRepository
+
+        return VerdictProjection(
+            completions=self.completions,
+            verdicts=self.verdicts,
+            tallies=TallyRepository(self.completions_table),
+            panels=self.panels,
+            statistics=self.statistics,
+            publisher=self.publisher,
+            audit=DecisionAudit(addition=self.audit_repository.addition),
+        )
+
+
+class SweepParts(SubmissionParts, ProjectionParts):
+    """What finds what was lost, and mends it."""
+
+    environment: SweepEnvironment
+
+    @cached_property
+    def sweeper(self) -> Sweeper:
+        from autotune_platform.scoring.sweeper import Sweeper
+
+        return Sweeper(batches=self.open_batches, waits=self.call_waits, projection=self.projection)
