@@ -100,7 +100,7 @@ def test_a_malformed_idempotency_key_is_named(platform: Platform, task_id: str, 
 def test_a_submission_that_broke_half_way_is_finished_by_its_repetition(
     platform: Platform, grader: LoopbackGrader, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.completions.repository import ChunkQueues
+    from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.runtime.errors import UnavailableError
 
     def refuse(*_: object) -> None:
@@ -151,7 +151,7 @@ def test_a_submission_that_is_queued_twice_is_scored_once(
 def test_two_attempts_at_one_submission_never_work_at_the_same_time(
     platform: Platform, grader: LoopbackGrader, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.completions.repository import ChunkQueues
+    from autotune_platform.completions.queues import ChunkQueues
 
     send = ChunkQueues.send
     seen: list[int] = []

@@ -9,7 +9,7 @@ import pytest
 from autotune_platform.completions.models import Batch
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.scoring.recovery import OpenBatchService
+from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.wiring.scoring import SubmissionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
@@ -86,9 +86,9 @@ def test_what_sleeps_is_not_driven_although_a_word_came_for_its_batch(
     platform.dispatch(platform.queued())
     (progress,) = platform.runs()
     platform.grade(progress)
-    completions = SubmissionParts(SubmissionEnvironment.parse()).completions
+    batches = SubmissionParts(SubmissionEnvironment.parse()).open_batches
     for _ in range(6):  # as often as would end it
-        completions.have_looked_at([accepted["batchId"]])
+        batches.have_looked_at([accepted["batchId"]])
         assert platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}
     assert platform.operate("sweep_batches") == NOTHING  # not before the run is to be awake
     assert platform.queued() == []
@@ -99,14 +99,14 @@ def test_one_batch_that_cannot_be_looked_after_holds_up_no_other(
 ) -> None:
     bad, good = (platform.submit(task_id, {}).json["batchId"] for _ in range(2))
     platform.score_everything()
-    examine = OpenBatchService.examine
+    examine = BatchRecovery.examine
 
-    def failing(self: OpenBatchService, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
+    def failing(self: BatchRecovery, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
         if batch.id == bad:
             raise UnavailableError("busy", retry_after_seconds=1)
         return examine(self, batch)
 
-    monkeypatch.setattr(OpenBatchService, "examine", failing)
+    monkeypatch.setattr(BatchRecovery, "examine", failing)
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1, "postponed": 1}
     stored = boto3.resource("dynamodb").Table("completions")
     assert "dueAt" not in stored.get_item(Key={"pk": good, "sk": "batch"})["Item"]
@@ -182,7 +182,7 @@ def test_a_batch_that_cannot_be_made_good_stays_open_and_holds_up_no_other(
 def test_a_batch_that_was_never_accepted_is_nobodys(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.completions.repository import ChunkQueues
+    from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.runtime.errors import UnavailableError
 
     def refuse(*_: object) -> None:
@@ -257,16 +257,16 @@ def overlapping(
     platform: Platform, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> list[Any]:
     """Have one whole sweep happen while another has read a batch and not yet acted on it."""
-    examine = OpenBatchService.examine
+    examine = BatchRecovery.examine
     reports: list[Any] = []
 
-    def examine_beside_another(self: OpenBatchService, batch: Batch) -> Any:
-        monkeypatch.setattr(OpenBatchService, "examine", examine)
+    def examine_beside_another(self: BatchRecovery, batch: Batch) -> Any:
+        monkeypatch.setattr(BatchRecovery, "examine", examine)
         found = examine(self, batch) if request.param == "after it looked" else None
         reports.append(platform.operate("sweep_batches"))
         return found or examine(self, batch)
 
-    monkeypatch.setattr(OpenBatchService, "examine", examine_beside_another)
+    monkeypatch.setattr(BatchRecovery, "examine", examine_beside_another)
     return reports
 
 

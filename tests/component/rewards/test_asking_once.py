@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from autotune_platform.completions.models import Batch, Completion
-from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
+from autotune_platform.completions.queues import ChunkQueues, CompletionRepository
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.rewards.asking import Asking
 from autotune_platform.runtime.errors import UnavailableError

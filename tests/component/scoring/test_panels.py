@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import boto3
 import pytest
 
-from autotune_platform.completions.repository import ChunkQueues
+from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.resolving import Settling

@@ -1,36 +1,29 @@
-"""Where completions and batches are stored, and the queues on which chunks wait."""
+"""Where completions and batches are stored, and large texts in S3."""
 
-import hashlib
 import math
 import time
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
 from autotune_platform.completions.models import (
     Batch,
-    Chunk,
     Completion,
     CompletionText,
     PackedText,
 )
-from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.verdicts.models import CompletionHeader
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
 _BATCH = "batch"
-_MESSAGES_PER_CALL = 10
 _CONCURRENT_DELETIONS = 8
 _OPEN_BATCHES = "openBatches"
 _OPEN_SHARDS = 4
@@ -43,6 +36,7 @@ class CompletionRepository:
 
     def __init__(self, *, table: Table, bucket: str, s3: "S3Client") -> None:
         self._table = table
+        self.due = DueIndex(table, sk=_BATCH, index=_OPEN_BATCHES, shards=_OPEN_SHARDS)
         self._bucket = bucket
         self._s3 = s3
 
@@ -82,52 +76,9 @@ class CompletionRepository:
         self._table.update(
             batch.id,
             _BATCH,
-            {"status": "accepted", "openShard": _open_shard(batch.id), "dueAt": _moment(due_at)},
+            {"status": "accepted", **self.due.opened(batch.id, due_at)},
             only_if=batch.model_dump(mode="json", include={"attempted_at"}),
         )
-
-    def overdue_batches(self, now: datetime, *, limit: int) -> list[str]:
-        """Return ids of open batches whose time has come, the longest due first in each shard."""
-        found: list[str] = []
-        for shard in range(_OPEN_SHARDS):
-            page = self._table.query(
-                f"open#{shard}",
-                partition_name="openShard",
-                index=_OPEN_BATCHES,
-                limit=limit,
-                below=("dueAt", _moment(now)),
-            )
-            found += [item["pk"] for item in page.items]
-        return found
-
-    def look_at(self, batch_id: str, due_at: datetime) -> None:
-        """Say when the sweeper shall look after an open batch."""
-        self._table.update(
-            batch_id,
-            _BATCH,
-            {"dueAt": _moment(due_at)},
-            only_if={"openShard": _open_shard(batch_id)},
-        )
-
-    def let_sleep(self, batch_id: str, until: datetime) -> None:
-        """Let the sweeper drive nothing of an open batch again before; the latest one counts."""
-        self._table.update(
-            batch_id,
-            _BATCH,
-            {"dueAt": _moment(until), "asleep_until": _moment(until)},
-            only_if={"openShard": _open_shard(batch_id)},
-            rising="asleep_until",
-        )
-
-    def claim_sweep(self, batch: Batch, *, due_at: datetime) -> bool:
-        """Count a sweep of a batch; return False where another sweeper came first."""
-        changes = {"sweeps": batch.sweeps + 1, "dueAt": _moment(due_at)}
-        expected = {"sweeps": batch.sweeps, "openShard": _open_shard(batch.id)}
-        return self._table.update(batch.id, _BATCH, changes, only_if=expected) is not None
-
-    def close_batch(self, batch_id: str) -> None:
-        """Take a batch off the sweeper's list."""
-        self._table.update(batch_id, _BATCH, {}, remove=["openShard", "dueAt"])
 
     def add_all(self, completions: Iterable[Completion]) -> None:
         """Store completions; storing the same ones again changes nothing."""
@@ -228,49 +179,6 @@ class CompletionRepository:
         except self._s3.exceptions.NoSuchKey:
             return None
         return stored["Body"].read()
-
-
-class ChunkQueues:
-    """The queue of each priority."""
-
-    def __init__(self, *, urls: Mapping[Priority, str], sqs: "SQSClient") -> None:
-        self._urls = urls
-        self._sqs = sqs
-
-    def send(self, chunks: Iterable[Chunk], priority: Priority) -> None:
-        """Queue chunks.
-
-        Raises:
-            UnavailableError: the queue refused a chunk; sending all of them again is safe.
-        """
-        for some in groups(chunks, _MESSAGES_PER_CALL):
-            entries: list[SendMessageBatchRequestEntryTypeDef] = [
-                {"Id": str(index), "MessageBody": chunk.model_dump_json()}
-                for index, chunk in enumerate(some)
-            ]
-            answer = self._sqs.send_message_batch(QueueUrl=self._urls[priority], Entries=entries)
-            if answer.get("Failed"):
-                raise UnavailableError("the queue is busy", retry_after_seconds=1)
-
-    def backlog(self, priority: Priority) -> int:
-        """Return about how many chunks wait on a queue or are being dispatched."""
-        answer = self._sqs.get_queue_attributes(
-            QueueUrl=self._urls[priority],
-            AttributeNames=[
-                "ApproximateNumberOfMessages",
-                "ApproximateNumberOfMessagesNotVisible",
-            ],
-        )
-        return sum(int(count) for count in answer["Attributes"].values())
-
-
-def _open_shard(batch_id: str) -> str:
-    return f"open#{hashlib.sha256(batch_id.encode()).digest()[0] % _OPEN_SHARDS}"
-
-
-def _moment(at: datetime) -> str:
-    # One format for all, because the index sorts by text.
-    return at.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def _is_gone(item: Mapping[str, Any]) -> bool:

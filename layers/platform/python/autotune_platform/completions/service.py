@@ -3,12 +3,11 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.models import (
-    FIRST_SWEEP_AFTER,
     Batch,
     Completion,
     CompletionText,
@@ -157,21 +156,6 @@ class CompletionService:
     def cancel_all(self, completion_ids: Iterable[str]) -> None:
         """Cancel those completions, of any organisation, that have no verdict."""
         self._cancel(self.headers(completion_ids).values())
-
-    def let_sleep(self, batch_ids: Iterable[str], *, seconds: int) -> None:
-        """Tell the sweeper that a run sleeps on purpose, and a while after that is to be awake."""
-        until = datetime.now(UTC) + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
-        for batch_id in batch_ids:
-            self._repository.let_sleep(batch_id, until)
-
-    def have_looked_at(self, batch_ids: Iterable[str], *, in_seconds: int = 0) -> None:
-        """Have the sweeper look a while after some seconds whether what was to follow has followed.
-
-        What sleeps on purpose goes on sleeping.
-        """
-        due_at = datetime.now(UTC) + timedelta(seconds=in_seconds) + FIRST_SWEEP_AFTER
-        for batch_id in batch_ids:
-            self._repository.look_at(batch_id, due_at)
 
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
         for completion in completions:

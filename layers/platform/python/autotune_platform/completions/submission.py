@@ -22,7 +22,8 @@ from autotune_platform.completions.models import (
     Completion,
     Segment,
 )
-from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
+from autotune_platform.completions.queues import ChunkQueues
+from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.errors import (

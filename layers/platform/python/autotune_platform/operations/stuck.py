@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
+from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.scoring.recovery import OpenBatchService
+from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.scoring.sweeper import BATCHES_PER_SHARD
 
 
@@ -25,15 +26,16 @@ class StuckBatch(FrozenModel):
 class StuckWork:
     """Finds overdue batches without touching them."""
 
-    def __init__(self, *, batches: OpenBatchService) -> None:
+    def __init__(self, *, batches: OpenBatches, recovery: BatchRecovery) -> None:
         self._batches = batches
+        self._recovery = recovery
 
     def find(self) -> list[StuckBatch]:
         """Return overdue batches that have pending completions."""
         now = datetime.now(UTC)
         found: list[StuckBatch] = []
         for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):
-            pending = self._batches.pending(batch)
+            pending = self._recovery.pending(batch)
             if pending:
                 found.append(
                     StuckBatch(

@@ -12,6 +12,7 @@ from autotune.protocol.reviews import (
 )
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import Completion
+from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.human.models import Lease, Review, ReviewAnswer, ReviewSummary
 from autotune_platform.judging.human.records import Assignments, ReviewRecords
@@ -48,6 +49,7 @@ class ReviewService:
         *,
         records: ReviewRecords,
         assignments: Assignments,
+        batches: OpenBatches,
         completions: CompletionService,
         verdicts: VerdictService,
         settling: Settling,
@@ -56,6 +58,7 @@ class ReviewService:
         self._records = records
         self._pool = ReviewPool(records=records, assignments=assignments)
         self._conditions = ReviewConditions(records=records, verdicts=verdicts)
+        self._batches = batches
         self._completions = completions
         self._settling = settling
         self._waits = waits
@@ -263,7 +266,7 @@ class ReviewService:
 
     def _follow(self, review: Review) -> None:
         # First, so that the sweeper comes soon if this process ends before the verdict is written.
-        self._completions.have_looked_at([review.batch_id])
+        self._batches.have_looked_at([review.batch_id])
         headers = self._completions.headers_in(review.batch_id, [review.completion_id])
         self._settling.settle(headers, run_id=review.run_id)
         if review.run_id is not None:

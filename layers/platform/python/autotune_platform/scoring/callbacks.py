@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.http.callbacks import Callbacks, ProvenCall
 from autotune_platform.judging.http.calls import Call
@@ -24,6 +25,7 @@ class CallbackService:
         self,
         *,
         callbacks: Callbacks,
+        batches: OpenBatches,
         completions: CompletionService,
         verdicts: VerdictService,
         decisions: Decisions,
@@ -31,6 +33,7 @@ class CallbackService:
         waits: RunWaits,
     ) -> None:
         self._callbacks = callbacks
+        self._batches = batches
         self._completions = completions
         self._verdicts = verdicts
         self._decisions = decisions
@@ -102,7 +105,7 @@ class CallbackService:
 
     def _follow_up(self, call: Call, proven: ProvenCall) -> None:
         """Do what follows from a recorded answer, which nothing can lose any more."""
-        self._completions.have_looked_at(call.batch_ids)
+        self._batches.have_looked_at(call.batch_ids)
         for judged in self._callbacks.judged(call, proven.grader):
             self._decisions.apply(judged)
         self._go_on(call)

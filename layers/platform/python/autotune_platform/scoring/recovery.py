@@ -1,13 +1,15 @@
-"""Batches that may still have pending completions, as the sweeper sees them."""
+"""What is lost of a batch: found, driven again, or ended."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from autotune.protocol.completions import Priority, ReasonCode
+from autotune.protocol.completions import ReasonCode
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.models import Batch
-from autotune_platform.completions.repository import ChunkQueues, CompletionRepository
+from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.queues import ChunkQueues
+from autotune_platform.completions.service import CompletionService
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader
@@ -24,34 +26,25 @@ class _Member:
     panel_id: str
 
 
-class OpenBatchService:
-    """Finds overdue batches, and drives, fails or closes them."""
+class BatchRecovery:
+    """Finds what is lost of overdue batches, and drives it again or ends it."""
 
     def __init__(
         self,
         *,
-        repository: CompletionRepository,
+        batches: OpenBatches,
+        completions: CompletionService,
         queues: ChunkQueues,
         verdicts: VerdictService,
         panels: PanelRecords,
         settling: Settling,
     ) -> None:
-        self._repository = repository
+        self._batches = batches
+        self._completions = completions
         self._queues = queues
         self._verdicts = verdicts
         self._panels = panels
         self._settling = settling
-
-    def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
-        """Yield open batches that should be decided by now.
-
-        Args:
-            limit: most batches from each of four shards.
-        """
-        for batch_id in self._repository.overdue_batches(now, limit=limit):
-            batch = self._repository.get_batch(batch_id)
-            if batch is not None:
-                yield batch
 
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
         """Decide what panels can decide; return what is lost, and until when people are waited for.
@@ -98,31 +91,19 @@ class OpenBatchService:
         }
         return {id_: [one for one in some if one not in given] for id_, some in asked.items()}
 
-    def backlog(self, priority: Priority) -> int:
-        """Return about how many chunks wait on a queue."""
-        return self._queues.backlog(priority)
-
-    def close(self, batch: Batch) -> None:
-        """Look after a batch no more."""
-        self._repository.close_batch(batch.id)
-
-    def postpone(self, batch: Batch, until: datetime) -> None:
-        """Look after a batch later."""
-        self._repository.look_at(batch.id, until)
-
     def drive_again(self, batch: Batch, pending: Sequence[str], *, due_at: datetime) -> bool:
         """Queue what is pending in new runs; return False where another sweeper did.
 
         Every member of a panel is asked: those that have given their opinion are not called.
         """
-        if not self._repository.claim_sweep(batch, due_at=due_at):
+        if not self._batches.claim(batch, due_at=due_at):
             return False
         # Without their text they cannot be judged, and what expires has its deadline by then.
         now = datetime.now(UTC)
         headers = batch.headers(pending)
         expired = [id_ for id_ in pending if (headers[id_].expires_at or _NEVER) <= now]
         self._decide(batch, expired, "deadline_exceeded")
-        stored = self._repository.get_many(id_ for id_ in pending if id_ not in expired).values()
+        stored = self._completions.load(id_ for id_ in pending if id_ not in expired).values()
         panels = self._panels.get_many(completion.grader_id for completion in stored)
         chunks = chunks_of(stored, panels, generation=batch.sweeps + 1)
         self._queues.send(chunks, batch.priority)
@@ -156,5 +137,5 @@ class OpenBatchService:
         """Return what is known; an item that expired is gone, and with it the model's name."""
         return {
             **batch.headers(sorted(completion_ids)),
-            **self._repository.get_headers(completion_ids),
+            **self._completions.headers(completion_ids),
         }

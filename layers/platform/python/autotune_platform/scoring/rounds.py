@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from autotune.protocol.completions import ReasonCode
+from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.judging.judge import Awaited, Judged, Remainder, Round
@@ -31,6 +32,7 @@ class ChunkGrading:
     def __init__(
         self,
         *,
+        batches: OpenBatches,
         completions: CompletionService,
         verdicts: VerdictService,
         graders: GraderDirectory,
@@ -39,6 +41,7 @@ class ChunkGrading:
         recorder: RunRecorder,
         decisions: Decisions,
     ) -> None:
+        self._batches = batches
         self._completions = completions
         self._verdicts = verdicts
         self._graders = graders
@@ -188,9 +191,9 @@ class ChunkGrading:
         """
         sleeping = {headers[id_].batch_id for id_ in left.unfinished_ids if id_ in headers}
         waiting = {headers[id_].batch_id for id_ in left.waiting_ids if id_ in headers}
-        self._completions.let_sleep(sleeping, seconds=left.sleep_seconds)
+        self._batches.let_sleep(sleeping, seconds=left.sleep_seconds)
         seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
-        self._completions.have_looked_at(waiting - sleeping, in_seconds=seconds)
+        self._batches.have_looked_at(waiting - sleeping, in_seconds=seconds)
 
     def _without_late(
         self, left: ChunkProgress, headers: Mapping[str, CompletionHeader]

@@ -18,12 +18,14 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.completions import Priority
 from autotune_platform.completions.models import Batch
+from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.scoring.recovery import OpenBatchService
+from autotune_platform.scoring.recovery import BatchRecovery
 
 logger = Logger()
 
@@ -53,9 +55,17 @@ class Sweeper:
     """Looks after open batches whose time has come."""
 
     def __init__(
-        self, *, batches: OpenBatchService, waits: CallWaits, projection: VerdictProjection
+        self,
+        *,
+        batches: OpenBatches,
+        recovery: BatchRecovery,
+        queues: ChunkQueues,
+        waits: CallWaits,
+        projection: VerdictProjection,
     ) -> None:
         self._batches = batches
+        self._recovery = recovery
+        self._queues = queues
         self._waits = waits
         self._projection = projection
 
@@ -63,14 +73,14 @@ class Sweeper:
         """Look after every overdue batch that there is time for."""
         done: Counter[Outcome] = Counter()
         now = datetime.now(UTC)
-        backlog = cache(self._batches.backlog)
+        backlog = cache(self._queues.backlog)
         for batch in self._overdue(now, seconds_left):
             try:
                 done[self._look_after(batch, now, backlog)] += 1
             except (*REFUSALS, UnavailableError):
                 # The batches behind it must not wait for what is in this one's way.
                 logger.exception("batch not looked after", batch_id=batch.id)
-                self._batches.postpone(batch, now + _wait(0))
+                self._batches.postpone(batch.id, now + _wait(0))
                 done["postponed"] += 1
         return SweepReport(
             closed=done["closed"],
@@ -82,7 +92,7 @@ class Sweeper:
     def _look_after(
         self, batch: Batch, now: datetime, backlog: Callable[[Priority], int]
     ) -> Outcome:
-        unjudged, people = self._batches.examine(batch)
+        unjudged, people = self._recovery.examine(batch)
         waits = self._waits_of(batch, unjudged, now) | people
         lost = [id_ for id_ in unjudged if id_ not in waits]
         if not (lost or waits):
@@ -103,7 +113,7 @@ class Sweeper:
     ) -> Outcome:
         """Drive again what is lost, or end it where that was done often enough."""
         if batch.sweeps >= MAX_SWEEPS:
-            self._batches.fail(batch, lost)
+            self._recovery.fail(batch, lost)
             if waits:
                 self._wait_for_words(batch, waits.values(), now)
             else:
@@ -113,7 +123,7 @@ class Sweeper:
         if backlog(batch.priority):
             # It may just be waiting its turn: driving it again would lengthen the queue.
             return self._postpone(batch, now + _wait(0))
-        if not self._batches.drive_again(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
+        if not self._recovery.drive_again(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
             return "overtaken"
         logger.warning("batch driven again", batch_id=batch.id, completions=len(lost))
         return "driven"
@@ -125,7 +135,7 @@ class Sweeper:
 
         That is a while after they are due: the runs that wait for them end their waits first.
         """
-        unanswered = self._batches.unanswered(batch, undecided)
+        unanswered = self._recovery.unanswered(batch, undecided)
         due = self._waits.until(asked for some in unanswered.values() for asked in some)
         deadlines = {id_: one.deadline for id_, one in batch.headers(undecided).items()}
         return {
@@ -141,7 +151,7 @@ class Sweeper:
         return self._postpone(batch, first if batch.size == 1 else min(first, now + _LONGEST_WAIT))
 
     def _postpone(self, batch: Batch, until: datetime) -> Outcome:
-        self._batches.postpone(batch, until)
+        self._batches.postpone(batch.id, until)
         return "postponed"
 
     def _close(self, batch: Batch) -> Outcome:

@@ -13,6 +13,7 @@ from autotune_platform.wiring.registry import RegistryParts
 if TYPE_CHECKING:
     from autotune_platform.completions.forgetting import ContentForgetting
     from autotune_platform.completions.listing import ScoreListing
+    from autotune_platform.completions.open_batches import OpenBatches
     from autotune_platform.completions.repository import CompletionRepository
     from autotune_platform.completions.service import CompletionService
     from autotune_platform.judging.http.callbacks import Callbacks
@@ -75,6 +76,13 @@ class ContentParts(RegistryParts):
         return CompletionService(
             repository=self.completion_repository, verdicts=self.verdicts, graders=self.graders
         )
+
+    @cached_property
+    def open_batches(self) -> OpenBatches:
+        from autotune_platform.completions.open_batches import OpenBatches
+
+        repository = self.completion_repository
+        return OpenBatches(repository=repository, due=repository.due)
 
     @cached_property
     def score_listing(self) -> ScoreListing:
@@ -177,6 +185,7 @@ class ContentParts(RegistryParts):
 
         return CallbackService(
             callbacks=self.callbacks,
+            batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
             decisions=self.decisions,

@@ -42,6 +42,7 @@ class ReviewParts(ContentParts):
         return ReviewService(
             records=self.review_records,
             assignments=Assignments(self.completions_table),
+            batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
             settling=self.settling,

@@ -19,7 +19,7 @@ from autotune_platform.wiring.outbound import GatewayParts, WebhookParts
 
 if TYPE_CHECKING:
     from autotune_platform.budgets.permits import Admission
-    from autotune_platform.completions.repository import ChunkQueues
+    from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.completions.submission import SubmissionService
     from autotune_platform.judging.judges import Judges
     from autotune_platform.operations.stuck import StuckWork
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from autotune_platform.rewards.answering import RewardAnswers
     from autotune_platform.rewards.asking import Asking
     from autotune_platform.scoring.dispatch import DispatchService
-    from autotune_platform.scoring.recovery import OpenBatchService
+    from autotune_platform.scoring.recovery import BatchRecovery
     from autotune_platform.scoring.rounds import ChunkGrading
     from autotune_platform.scoring.sweeper import Sweeper
 
@@ -88,6 +88,7 @@ class GradingParts(ContentParts, GatewayParts):
         from autotune_platform.scoring.rounds import ChunkGrading
 
         return ChunkGrading(
+            batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
             graders=self.graders,
@@ -105,7 +106,7 @@ class SubmissionParts(ContentParts):
 
     @cached_property
     def chunk_queues(self) -> ChunkQueues:
-        from autotune_platform.completions.repository import ChunkQueues
+        from autotune_platform.completions.queues import ChunkQueues
 
         return ChunkQueues(urls=self.environment.queue_urls, sqs=clients.sqs())
 
@@ -122,11 +123,12 @@ class SubmissionParts(ContentParts):
         )
 
     @cached_property
-    def open_batches(self) -> OpenBatchService:
-        from autotune_platform.scoring.recovery import OpenBatchService
+    def recovery(self) -> BatchRecovery:
+        from autotune_platform.scoring.recovery import BatchRecovery
 
-        return OpenBatchService(
-            repository=self.completion_repository,
+        return BatchRecovery(
+            batches=self.open_batches,
+            completions=self.completions,
             queues=self.chunk_queues,
             verdicts=self.verdicts,
             panels=self.panels,
@@ -137,7 +139,7 @@ class SubmissionParts(ContentParts):
     def stuck_work(self) -> StuckWork:
         from autotune_platform.operations.stuck import StuckWork
 
-        return StuckWork(batches=self.open_batches)
+        return StuckWork(batches=self.open_batches, recovery=self.recovery)
 
     @cached_property
     def asking(self) -> Asking:
@@ -190,4 +192,10 @@ class SweepParts(SubmissionParts, ProjectionParts):
     def sweeper(self) -> Sweeper:
         from autotune_platform.scoring.sweeper import Sweeper
 
-        return Sweeper(batches=self.open_batches, waits=self.call_waits, projection=self.projection)
+        return Sweeper(
+            batches=self.open_batches,
+            recovery=self.recovery,
+            queues=self.chunk_queues,
+            waits=self.call_waits,
+            projection=self.projection,
+        )

@@ -1,0 +1,86 @@
+"""Open items of a table, by when somebody is to look at them.
+
+An item is open while it has its shard and its time in the index. The index has as many partitions
+as there are shards, so that no partition takes every write; a look reads each of them.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from autotune_platform.storage.table import Item, Table
+
+
+class DueIndex:
+    """Finds what is due, and moves, claims or closes it.
+
+    Args:
+        sk: sort key of the items.
+        index: name of the index over the attributes ``openShard`` and ``dueAt``.
+        shards: over how many partitions the items are spread, by a digest of their ``pk``.
+    """
+
+    def __init__(self, table: Table, *, sk: str, index: str, shards: int) -> None:
+        self._table = table
+        self._sk = sk
+        self._index = index
+        self._shards = shards
+
+    def opened(self, pk: str, due_at: datetime) -> Item:
+        """Return the attributes that open an item."""
+        return {"openShard": self._shard(pk), "dueAt": moment(due_at)}
+
+    def due(self, now: datetime, *, limit: int) -> list[str]:
+        """Return the ``pk`` of items whose time has come, the longest due first in each shard.
+
+        Args:
+            limit: most items from each shard.
+        """
+        found: list[str] = []
+        for shard in range(self._shards):
+            page = self._table.query(
+                f"open#{shard}",
+                partition_name="openShard",
+                index=self._index,
+                limit=limit,
+                below=("dueAt", moment(now)),
+            )
+            found += [item["pk"] for item in page.items]
+        return found
+
+    def move(
+        self,
+        pk: str,
+        due_at: datetime,
+        *,
+        changes: Mapping[str, Any] | None = None,
+        only_if: Mapping[str, Any] | None = None,
+        rising: str | None = None,
+    ) -> bool:
+        """Set when an open item is due, with further changes.
+
+        Returns:
+            False where it is not open, an attribute of ``only_if`` differs, or ``rising``, one of
+            the changes, is not above what is there: another came first.
+        """
+        changed = self._table.update(
+            pk,
+            self._sk,
+            {**(changes or {}), "dueAt": moment(due_at)},
+            only_if={**(only_if or {}), "openShard": self._shard(pk)},
+            rising=rising,
+        )
+        return changed is not None
+
+    def close(self, pk: str) -> None:
+        """Take an item off the index; closing it again changes nothing."""
+        self._table.update(pk, self._sk, {}, remove=["openShard", "dueAt"])
+
+    def _shard(self, pk: str) -> str:
+        return f"open#{hashlib.sha256(pk.encode()).digest()[0] % self._shards}"
+
+
+def moment(at: datetime) -> str:
+    """Return a time as the index sorts it: as text, in one format for all."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
