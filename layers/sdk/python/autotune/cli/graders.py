@@ -7,7 +7,7 @@ import typer
 from autotune.cli import exit_codes, grader_options
 from autotune.cli.figures import print_statistics
 from autotune.cli.files import json_object_in
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, stdout_console
+from autotune.cli.invocation import AsJson, Columns, Invocation, given, note, stdout_console
 from autotune.cli.verification import describe_check
 from autotune.protocol.graders import Grader
 
@@ -103,9 +103,9 @@ def register(
             openai=json_object_in(openai, option="--openai"),
             certificate_sha256=certificate_sha256 or None,
             description=description,
-            capabilities=_given(capabilities),
-            limits=_given(limits),
-            async_settings=_given(waits),
+            capabilities=_only_given(capabilities),
+            limits=_only_given(limits),
+            async_settings=_only_given(waits),
             visibility="public" if public else "private",
             share_reasoning=share_reasoning or None,
         )
@@ -202,16 +202,15 @@ def update(
         raise typer.BadParameter("give either --certificate-sha256 or --no-certificate")
     if heartbeat and no_heartbeat:
         raise typer.BadParameter("give either --heartbeat or --no-heartbeat")
-    pins = [] if no_certificate else certificate_sha256 or None
     invocation = Invocation.of(ctx, as_json)
-    changed = _given(
+    changed = _only_given(
         {
             "max_concurrency": max_concurrency,
             "requests_per_second": requests_per_second,
             "hedge_after_ms": hedge_after_ms,
         }
     )
-    waits = _given({"timeout_seconds": callback_timeout, "heartbeat_seconds": heartbeat}) or {}
+    waits = _only_given({"timeout_seconds": callback_timeout, "heartbeat_seconds": heartbeat}) or {}
     if no_heartbeat:
         waits["heartbeat_seconds"] = None
     with invocation.client() as client:
@@ -227,15 +226,15 @@ def update(
             capabilities = {**declared, "supports_async": asynchronous}
         grader = client.graders.update(
             grader_id,
-            name=name,
-            endpoint=endpoint,
-            builtin=json_object_in(builtin, option="--builtin"),
-            openai=json_object_in(openai, option="--openai"),
-            description=description,
-            capabilities=capabilities,
-            limits=limits,
-            async_settings=async_settings,
-            certificate_sha256=pins,
+            name=given(name),
+            endpoint=given(endpoint),
+            builtin=given(json_object_in(builtin, option="--builtin")),
+            openai=given(json_object_in(openai, option="--openai")),
+            description=given(description),
+            capabilities=given(capabilities),
+            limits=given(limits),
+            async_settings=given(async_settings),
+            certificate_sha256=None if no_certificate else given(certificate_sha256 or None),
         )
     invocation.show(grader)
 
@@ -295,6 +294,6 @@ def delete(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
         note(f"deleted {grader_id}")
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any] | None:
+def _only_given(options: dict[str, Any]) -> dict[str, Any] | None:
     """Return the options that were given, None where none was: some graders have none of them."""
     return {name: value for name, value in options.items() if value is not None} or None

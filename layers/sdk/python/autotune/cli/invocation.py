@@ -13,6 +13,7 @@ from rich.table import Table
 
 from autotune.cli import exit_codes
 from autotune.client import AsyncAutotuneClient, AutotuneClient
+from autotune.client.calls import NotGiven, not_given
 from autotune.protocol.ids import IdKind, is_id
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 
@@ -22,6 +23,7 @@ TIME_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 _UNLIMITED_WIDTH = 10_000
 
 T = TypeVar("T", bound=BaseModel)
+OptionT = TypeVar("OptionT")
 Columns = Mapping[str, Callable[[T], object]]
 
 AsJson = Annotated[
@@ -80,6 +82,11 @@ class Invocation:
             typer.echo(thing.model_dump_json(by_alias=True))
         else:
             typer.echo(json.dumps(thing, ensure_ascii=False))
+
+
+def given(option: OptionT | None) -> OptionT | NotGiven:
+    """Return an option's value for a change, which leaves alone what was not given."""
+    return not_given if option is None else option
 
 
 def page_size(limit: int | None) -> int:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from autotune.cli import exit_codes, judges
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, stop
+from autotune.cli.invocation import AsJson, Columns, Invocation, given, note, stop
 from autotune.client import InvalidRequestError
+from autotune.client.calls import not_given
 from autotune.protocol.limits import (
     MAX_DEADLINE_SECONDS,
     MAX_RETENTION_DAYS,
@@ -175,22 +176,18 @@ def update(
             review = {**kept.model_dump(exclude_none=True), **review}
         task = client.tasks.update(
             task_id,
-            name=name,
-            grader_id=alone,
-            graders=graders if len(graders) > 1 else None,
-            aggregation=aggregation,
-            quorum=quorum,
-            no_quorum=no_quorum,
-            review=review,
-            no_review=no_review and review is None,
-            description=description,
-            prompt_template=prompt_template,
-            metadata=metadata_object,
-            share_identity=share_identity,
-            deadline_seconds=deadline_seconds,
-            no_deadline=no_deadline,
-            retention_days=retention_days,
-            no_retention=no_retention,
+            name=given(name),
+            grader_id=given(alone),
+            graders=graders if len(graders) > 1 else not_given,
+            aggregation=given(aggregation),
+            quorum=None if no_quorum else given(quorum),
+            review=None if no_review and review is None else given(review),
+            description=given(description),
+            prompt_template=given(prompt_template),
+            metadata=given(metadata_object),
+            share_identity=given(share_identity),
+            deadline_seconds=None if no_deadline else given(deadline_seconds),
+            retention_days=None if no_retention else given(retention_days),
         )
     invocation.show(task)
 

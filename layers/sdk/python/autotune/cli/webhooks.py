@@ -5,7 +5,7 @@ from typing import Annotated, cast
 
 import typer
 
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, stop
+from autotune.cli.invocation import AsJson, Columns, Invocation, given, note, stop
 from autotune.protocol.events import DeliveryStatus, EventType, WebhookStatus
 from autotune.protocol.webhooks import Delivery, Webhook, WebhookSecretResponse
 
@@ -101,10 +101,10 @@ def update(
         invocation.show(
             client.webhooks.update(
                 webhook_id,
-                url=url,
-                event_types="all" if all_events else cast("list[EventType] | None", event),
-                description=description,
-                status=cast("WebhookStatus | None", status),
+                url=given(url),
+                event_types="all" if all_events else given(cast("list[EventType] | None", event)),
+                description=given(description),
+                status=given(cast("WebhookStatus | None", status)),
             )
         )
 
