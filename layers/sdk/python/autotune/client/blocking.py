@@ -27,6 +27,8 @@ T = TypeVar("T")
 class AutotuneClient(ClientParts):
     """Calls the Autotune API and blocks until it answers; safe to share between threads.
 
+    Every method takes ``timeout`` and ``extra_headers`` for its call alone: see ``CallOptions``.
+
     Example:
         >>> with AutotuneClient() as client:
         ...     submitted = client.completions.submit(
