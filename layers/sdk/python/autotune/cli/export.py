@@ -7,7 +7,7 @@ import typer
 
 from autotune.cli import export_options, score_filters
 from autotune.cli.downloading import wait_and_download
-from autotune.cli.invocation import AsJson, Invocation, stop
+from autotune.cli.invocation import Invocation, stop
 from autotune.protocol.exports import ExportFormat, ExportShape
 
 OutFolder = Annotated[
@@ -25,7 +25,7 @@ Timeout = Annotated[
 
 
 def export(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
     out: OutFolder = None,
     format_: Annotated[ExportFormat, typer.Option("--format", help="jsonl is gzipped.")] = "jsonl",
@@ -52,7 +52,6 @@ def export(
         typer.Option("--wait/--no-wait", help="Wait and download, or print the export and end."),
     ] = True,
     timeout: Timeout = None,
-    as_json: AsJson = False,
 ) -> None:
     """Export scores as training data, wait for it, and download it whole and verified.
 
@@ -60,7 +59,6 @@ def export(
     pending is not counted; `autotune submit` of the same file ends when all is decided. Times
     without a zone are local.
     """
-    invocation = Invocation.of(ctx, as_json)
     if wait and out is None:
         raise typer.BadParameter("say where to, or give --no-wait", param_hint="--out")
     if not wait and (out is not None or timeout is not None):
@@ -76,21 +74,20 @@ def export(
         threshold=threshold,
         separator=separator,
     )
-    with invocation.client() as client:
-        with score_filters.naming_options():
-            created = client.exports.create(
-                format=format_,
-                shape=shape,
-                task_id=task,
-                model_id=model,
-                grader_id=grader,
-                min_score=min_score,
-                max_score=max_score,
-                start_date=since,
-                end_date=until,
-                **options,
-            )
-        if out is None:
-            invocation.show(created)
-        else:
-            wait_and_download(invocation, client, created.id, out, timeout=timeout)
+    with score_filters.naming_options():
+        created = invocation.client.exports.create(
+            format=format_,
+            shape=shape,
+            task_id=task,
+            model_id=model,
+            grader_id=grader,
+            min_score=min_score,
+            max_score=max_score,
+            start_date=since,
+            end_date=until,
+            **options,
+        )
+    if out is None:
+        invocation.show(created)
+    else:
+        wait_and_download(invocation, created.id, out, timeout=timeout)

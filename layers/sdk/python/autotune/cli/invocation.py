@@ -1,9 +1,12 @@
 """One run of the command line: how it reaches the API and how it prints."""
 
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
@@ -24,6 +27,7 @@ _UNLIMITED_WIDTH = 10_000
 
 T = TypeVar("T", bound=BaseModel)
 OptionT = TypeVar("OptionT")
+CommandT = TypeVar("CommandT", bound=Callable[..., None])
 Columns = Mapping[str, Callable[[T], object]]
 
 AsJson = Annotated[
@@ -47,9 +51,15 @@ class Invocation:
         invocation.as_json = invocation.as_json or as_json
         return invocation
 
+    @cached_property
     def client(self) -> AutotuneClient:
-        """Return a client for what was given or is configured."""
+        """A client for what was given or is configured, until the command ends."""
         return AutotuneClient(base_url=self.base_url, api_key=self.api_key)
+
+    def close(self) -> None:
+        """Close the client, if the command used it."""
+        if "client" in vars(self):
+            self.client.close()
 
     def async_client(self) -> AsyncAutotuneClient:
         """Return a client for an event loop."""
@@ -76,12 +86,50 @@ class Invocation:
             table.add_row(*(_readable(column(thing)) for column in columns.values()))
         stdout_console().print(table)
 
+    def show_deleted(self, thing_id: str) -> None:
+        """Say that a thing is gone."""
+        if self.as_json:
+            self.show_json({"id": thing_id, "deleted": True})
+        else:
+            note(f"deleted {thing_id}")
+
     def show_json(self, thing: BaseModel | Mapping[str, Any]) -> None:
         """Print one JSON document on a line of its own."""
         if isinstance(thing, BaseModel):
             typer.echo(thing.model_dump_json(by_alias=True))
         else:
             typer.echo(json.dumps(thing, ensure_ascii=False))
+
+
+def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], CommandT]:
+    """Register a function as a command: it gets the invocation, and ``--json`` is there too.
+
+    Args:
+        name: of the command; that of the function unless given.
+    """
+
+    def register(function: CommandT) -> CommandT:
+        def run(ctx: typer.Context, as_json: bool = False, **options: Any) -> None:
+            invocation = Invocation.of(ctx, as_json)
+            with closing(invocation):
+                function(invocation, **options)
+
+        _, *own = inspect.signature(function).parameters.values()
+        context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        as_json = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False)
+        types = {"ctx": typer.Context, "as_json": AsJson}
+        parameters = [
+            one.replace(annotation=types.get(one.name, one.annotation))
+            for one in (context, *own, as_json)
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__name__ = function.__name__
+        run.__doc__ = function.__doc__
+        app.command(name)(run)
+        return function
+
+    return register
 
 
 def given(option: OptionT | None) -> OptionT | NotGiven:

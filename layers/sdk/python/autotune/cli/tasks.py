@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from autotune.cli import exit_codes, judges
-from autotune.cli.invocation import AsJson, Columns, Invocation, given, note, stop
+from autotune.cli.invocation import Columns, Invocation, command, given, stop
 from autotune.client import InvalidRequestError
 from autotune.client.calls import not_given
 from autotune.protocol.limits import (
@@ -47,9 +47,9 @@ RetentionDays = Annotated[
 ]
 
 
-@app.command()
+@command(app)
 def create(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
     name: Annotated[str, typer.Option()],
     grader: judges.GraderWeights,
@@ -69,15 +69,13 @@ def create(
     ] = False,
     deadline_seconds: DeadlineSeconds = None,
     retention_days: RetentionDays = None,
-    as_json: AsJson = False,
 ) -> None:
     """Create a task."""
-    invocation = Invocation.of(ctx, as_json)
     metadata_object = _json_object(metadata)
     graders = judges.weights(grader)
     alone = _alone(graders)
-    with invocation.client() as client, _naming_unknown(list(graders)):
-        task = client.tasks.create(
+    with _naming_unknown(list(graders)):
+        task = invocation.client.tasks.create(
             name=name,
             grader_id=alone,
             graders=None if alone else graders,
@@ -101,25 +99,21 @@ def create(
     invocation.show(task)
 
 
-@app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command(app, "list")
+def list_(invocation: Invocation) -> None:
     """List the organisation's tasks, oldest first."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show_all(client.tasks.list(), _COLUMNS)
+    invocation.show_all(invocation.client.tasks.list(), _COLUMNS)
 
 
-@app.command()
-def get(ctx: typer.Context, task_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def get(invocation: Invocation, task_id: str) -> None:
     """Show a task."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.tasks.get(task_id))
+    invocation.show(invocation.client.tasks.get(task_id))
 
 
-@app.command()
+@command(app)
 def update(
-    ctx: typer.Context,
+    invocation: Invocation,
     task_id: str,
     *,
     name: Annotated[str | None, typer.Option()] = None,
@@ -152,13 +146,11 @@ def update(
     no_retention: Annotated[
         bool, typer.Option("--no-retention", help="Texts of later submissions stay.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Change what is given of a task, and show it; what was submitted is judged as before."""
     _either(quorum=quorum, no_quorum=no_quorum)
     _either(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
     _either(retention_days=retention_days, no_retention=no_retention)
-    invocation = Invocation.of(ctx, as_json)
     metadata_object = _json_object(metadata)
     graders = judges.weights(grader or [])
     alone = _alone(graders)
@@ -170,11 +162,11 @@ def update(
         on_expiry=review_on_expiry,
         instructions=review_instructions,
     )
-    with invocation.client() as client, _naming_unknown(list(graders)):
+    with _naming_unknown(list(graders)):
         # A policy is replaced as a whole, so what stays of it is sent again.
-        if review and not no_review and (kept := client.tasks.get(task_id).review):
+        if review and not no_review and (kept := invocation.client.tasks.get(task_id).review):
             review = {**kept.model_dump(exclude_none=True), **review}
-        task = client.tasks.update(
+        task = invocation.client.tasks.update(
             task_id,
             name=given(name),
             grader_id=given(alone),
@@ -192,16 +184,11 @@ def update(
     invocation.show(task)
 
 
-@app.command()
-def delete(ctx: typer.Context, task_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def delete(invocation: Invocation, task_id: str) -> None:
     """Delete a task; what was submitted to it is still scored."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        client.tasks.delete(task_id)
-    if invocation.as_json:
-        invocation.show_json({"id": task_id, "deleted": True})
-    else:
-        note(f"deleted {task_id}")
+    invocation.client.tasks.delete(task_id)
+    invocation.show_deleted(task_id)
 
 
 def _alone(graders: Mapping[str, float]) -> str | None:
