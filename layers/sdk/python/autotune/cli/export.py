@@ -33,20 +33,8 @@ def export(
         ExportShape,
         typer.Option(help="A record is a score, a pair, a labelled response or labelled steps."),
     ] = "scores",
-    task: score_filters.TaskOption = None,
-    model: score_filters.ModelOption = None,
-    grader: score_filters.GraderOption = None,
-    min_score: score_filters.MinScoreOption = None,
-    max_score: score_filters.MaxScoreOption = None,
-    since: score_filters.SinceOption = None,
-    until: score_filters.UntilOption = None,
-    min_score_delta: export_options.MinScoreDelta = None,
-    sample_size: export_options.SampleSize = None,
-    seed: export_options.Seed = None,
-    pairing: export_options.PairingOption = None,
-    min_confidence: export_options.MinConfidence = None,
-    threshold: export_options.Threshold = None,
-    separator: export_options.Separator = None,
+    filters: score_filters.ScoreFilters,
+    options: export_options.ShapeOptions,
     wait: Annotated[
         bool,
         typer.Option("--wait/--no-wait", help="Wait and download, or print the export and end."),
@@ -63,29 +51,13 @@ def export(
         raise typer.BadParameter("say where to, or give --no-wait", param_hint="--out")
     if not wait and (out is not None or timeout is not None):
         stop("--out and --timeout are about waiting, which --no-wait does not")
-    score_filters.check_ids(task=task, grader=grader)
-    options = export_options.options_of(
-        shape,
-        min_score_delta=min_score_delta,
-        sample_size=sample_size,
-        seed=seed,
-        pairing=pairing,
-        min_confidence=min_confidence,
-        threshold=threshold,
-        separator=separator,
-    )
+    arguments = filters.arguments()
+    arguments |= options.arguments(shape)
     with score_filters.naming_options():
         created = invocation.client.exports.create(
             format=format_,
             shape=shape,
-            task_id=task,
-            model_id=model,
-            grader_id=grader,
-            min_score=min_score,
-            max_score=max_score,
-            start_date=since,
-            end_date=until,
-            **options,
+            **arguments,
         )
     if out is None:
         invocation.show(created)

@@ -1,6 +1,6 @@
 """``autotune graders``: who scores."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -53,14 +53,11 @@ def register(
     avg_latency_ms: Annotated[
         int | None, typer.Option(min=0, help="Its own estimate for one request.")
     ] = None,
-    max_concurrency: grader_options.MaxConcurrency = None,
-    requests_per_second: grader_options.RequestsPerSecond = None,
-    hedge_after_ms: grader_options.HedgeAfterMs = None,
+    limits: grader_options.LimitOptions,
     asynchronous: Annotated[
         bool, typer.Option("--async", help="It may answer 202, and score later.")
     ] = False,
-    callback_timeout: grader_options.CallbackTimeout = None,
-    heartbeat: grader_options.Heartbeat = None,
+    waits: grader_options.WaitOptions,
     domain: Annotated[
         list[str] | None, typer.Option(help="What it knows, such as math; may be repeated.")
     ] = None,
@@ -86,12 +83,6 @@ def register(
         "supports_explanations": explanations or None,
         "supports_async": asynchronous or None,
     }
-    waits = {"timeout_seconds": callback_timeout, "heartbeat_seconds": heartbeat}
-    limits = {
-        "max_concurrency": max_concurrency,
-        "requests_per_second": requests_per_second,
-        "hedge_after_ms": hedge_after_ms,
-    }
     registered = invocation.client.graders.register(
         name=name,
         kind="human" if human else None,
@@ -100,9 +91,9 @@ def register(
         openai=json_object_in(openai, option="--openai"),
         certificate_sha256=certificate_sha256 or None,
         description=description,
-        capabilities=_only_given(capabilities),
-        limits=_only_given(limits),
-        async_settings=_only_given(waits),
+        capabilities=grader_options.only_given(capabilities),
+        limits=limits.given(),
+        async_settings=waits.given(),
         visibility="public" if public else "private",
         share_reasoning=share_reasoning or None,
     )
@@ -165,11 +156,8 @@ def update(
     builtin: grader_options.BuiltinFile = None,
     openai: grader_options.OpenAiFile = None,
     description: Annotated[str | None, typer.Option()] = None,
-    max_concurrency: grader_options.MaxConcurrency = None,
-    requests_per_second: grader_options.RequestsPerSecond = None,
-    hedge_after_ms: grader_options.HedgeAfterMs = None,
-    callback_timeout: grader_options.CallbackTimeout = None,
-    heartbeat: grader_options.Heartbeat = None,
+    limits: grader_options.LimitOptions,
+    waits: grader_options.WaitOptions,
     no_heartbeat: Annotated[
         bool, typer.Option("--no-heartbeat", help="Expect no signs of life any more.")
     ] = False,
@@ -188,28 +176,20 @@ def update(
     """Change what is given of a grader, and show it."""
     if certificate_sha256 and no_certificate:
         raise typer.BadParameter("give either --certificate-sha256 or --no-certificate")
-    if heartbeat and no_heartbeat:
+    if waits.heartbeat and no_heartbeat:
         raise typer.BadParameter("give either --heartbeat or --no-heartbeat")
-    changed = _only_given(
-        {
-            "max_concurrency": max_concurrency,
-            "requests_per_second": requests_per_second,
-            "hedge_after_ms": hedge_after_ms,
-        }
-    )
-    waits = _only_given({"timeout_seconds": callback_timeout, "heartbeat_seconds": heartbeat}) or {}
+    changed_limits = limits.given()
+    changed_waits = waits.given() or {}
     if no_heartbeat:
-        waits["heartbeat_seconds"] = None
-    limits = async_settings = capabilities = None
+        changed_waits["heartbeat_seconds"] = None
+    async_settings = capabilities = None
     # They are replaced as a whole, so those that stay are sent again.
-    if changed or no_limits:
+    if changed_limits or no_limits:
         kept = {} if no_limits else invocation.client.graders.get(grader_id).limits.model_dump()
-        limits = {**kept, **(changed or {})}
-    if waits:
-        async_settings = {
-            **invocation.client.graders.get(grader_id).async_settings.model_dump(),
-            **waits,
-        }
+        changed_limits = {**kept, **(changed_limits or {})}
+    if changed_waits:
+        settings = invocation.client.graders.get(grader_id).async_settings.model_dump()
+        async_settings = {**settings, **changed_waits}
     if asynchronous is not None:
         declared = invocation.client.graders.get(grader_id).capabilities.model_dump()
         capabilities = {**declared, "supports_async": asynchronous}
@@ -221,7 +201,7 @@ def update(
         openai=given(json_object_in(openai, option="--openai")),
         description=given(description),
         capabilities=given(capabilities),
-        limits=given(limits),
+        limits=given(changed_limits),
         async_settings=given(async_settings),
         certificate_sha256=None if no_certificate else given(certificate_sha256 or None),
     )
@@ -270,8 +250,3 @@ def delete(invocation: Invocation, grader_id: str) -> None:
     """Delete a grader; what still waits for it ends failed."""
     invocation.client.graders.delete(grader_id)
     invocation.show_deleted(grader_id)
-
-
-def _only_given(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the options that were given, None where none was: some graders have none of them."""
-    return {name: value for name, value in options.items() if value is not None} or None

@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Annotated, Any, NoReturn, Self, TypeVar
 
@@ -104,23 +104,28 @@ class Invocation:
 def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], CommandT]:
     """Register a function as a command: it gets the invocation, and ``--json`` is there too.
 
+    A parameter whose type is a dataclass stands for one option for each field.
+
     Args:
         name: of the command; that of the function unless given.
     """
 
     def register(function: CommandT) -> CommandT:
+        _, *own = inspect.signature(function).parameters.values()
+        groups: dict[str, Any] = {
+            one.name: one.annotation for one in own if is_dataclass(one.annotation)
+        }
+
         def run(ctx: typer.Context, as_json: bool = False, **options: Any) -> None:
-            invocation = Invocation.of(ctx, as_json)
-            with closing(invocation):
+            for group, kind in groups.items():
+                options[group] = kind(**{one.name: options.pop(one.name) for one in fields(kind)})
+            with closing(Invocation.of(ctx, as_json)) as invocation:
                 function(invocation, **options)
 
-        _, *own = inspect.signature(function).parameters.values()
-        context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        as_json = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False)
-        types = {"ctx": typer.Context, "as_json": AsJson}
         parameters = [
-            one.replace(annotation=types.get(one.name, one.annotation))
-            for one in (context, *own, as_json)
+            _parameter("ctx", typer.Context, inspect.Parameter.empty),
+            *(spread for one in own for spread in _spread(one)),
+            _parameter("as_json", AsJson, False),
         ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -130,6 +135,17 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], C
         return function
 
     return register
+
+
+def _spread(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    if is_dataclass(parameter.annotation):
+        return [_parameter(one.name, one.type, one.default) for one in fields(parameter.annotation)]
+    return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, annotation=annotation, default=default)
 
 
 def given(option: OptionT | None) -> OptionT | NotGiven:

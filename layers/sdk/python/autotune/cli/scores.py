@@ -24,30 +24,18 @@ _COLUMNS = {
 def scores(
     invocation: Invocation,
     *,
-    task: score_filters.TaskOption = None,
-    model: score_filters.ModelOption = None,
-    grader: score_filters.GraderOption = None,
-    min_score: score_filters.MinScoreOption = None,
-    max_score: score_filters.MaxScoreOption = None,
-    since: score_filters.SinceOption = None,
-    until: score_filters.UntilOption = None,
+    filters: score_filters.ScoreFilters,
     state: Annotated[VerdictState | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
 ) -> None:
     """List verdicts, any number, as they are read; times without a zone are local."""
-    score_filters.check_ids(task=task, grader=grader)
-    columns = {**({} if task else _TASK), **_COLUMNS}
+    arguments = filters.arguments()
+    columns = {**({} if filters.task else _TASK), **_COLUMNS}
     row = "  ".join(columns.values())
     shown = 0
     with score_filters.naming_options():
         verdicts = invocation.client.scores.list(
-            task_id=task,
-            model_id=model,
-            grader_id=grader,
-            min_score=min_score,
-            max_score=max_score,
-            start_date=since,
-            end_date=until,
+            **arguments,
             state=state,
             page_size=page_size(limit),
         )

@@ -55,12 +55,7 @@ def create(
     grader: judges.GraderWeights,
     aggregation: judges.AggregationOption = None,
     quorum: judges.QuorumOption = None,
-    review_confidence_below: judges.ConfidenceBelow = None,
-    review_disagreement_above: judges.DisagreementAbove = None,
-    review_sampled_share: judges.SampledShare = None,
-    review_expires_after: judges.ExpiresAfter = None,
-    review_on_expiry: judges.OnExpiryOption = None,
-    review_instructions: judges.Instructions = None,
+    review: judges.ReviewOptions,
     description: Annotated[str | None, typer.Option()] = None,
     prompt_template: Annotated[str | None, typer.Option()] = None,
     metadata: MetadataObject = None,
@@ -81,14 +76,7 @@ def create(
             graders=None if alone else graders,
             aggregation=aggregation,
             quorum=quorum,
-            review=judges.review_policy(
-                confidence_below=review_confidence_below,
-                disagreement_above=review_disagreement_above,
-                sampled_share=review_sampled_share,
-                expires_after_seconds=review_expires_after,
-                on_expiry=review_on_expiry,
-                instructions=review_instructions,
-            ),
+            review=review.policy(),
             description=description,
             prompt_template=prompt_template,
             metadata=metadata_object,
@@ -123,12 +111,7 @@ def update(
     no_quorum: Annotated[
         bool, typer.Option("--no-quorum", help="All graders have to score again.")
     ] = False,
-    review_confidence_below: judges.ConfidenceBelow = None,
-    review_disagreement_above: judges.DisagreementAbove = None,
-    review_sampled_share: judges.SampledShare = None,
-    review_expires_after: judges.ExpiresAfter = None,
-    review_on_expiry: judges.OnExpiryOption = None,
-    review_instructions: judges.Instructions = None,
+    review: judges.ReviewOptions,
     no_review: Annotated[
         bool, typer.Option("--no-review", help="Drop what of the review policy is not given here.")
     ] = False,
@@ -154,18 +137,11 @@ def update(
     metadata_object = _json_object(metadata)
     graders = judges.weights(grader or [])
     alone = _alone(graders)
-    review = judges.review_policy(
-        confidence_below=review_confidence_below,
-        disagreement_above=review_disagreement_above,
-        sampled_share=review_sampled_share,
-        expires_after_seconds=review_expires_after,
-        on_expiry=review_on_expiry,
-        instructions=review_instructions,
-    )
+    policy = review.policy()
     with _naming_unknown(list(graders)):
         # A policy is replaced as a whole, so what stays of it is sent again.
-        if review and not no_review and (kept := invocation.client.tasks.get(task_id).review):
-            review = {**kept.model_dump(exclude_none=True), **review}
+        if policy and not no_review and (kept := invocation.client.tasks.get(task_id).review):
+            policy = {**kept.model_dump(exclude_none=True), **policy}
         task = invocation.client.tasks.update(
             task_id,
             name=given(name),
@@ -173,7 +149,7 @@ def update(
             graders=graders if len(graders) > 1 else not_given,
             aggregation=given(aggregation),
             quorum=None if no_quorum else given(quorum),
-            review=None if no_review and review is None else given(review),
+            review=None if no_review and policy is None else given(policy),
             description=given(description),
             prompt_template=given(prompt_template),
             metadata=given(metadata_object),
