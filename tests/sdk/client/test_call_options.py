@@ -1,6 +1,8 @@
 """``timeout`` and ``extra_headers`` of single calls, over a real connection, in both flavours."""
 
+import hashlib
 import inspect
+import json
 import time
 
 import httpx
@@ -39,6 +41,27 @@ SUBMITTED = {
 }
 
 both_flavours = pytest.mark.parametrize("use", [use_blocking, use_asyncio])
+
+
+def completed_export(recorder, content):
+    return {
+        "id": "exp_1",
+        "state": "completed",
+        "request": {"format": "jsonl", "shape": "scores", "filters": {}},
+        "progress": {"scanned": 0, "recordsWritten": 0, "parts": 0, "bytes": 0},
+        "asOf": "2026-11-22T00:00:00Z",
+        "createdAt": "2026-11-22T00:00:00Z",
+        "expiresAt": "2026-11-29T00:00:00Z",
+        "downloads": {
+            "manifest": {
+                "name": "manifest.json",
+                "url": f"{recorder.base_url}/manifest",
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "bytes": len(content),
+            },
+            "parts": [],
+        },
+    }
 
 
 @pytest.fixture
@@ -238,3 +261,35 @@ def test_an_argument_that_a_method_does_not_have_is_refused_by_the_method(record
                 lambda client, argument=argument: client.tasks.get("task_1", **{argument: 1}),
             )
     assert recorder.paths == []
+
+
+@both_flavours
+def test_a_download_sends_extra_headers_to_autotune_alone(recorder, use, tmp_path):
+    manifest = {"answer": 42}
+    content = json.dumps(manifest).encode()
+    export = completed_export(recorder, content)
+    recorder.answers = [Answer({"export": export}), Answer(manifest)]
+    there = use(
+        recorder.base_url,
+        lambda client: client.exports.download(
+            "exp_1", tmp_path, timeout=5, extra_headers={"X-Trace": "7"}
+        ),
+    )
+    assert there.manifest.read_bytes() == content
+    asked, fetched = recorder.headers
+    assert asked["x-trace"] == "7"
+    assert "x-trace" not in fetched
+    assert recorder.paths == ["/api/v1/exports/exp_1", "/manifest"]
+
+
+@both_flavours
+def test_a_downloads_timeout_holds_for_its_files_too(recorder, use, tmp_path):
+    content = json.dumps({}).encode()
+    export = completed_export(recorder, content)
+    recorder.answers = [Answer({"export": export}), Answer({}, after_seconds=1)]
+    with pytest.raises(RequestTimeoutError):
+        use(
+            recorder.base_url,
+            lambda client: client.exports.download("exp_1", tmp_path, timeout=0.2),
+            max_retries=0,
+        )
