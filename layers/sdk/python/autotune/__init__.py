@@ -10,16 +10,6 @@ if TYPE_CHECKING:
     from autotune.client import *  # noqa: F403 - its names are listed there, once
 else:
     from importlib import import_module
-    from types import ModuleType
-
-    def exported(namespace: dict[str, Any]) -> list[str]:
-        """Return what ``import *`` takes of a package that lists its names as imports."""
-        return sorted(
-            name
-            for name, value in namespace.items()
-            if not (name.startswith("_") or isinstance(value, ModuleType))
-            and name not in ("TYPE_CHECKING", "exported")
-        )
 
     def __getattr__(name: str) -> Any:
         # Asked for `__all__` by `import *`, and for the name of a module before that is imported.

@@ -75,6 +75,6 @@ from autotune.protocol.webhooks import Webhook as Webhook
 from autotune.protocol.webhooks import WebhookSecretResponse as WebhookSecretResponse
 
 if not TYPE_CHECKING:
-    from autotune import exported
+    from autotune.public_names import exported
 
     __all__ = list(exported(vars()))

@@ -36,6 +36,6 @@ from autotune.protocol.grading import ScoreDimension as ScoreDimension
 from autotune.protocol.grading import ScoreOptions as ScoreOptions
 
 if not TYPE_CHECKING:
-    from autotune import exported
+    from autotune.public_names import exported
 
     __all__ = list(exported(vars()))
