@@ -9,13 +9,14 @@ def test_every_example_of_the_guide_runs(api, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     api.store.add_task()
     examples = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.M | re.S)
-    assert len(examples) == 9
+    assert len(examples) == 11
     names: dict = {"folder": tmp_path / "scores"}
     for example in examples:
         exec(compile(example, GUIDE.name, "exec"), names)
     printed = capsys.readouterr().out.splitlines()
     assert printed == [
         "1.0 0.9",
+        "None",
         "100 of 100",
         "100 of 100",
         "50 of 50",
@@ -24,10 +25,11 @@ def test_every_example_of_the_guide_runs(api, monkeypatch, capsys, tmp_path):
         "active 0 0",
         "[1.0, 1.0]",
         "1.0 What is 6 times 7?",
-        printed[9],
+        printed[10],
         "admin",
+        "True",
     ]
-    assert printed[9].startswith("not_found req_")
+    assert printed[10].startswith("not_found req_")
 
 
 def test_the_examples_of_the_guide_to_training_data_run(api, client, monkeypatch, capsys, tmp_path):

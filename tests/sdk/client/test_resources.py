@@ -28,7 +28,7 @@ def test_tasks_are_created_read_changed_listed_and_deleted(api, client):
     changed = client.tasks.update(task.id, description="Geometry", metadata={})
     assert (changed.name, changed.description, changed.metadata) == ("proofs", "Geometry", {})
     assert client.tasks.update(task.id, deadline_seconds=90).deadline_seconds == 90
-    assert client.tasks.update(task.id, no_deadline=True).deadline_seconds is None
+    assert client.tasks.update(task.id, deadline_seconds=None).deadline_seconds is None
     assert task.id in [listed.id for listed in client.tasks.list()]
     client.tasks.delete(task.id)
     with pytest.raises(NotFoundError) as caught:
@@ -54,7 +54,7 @@ def test_a_task_names_several_graders_and_when_a_person_is_asked(client, verifie
     assert task.review.expires_after_seconds == 259_200
     changed = client.tasks.update(task.id, review={"sampledShare": 0.1}, quorum=2)
     assert (changed.review.sampled_share, changed.quorum) == (0.1, 2)
-    lifted = client.tasks.update(task.id, no_review=True, no_quorum=True)
+    lifted = client.tasks.update(task.id, review=None, quorum=None)
     assert (lifted.review, lifted.quorum) == (None, None)
 
 
@@ -316,7 +316,7 @@ def test_texts_expire_with_their_task_and_are_deleted_by_batch(api, client):
     task = client.tasks.create(name="t", grader_id=grader_id, retention_days=30)
     assert task.retention_days == 30
     assert client.tasks.update(task.id, name="u").retention_days == 30
-    assert client.tasks.update(task.id, no_retention=True).retention_days is None
+    assert client.tasks.update(task.id, retention_days=None).retention_days is None
     with pytest.raises(InvalidInputError, match="retention_days"):
         client.tasks.update(task.id, retention_days=0)
     completion = {"taskId": task.id, "modelId": "m", "prompt": "p", "response": "r"}

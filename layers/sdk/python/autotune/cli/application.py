@@ -20,7 +20,7 @@ from autotune.cli import (
 )
 from autotune.cli.audit import audit
 from autotune.cli.export import export
-from autotune.cli.invocation import AsJson, Invocation
+from autotune.cli.invocation import AsJson, Invocation, command
 from autotune.cli.reporting import ReportingGroup
 from autotune.cli.scores import scores
 from autotune.cli.submit import submit
@@ -37,10 +37,10 @@ app = typer.Typer(
 app.add_typer(keys.app, name="keys")
 app.add_typer(graders.app, name="graders")
 app.add_typer(tasks.app, name="tasks")
-app.command()(submit)
-app.command()(scores)
-app.command()(export)
-app.command()(audit)
+command(app)(submit)
+command(app)(scores)
+command(app)(export)
+command(app)(audit)
 app.add_typer(exports.app, name="exports")
 app.add_typer(completions.app, name="completions")
 app.add_typer(batches.app, name="batches")

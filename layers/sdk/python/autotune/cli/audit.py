@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import TIME_FORMATS, AsJson, Columns, Invocation, page_size
+from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, page_size
 from autotune.protocol.audit import AuditedCall, AuditEntry
 
 
@@ -30,7 +30,7 @@ _COLUMNS: Columns[AuditEntry] = {
 
 
 def audit(
-    ctx: typer.Context,
+    invocation: Invocation,
     since: Annotated[
         datetime | None,
         typer.Option(
@@ -46,16 +46,13 @@ def audit(
         str | None, typer.Option(help="Only this, such as create_task or decide_completions.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
-    as_json: AsJson = False,
 ) -> None:
     """List what was called and decided, the newest first; times without a zone are local."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        found = client.audit.list(
-            since=since,
-            until=until,
-            principal_id=principal_id,
-            action=action,
-            page_size=page_size(limit),
-        )
-        invocation.show_all(islice(found, limit), _COLUMNS)
+    found = invocation.client.audit.list(
+        since=since,
+        until=until,
+        principal_id=principal_id,
+        action=action,
+        page_size=page_size(limit),
+    )
+    invocation.show_all(islice(found, limit), _COLUMNS)

@@ -11,17 +11,12 @@ from autotune.cli import exit_codes
 from autotune.cli.exit_codes import exit_code_of
 from autotune.cli.export_progress import export_progress
 from autotune.cli.invocation import Invocation, note, stop
-from autotune.client import AutotuneClient, AutotuneError, DownloadedExport, WaitTimeoutError
+from autotune.client import AutotuneError, DownloadedExport, WaitTimeoutError
 from autotune.protocol.exports import ExportCounts, ExportDetails, ExportManifest
 
 
 def wait_and_download(
-    invocation: Invocation,
-    client: AutotuneClient,
-    export_id: str,
-    folder: Path,
-    *,
-    timeout: float | None,
+    invocation: Invocation, export_id: str, folder: Path, *, timeout: float | None
 ) -> None:
     """Wait until an export is completed, download it, and print what came of it.
 
@@ -32,10 +27,11 @@ def wait_and_download(
         typer.Exit: it was not completed in that time, or never will be.
         AutotuneError: as ``exports.wait_for`` and ``exports.download``.
     """
+    exports = invocation.client.exports
     with _way_on_told(export_id, folder), export_progress() as progress:
-        export = client.exports.wait_for(export_id, timeout=timeout, on_progress=progress.written)
+        export = exports.wait_for(export_id, timeout=timeout, on_progress=progress.written)
         if export.state == "completed":
-            there = client.exports.download(export_id, folder, on_progress=progress.fetched)
+            there = exports.download(export_id, folder, on_progress=progress.fetched)
     if export.state == "canceled":
         stop(f"{export_id} was deleted", exit_codes.INCOMPLETE)
     if export.state == "failed":

@@ -7,7 +7,7 @@ import typer
 
 from autotune.cli import export_options, score_filters
 from autotune.cli.downloading import wait_and_download
-from autotune.cli.invocation import AsJson, Invocation, stop
+from autotune.cli.invocation import Invocation, stop
 from autotune.protocol.exports import ExportFormat, ExportShape
 
 OutFolder = Annotated[
@@ -25,7 +25,7 @@ Timeout = Annotated[
 
 
 def export(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
     out: OutFolder = None,
     format_: Annotated[ExportFormat, typer.Option("--format", help="jsonl is gzipped.")] = "jsonl",
@@ -33,26 +33,13 @@ def export(
         ExportShape,
         typer.Option(help="A record is a score, a pair, a labelled response or labelled steps."),
     ] = "scores",
-    task: score_filters.TaskOption = None,
-    model: score_filters.ModelOption = None,
-    grader: score_filters.GraderOption = None,
-    min_score: score_filters.MinScoreOption = None,
-    max_score: score_filters.MaxScoreOption = None,
-    since: score_filters.SinceOption = None,
-    until: score_filters.UntilOption = None,
-    min_score_delta: export_options.MinScoreDelta = None,
-    sample_size: export_options.SampleSize = None,
-    seed: export_options.Seed = None,
-    pairing: export_options.PairingOption = None,
-    min_confidence: export_options.MinConfidence = None,
-    threshold: export_options.Threshold = None,
-    separator: export_options.Separator = None,
+    filters: score_filters.ScoreFilters,
+    options: export_options.ShapeOptions,
     wait: Annotated[
         bool,
         typer.Option("--wait/--no-wait", help="Wait and download, or print the export and end."),
     ] = True,
     timeout: Timeout = None,
-    as_json: AsJson = False,
 ) -> None:
     """Export scores as training data, wait for it, and download it whole and verified.
 
@@ -60,37 +47,19 @@ def export(
     pending is not counted; `autotune submit` of the same file ends when all is decided. Times
     without a zone are local.
     """
-    invocation = Invocation.of(ctx, as_json)
     if wait and out is None:
         raise typer.BadParameter("say where to, or give --no-wait", param_hint="--out")
     if not wait and (out is not None or timeout is not None):
         stop("--out and --timeout are about waiting, which --no-wait does not")
-    score_filters.check_ids(task=task, grader=grader)
-    options = export_options.options_of(
-        shape,
-        min_score_delta=min_score_delta,
-        sample_size=sample_size,
-        seed=seed,
-        pairing=pairing,
-        min_confidence=min_confidence,
-        threshold=threshold,
-        separator=separator,
-    )
-    with invocation.client() as client:
-        with score_filters.naming_options():
-            created = client.exports.create(
-                format=format_,
-                shape=shape,
-                task_id=task,
-                model_id=model,
-                grader_id=grader,
-                min_score=min_score,
-                max_score=max_score,
-                start_date=since,
-                end_date=until,
-                **options,
-            )
-        if out is None:
-            invocation.show(created)
-        else:
-            wait_and_download(invocation, client, created.id, out, timeout=timeout)
+    arguments = filters.arguments()
+    arguments |= options.arguments(shape)
+    with score_filters.naming_options():
+        created = invocation.client.exports.create(
+            format=format_,
+            shape=shape,
+            **arguments,
+        )
+    if out is None:
+        invocation.show(created)
+    else:
+        wait_and_download(invocation, created.id, out, timeout=timeout)

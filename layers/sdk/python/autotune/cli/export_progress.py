@@ -1,6 +1,5 @@
 """Progress of an export on stderr: bars on a terminal, plain lines elsewhere."""
 
-from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
@@ -25,12 +24,7 @@ class ExportProgress(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 
 def export_progress() -> ExportProgress:
@@ -71,35 +65,16 @@ class _Bars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._progress.stop()
 
 
-class _Lines:
-    def __init__(self, console: Console) -> None:
-        self._lines = PacedLines(console)
-
+class _Lines(PacedLines):
     def written(self, export: ExportDetails) -> None:
-        self._lines.put(f"{export.state}: {_written(export)}")
+        self.put(f"{export.state}: {_written(export)}")
 
     def fetched(self, progress: DownloadProgress) -> None:
-        self._lines.put(f"downloaded {_fetched(progress)}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._lines.flush()
+        self.put(f"downloaded {_fetched(progress)}")
 
 
 def _written(export: ExportDetails) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from autotune.cli.downloading import wait_and_download
 from autotune.cli.export import Timeout
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, page_size
+from autotune.cli.invocation import Columns, Invocation, command, page_size
 from autotune.protocol.exports import Export
 
 app = typer.Typer(
@@ -28,25 +28,20 @@ _COLUMNS: Columns[Export] = {
 }
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
-    ctx: typer.Context,
+    invocation: Invocation,
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """List the organisation's exports, oldest first."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        found = client.exports.list(page_size=page_size(limit))
-        invocation.show_all(islice(found, limit), _COLUMNS)
+    found = invocation.client.exports.list(page_size=page_size(limit))
+    invocation.show_all(islice(found, limit), _COLUMNS)
 
 
-@app.command()
-def get(ctx: typer.Context, export_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def get(invocation: Invocation, export_id: str) -> None:
     """Show an export; with --json also the links to its files, which hold 15 minutes."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        export = client.exports.get(export_id)
+    export = invocation.client.exports.get(export_id)
     if invocation.as_json:
         invocation.show_json(export)
         return
@@ -54,30 +49,22 @@ def get(ctx: typer.Context, export_id: str, as_json: AsJson = False) -> None:
     invocation.show(Export.model_validate(export.model_dump()))
 
 
-@app.command()
+@command(app)
 def download(
-    ctx: typer.Context,
+    invocation: Invocation,
     export_id: str,
     *,
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for parts and manifest; is made if need be.")
     ],
     timeout: Timeout = None,
-    as_json: AsJson = False,
 ) -> None:
     """Wait until an export is completed, and download what of it is not in the folder yet."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        wait_and_download(invocation, client, export_id, out, timeout=timeout)
+    wait_and_download(invocation, export_id, out, timeout=timeout)
 
 
-@app.command()
-def delete(ctx: typer.Context, export_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def delete(invocation: Invocation, export_id: str) -> None:
     """Delete an export's files, and stop it where it is being written."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        client.exports.delete(export_id)
-    if invocation.as_json:
-        invocation.show_json({"id": export_id, "deleted": True})
-    else:
-        note(f"deleted {export_id}")
+    invocation.client.exports.delete(export_id)
+    invocation.show_deleted(export_id)

@@ -1,13 +1,13 @@
 """``autotune graders``: who scores."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from autotune.cli import exit_codes, grader_options
 from autotune.cli.figures import print_statistics
 from autotune.cli.files import json_object_in
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, stdout_console
+from autotune.cli.invocation import Columns, Invocation, command, given, note, stdout_console
 from autotune.cli.verification import describe_check
 from autotune.protocol.graders import Grader
 
@@ -28,9 +28,9 @@ _COLUMNS: Columns[Grader] = {
 }
 
 
-@app.command()
+@command(app)
 def register(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
     name: Annotated[str, typer.Option()],
     endpoint: Annotated[
@@ -53,14 +53,11 @@ def register(
     avg_latency_ms: Annotated[
         int | None, typer.Option(min=0, help="Its own estimate for one request.")
     ] = None,
-    max_concurrency: grader_options.MaxConcurrency = None,
-    requests_per_second: grader_options.RequestsPerSecond = None,
-    hedge_after_ms: grader_options.HedgeAfterMs = None,
+    limits: grader_options.LimitOptions,
     asynchronous: Annotated[
         bool, typer.Option("--async", help="It may answer 202, and score later.")
     ] = False,
-    callback_timeout: grader_options.CallbackTimeout = None,
-    heartbeat: grader_options.Heartbeat = None,
+    waits: grader_options.WaitOptions,
     domain: Annotated[
         list[str] | None, typer.Option(help="What it knows, such as math; may be repeated.")
     ] = None,
@@ -74,12 +71,10 @@ def register(
     share_reasoning: Annotated[
         bool, typer.Option("--share-reasoning", help="Let trainers read its reasoning.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Register a grader and, where it has an endpoint, print its shared secret, this once."""
     if sum([endpoint is not None, builtin is not None, openai is not None, human]) != 1:
         raise typer.BadParameter("give one of --endpoint, --builtin, --openai and --human")
-    invocation = Invocation.of(ctx, as_json)
     capabilities = {
         "max_batch_size": max_batch_size,
         "avg_latency_ms": avg_latency_ms,
@@ -88,27 +83,20 @@ def register(
         "supports_explanations": explanations or None,
         "supports_async": asynchronous or None,
     }
-    waits = {"timeout_seconds": callback_timeout, "heartbeat_seconds": heartbeat}
-    limits = {
-        "max_concurrency": max_concurrency,
-        "requests_per_second": requests_per_second,
-        "hedge_after_ms": hedge_after_ms,
-    }
-    with invocation.client() as client:
-        registered = client.graders.register(
-            name=name,
-            kind="human" if human else None,
-            endpoint=endpoint,
-            builtin=json_object_in(builtin, option="--builtin"),
-            openai=json_object_in(openai, option="--openai"),
-            certificate_sha256=certificate_sha256 or None,
-            description=description,
-            capabilities=_given(capabilities),
-            limits=_given(limits),
-            async_settings=_given(waits),
-            visibility="public" if public else "private",
-            share_reasoning=share_reasoning or None,
-        )
+    registered = invocation.client.graders.register(
+        name=name,
+        kind="human" if human else None,
+        endpoint=endpoint,
+        builtin=json_object_in(builtin, option="--builtin"),
+        openai=json_object_in(openai, option="--openai"),
+        certificate_sha256=certificate_sha256 or None,
+        description=description,
+        capabilities=grader_options.only_given(capabilities),
+        limits=limits.given(),
+        async_settings=waits.given(),
+        visibility="public" if public else "private",
+        share_reasoning=share_reasoning or None,
+    )
     if invocation.as_json:
         invocation.show_json(registered)
         return
@@ -119,12 +107,10 @@ def register(
     typer.echo(f"{'sharedSecret':<16} {registered.credentials.shared_secret}")
 
 
-@app.command()
-def verify(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def verify(invocation: Invocation, grader_id: str) -> None:
     """Have Autotune call a grader and check its signatures; exit status 1 if it fails."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        result = client.graders.verify(grader_id)
+    result = invocation.client.graders.verify(grader_id)
     if invocation.as_json:
         invocation.show_json(result)
     else:
@@ -138,35 +124,29 @@ def verify(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
     raise typer.Exit(exit_codes.OK if result.verified else exit_codes.INCOMPLETE)
 
 
-@app.command()
-def health(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def health(invocation: Invocation, grader_id: str) -> None:
     """Show a grader's status and the latest probe; exit status 1 unless it is active."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        found = client.graders.health(grader_id)
+    found = invocation.client.graders.health(grader_id)
     invocation.show(found)
     raise typer.Exit(exit_codes.OK if found.status == "active" else exit_codes.INCOMPLETE)
 
 
-@app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command(app, "list")
+def list_(invocation: Invocation) -> None:
     """List the organisation's graders, oldest first."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show_all(client.graders.list(), _COLUMNS)
+    invocation.show_all(invocation.client.graders.list(), _COLUMNS)
 
 
-@app.command()
-def get(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def get(invocation: Invocation, grader_id: str) -> None:
     """Show a grader."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.graders.get(grader_id))
+    invocation.show(invocation.client.graders.get(grader_id))
 
 
-@app.command()
+@command(app)
 def update(
-    ctx: typer.Context,
+    invocation: Invocation,
     grader_id: str,
     *,
     name: Annotated[str | None, typer.Option()] = None,
@@ -176,11 +156,8 @@ def update(
     builtin: grader_options.BuiltinFile = None,
     openai: grader_options.OpenAiFile = None,
     description: Annotated[str | None, typer.Option()] = None,
-    max_concurrency: grader_options.MaxConcurrency = None,
-    requests_per_second: grader_options.RequestsPerSecond = None,
-    hedge_after_ms: grader_options.HedgeAfterMs = None,
-    callback_timeout: grader_options.CallbackTimeout = None,
-    heartbeat: grader_options.Heartbeat = None,
+    limits: grader_options.LimitOptions,
+    waits: grader_options.WaitOptions,
     no_heartbeat: Annotated[
         bool, typer.Option("--no-heartbeat", help="Expect no signs of life any more.")
     ] = False,
@@ -195,64 +172,52 @@ def update(
     no_certificate: Annotated[
         bool, typer.Option("--no-certificate", help="Pin it to no certificate any more.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Change what is given of a grader, and show it."""
     if certificate_sha256 and no_certificate:
         raise typer.BadParameter("give either --certificate-sha256 or --no-certificate")
-    if heartbeat and no_heartbeat:
+    if waits.heartbeat and no_heartbeat:
         raise typer.BadParameter("give either --heartbeat or --no-heartbeat")
-    pins = [] if no_certificate else certificate_sha256 or None
-    invocation = Invocation.of(ctx, as_json)
-    changed = _given(
-        {
-            "max_concurrency": max_concurrency,
-            "requests_per_second": requests_per_second,
-            "hedge_after_ms": hedge_after_ms,
-        }
-    )
-    waits = _given({"timeout_seconds": callback_timeout, "heartbeat_seconds": heartbeat}) or {}
+    changed_limits = limits.given()
+    changed_waits = waits.given() or {}
     if no_heartbeat:
-        waits["heartbeat_seconds"] = None
-    with invocation.client() as client:
-        limits = async_settings = capabilities = None
-        # They are replaced as a whole, so those that stay are sent again.
-        if changed or no_limits:
-            kept = {} if no_limits else client.graders.get(grader_id).limits.model_dump()
-            limits = {**kept, **(changed or {})}
-        if waits:
-            async_settings = {**client.graders.get(grader_id).async_settings.model_dump(), **waits}
-        if asynchronous is not None:
-            declared = client.graders.get(grader_id).capabilities.model_dump()
-            capabilities = {**declared, "supports_async": asynchronous}
-        grader = client.graders.update(
-            grader_id,
-            name=name,
-            endpoint=endpoint,
-            builtin=json_object_in(builtin, option="--builtin"),
-            openai=json_object_in(openai, option="--openai"),
-            description=description,
-            capabilities=capabilities,
-            limits=limits,
-            async_settings=async_settings,
-            certificate_sha256=pins,
-        )
+        changed_waits["heartbeat_seconds"] = None
+    async_settings = capabilities = None
+    # They are replaced as a whole, so those that stay are sent again.
+    if changed_limits or no_limits:
+        kept = {} if no_limits else invocation.client.graders.get(grader_id).limits.model_dump()
+        changed_limits = {**kept, **(changed_limits or {})}
+    if changed_waits:
+        settings = invocation.client.graders.get(grader_id).async_settings.model_dump()
+        async_settings = {**settings, **changed_waits}
+    if asynchronous is not None:
+        declared = invocation.client.graders.get(grader_id).capabilities.model_dump()
+        capabilities = {**declared, "supports_async": asynchronous}
+    grader = invocation.client.graders.update(
+        grader_id,
+        name=given(name),
+        endpoint=given(endpoint),
+        builtin=given(json_object_in(builtin, option="--builtin")),
+        openai=given(json_object_in(openai, option="--openai")),
+        description=given(description),
+        capabilities=given(capabilities),
+        limits=given(changed_limits),
+        async_settings=given(async_settings),
+        certificate_sha256=None if no_certificate else given(certificate_sha256 or None),
+    )
     invocation.show(grader)
 
 
-@app.command()
+@command(app)
 def stats(
-    ctx: typer.Context,
+    invocation: Invocation,
     grader_id: str,
     version: Annotated[
         str | None, typer.Option(help="Only what the grader answered as this version.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show how a grader does: scores, latency and failures, in all and by version."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        figures = client.graders.stats(grader_id, version=version)
+    figures = invocation.client.graders.stats(grader_id, version=version)
     if invocation.as_json:
         invocation.show_json(figures)
     elif figures.versions:
@@ -261,19 +226,16 @@ def stats(
         note(f"{grader_id} has no verdicts" + (f" as version {version}" if version else ""))
 
 
-@app.command()
+@command(app)
 def usage(
-    ctx: typer.Context,
+    invocation: Invocation,
     grader_id: str,
     month: Annotated[
         str | None, typer.Option(help="Such as 2026-11, in UTC; the present one without it.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show how many verdicts a grader gave in a month, to all organisations together."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        used = client.graders.usage(grader_id, month=month)
+    used = invocation.client.graders.usage(grader_id, month=month)
     if invocation.as_json:
         invocation.show_json(used)
         return
@@ -283,18 +245,8 @@ def usage(
     typer.echo(f"{'total':<16} {used.total}")
 
 
-@app.command()
-def delete(ctx: typer.Context, grader_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def delete(invocation: Invocation, grader_id: str) -> None:
     """Delete a grader; what still waits for it ends failed."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        client.graders.delete(grader_id)
-    if invocation.as_json:
-        invocation.show_json({"id": grader_id, "deleted": True})
-    else:
-        note(f"deleted {grader_id}")
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the options that were given, None where none was: some graders have none of them."""
-    return {name: value for name, value in options.items() if value is not None} or None
+    invocation.client.graders.delete(grader_id)
+    invocation.show_deleted(grader_id)

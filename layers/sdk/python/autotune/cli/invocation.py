@@ -1,9 +1,12 @@
 """One run of the command line: how it reaches the API and how it prints."""
 
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
@@ -13,6 +16,7 @@ from rich.table import Table
 
 from autotune.cli import exit_codes
 from autotune.client import AsyncAutotuneClient, AutotuneClient
+from autotune.client.calls import NotGiven, not_given
 from autotune.protocol.ids import IdKind, is_id
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 
@@ -22,6 +26,8 @@ TIME_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]
 _UNLIMITED_WIDTH = 10_000
 
 T = TypeVar("T", bound=BaseModel)
+OptionT = TypeVar("OptionT")
+CommandT = TypeVar("CommandT", bound=Callable[..., None])
 Columns = Mapping[str, Callable[[T], object]]
 
 AsJson = Annotated[
@@ -45,9 +51,15 @@ class Invocation:
         invocation.as_json = invocation.as_json or as_json
         return invocation
 
+    @cached_property
     def client(self) -> AutotuneClient:
-        """Return a client for what was given or is configured."""
+        """A client for what was given or is configured, until the command ends."""
         return AutotuneClient(base_url=self.base_url, api_key=self.api_key)
+
+    def close(self) -> None:
+        """Close the client, if the command used it."""
+        if "client" in vars(self):
+            self.client.close()
 
     def async_client(self) -> AsyncAutotuneClient:
         """Return a client for an event loop."""
@@ -74,12 +86,71 @@ class Invocation:
             table.add_row(*(_readable(column(thing)) for column in columns.values()))
         stdout_console().print(table)
 
+    def show_deleted(self, thing_id: str) -> None:
+        """Say that a thing is gone."""
+        if self.as_json:
+            self.show_json({"id": thing_id, "deleted": True})
+        else:
+            note(f"deleted {thing_id}")
+
     def show_json(self, thing: BaseModel | Mapping[str, Any]) -> None:
         """Print one JSON document on a line of its own."""
         if isinstance(thing, BaseModel):
             typer.echo(thing.model_dump_json(by_alias=True))
         else:
             typer.echo(json.dumps(thing, ensure_ascii=False))
+
+
+def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], CommandT]:
+    """Register a function as a command: it gets the invocation, and ``--json`` is there too.
+
+    A parameter whose type is a dataclass stands for one option for each field.
+
+    Args:
+        name: of the command; that of the function unless given.
+    """
+
+    def register(function: CommandT) -> CommandT:
+        _, *own = inspect.signature(function).parameters.values()
+        groups: dict[str, Any] = {
+            one.name: one.annotation for one in own if is_dataclass(one.annotation)
+        }
+
+        def run(ctx: typer.Context, as_json: bool = False, **options: Any) -> None:
+            for group, kind in groups.items():
+                options[group] = kind(**{one.name: options.pop(one.name) for one in fields(kind)})
+            with closing(Invocation.of(ctx, as_json)) as invocation:
+                function(invocation, **options)
+
+        parameters = [
+            _parameter("ctx", typer.Context, inspect.Parameter.empty),
+            *(spread for one in own for spread in _spread(one)),
+            _parameter("as_json", AsJson, False),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__name__ = function.__name__
+        run.__doc__ = function.__doc__
+        app.command(name)(run)
+        return function
+
+    return register
+
+
+def _spread(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    if is_dataclass(parameter.annotation):
+        return [_parameter(one.name, one.type, one.default) for one in fields(parameter.annotation)]
+    return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, annotation=annotation, default=default)
+
+
+def given(option: OptionT | None) -> OptionT | NotGiven:
+    """Return an option's value for a change, which leaves alone what was not given."""
+    return not_given if option is None else option
 
 
 def page_size(limit: int | None) -> int:

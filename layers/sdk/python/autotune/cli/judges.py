@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
@@ -35,31 +36,48 @@ QuorumOption = Annotated[
         min=1, max=MAX_TASK_GRADERS, help="How many graders have to score; by default all."
     ),
 ]
-ConfidenceBelow = Annotated[
-    float | None,
-    typer.Option(min=0, max=1, help="Ask a person where graders are less confident."),
-]
-DisagreementAbove = Annotated[
-    float | None,
-    typer.Option(min=0, max=1, help="Ask a person where graders differ by more."),
-]
-SampledShare = Annotated[
-    float | None,
-    typer.Option(min=0, max=1, help="Ask a person about this share of all completions."),
-]
-ExpiresAfter = Annotated[
-    int | None,
-    typer.Option(
-        min=MIN_REVIEW_SECONDS,
-        max=MAX_REVIEW_SECONDS,
-        help="Seconds that a person has; by default 3 days.",
-    ),
-]
-OnExpiryOption = Annotated[
-    OnExpiry | None,
-    typer.Option(help="What happens where nobody answered in time; by default keep."),
-]
-Instructions = Annotated[str | None, typer.Option(help="What reviewers are told.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """When a person is asked, and what happens where none answers."""
+
+    review_confidence_below: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Ask a person where graders are less confident."),
+    ] = None
+    review_disagreement_above: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Ask a person where graders differ by more."),
+    ] = None
+    review_sampled_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Ask a person about this share of all completions."),
+    ] = None
+    review_expires_after: Annotated[
+        int | None,
+        typer.Option(
+            min=MIN_REVIEW_SECONDS,
+            max=MAX_REVIEW_SECONDS,
+            help="Seconds that a person has; by default 3 days.",
+        ),
+    ] = None
+    review_on_expiry: Annotated[
+        OnExpiry | None,
+        typer.Option(help="What happens where nobody answered in time; by default keep."),
+    ] = None
+    review_instructions: Annotated[str | None, typer.Option(help="What reviewers are told.")] = None
+
+    def policy(self) -> dict[str, Any] | None:
+        """Return the policy of the options that were given; None where none was."""
+        policy = {
+            name.removeprefix("review_"): value
+            for name, value in asdict(self).items()
+            if value is not None
+        }
+        if "expires_after" in policy:
+            policy["expires_after_seconds"] = policy.pop("expires_after")
+        return policy or None
 
 
 def weights(given: Sequence[str]) -> dict[str, float]:
@@ -72,11 +90,6 @@ def weights(given: Sequence[str]) -> dict[str, float]:
             raise typer.BadParameter(f"{grader_id} is named twice", param_hint="--grader")
         found[grader_id] = _weight(weight) if has_weight else 1.0
     return found
-
-
-def review_policy(**fields: Any) -> dict[str, Any] | None:
-    """Return the policy of the options that were given; None where none was."""
-    return {name: value for name, value in fields.items() if value is not None} or None
 
 
 def _weight(text: str) -> float:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import AsJson, Columns, Invocation, note
+from autotune.cli.invocation import Columns, Invocation, command, note
 from autotune.protocol.access import Key, Role
 
 app = typer.Typer(no_args_is_help=True, help="API keys of the organisation.")
@@ -19,21 +19,18 @@ _COLUMNS: Columns[Key] = {
 }
 
 
-@app.command()
+@command(app)
 def create(
-    ctx: typer.Context,
+    invocation: Invocation,
     name: Annotated[str, typer.Option(help="What the key is for.")],
     role: Annotated[Role, typer.Option(help="What it may do.")],
     principal_id: Annotated[
         str | None,
         typer.Option(help="Whose it is: keys of one principal share what it registers."),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Create a key and print it, this once."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        created = client.keys.create(name=name, role=role, principal_id=principal_id)
+    created = invocation.client.keys.create(name=name, role=role, principal_id=principal_id)
     if invocation.as_json:
         invocation.show_json(created)
         return
@@ -42,25 +39,19 @@ def create(
     typer.echo(f"{'apiKey':<16} {created.api_key}")
 
 
-@app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command(app, "list")
+def list_(invocation: Invocation) -> None:
     """List all keys, revoked ones too."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show_all(client.keys.list(), _COLUMNS)
+    invocation.show_all(invocation.client.keys.list(), _COLUMNS)
 
 
-@app.command()
-def me(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command(app)
+def me(invocation: Invocation) -> None:
     """Show the key that this command line uses."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.keys.me())
+    invocation.show(invocation.client.keys.me())
 
 
-@app.command()
-def revoke(ctx: typer.Context, key_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def revoke(invocation: Invocation, key_id: str) -> None:
     """Revoke a key for good."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.keys.revoke(key_id))
+    invocation.show(invocation.client.keys.revoke(key_id))

@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from autotune.cli import exit_codes
-from autotune.cli.invocation import AsJson, Invocation, note, stop
+from autotune.cli.invocation import Invocation, command, note, stop
 from autotune.protocol.access import CreateOrganizationResponse
 
 if TYPE_CHECKING:
@@ -33,16 +33,14 @@ Stack = Annotated[str, typer.Option(help="Name of the deployed stack.")]
 Region = Annotated[str | None, typer.Option(help="AWS region; else what boto3 finds configured.")]
 
 
-@app.command()
+@command(app)
 def create_organization(
-    ctx: typer.Context,
+    invocation: Invocation,
     name: str,
     stack: Stack = "autotune",
     region: Region = None,
-    as_json: AsJson = False,
 ) -> None:
     """Create an organisation and its first admin key, and print the key, this once."""
-    invocation = Invocation.of(ctx, as_json)
     answer = _call("CreateOrganization", {"name": name}, stack=stack, region=region)
     try:
         created = CreateOrganizationResponse.model_validate(answer)
@@ -56,13 +54,11 @@ def create_organization(
     typer.echo(f"{'apiKey':<16} {created.api_key}")
 
 
-@app.command()
-def stuck(
-    ctx: typer.Context, stack: Stack = "autotune", region: Region = None, as_json: AsJson = False
-) -> None:
+@command(app)
+def stuck(invocation: Invocation, stack: Stack = "autotune", region: Region = None) -> None:
     """List batches that are overdue; the sweeper drives them again by itself every minute."""
     batches = _call("ListStuck", {}, stack=stack, region=region)["batches"]
-    if Invocation.of(ctx, as_json).as_json:
+    if invocation.as_json:
         typer.echo(json.dumps(batches))
         return
     for batch in batches:
@@ -73,25 +69,21 @@ def stuck(
     note(f"{len(batches)} batches are overdue")
 
 
-@app.command()
-def sweep(
-    ctx: typer.Context, stack: Stack = "autotune", region: Region = None, as_json: AsJson = False
-) -> None:
+@command(app)
+def sweep(invocation: Invocation, stack: Stack = "autotune", region: Region = None) -> None:
     """Sweep now instead of at the next full minute; print what was done, in batches."""
-    _show_counts(ctx, _call("SweepBatches", {}, stack=stack, region=region), as_json=as_json)
+    _show_counts(invocation, _call("SweepBatches", {}, stack=stack, region=region))
 
 
-@app.command()
-def redrive(
-    ctx: typer.Context, stack: Stack = "autotune", region: Region = None, as_json: AsJson = False
-) -> None:
+@command(app)
+def redrive(invocation: Invocation, stack: Stack = "autotune", region: Region = None) -> None:
     """Move dead letters back to their queues; print how many of each queue moved."""
     moved = _call("RedriveDeadLetters", {}, stack=stack, region=region)["moved"]
-    _show_counts(ctx, moved, as_json=as_json)
+    _show_counts(invocation, moved)
 
 
-def _show_counts(ctx: typer.Context, counts: dict[str, int], *, as_json: bool) -> None:
-    if Invocation.of(ctx, as_json).as_json:
+def _show_counts(invocation: Invocation, counts: dict[str, int]) -> None:
+    if invocation.as_json:
         typer.echo(json.dumps(counts))
         return
     for name, count in counts.items():

@@ -1,7 +1,6 @@
 """Progress of a submission on stderr: bars on a terminal, plain lines elsewhere."""
 
 import time
-from types import TracebackType
 from typing import Protocol, Self
 
 from rich.console import Console
@@ -30,12 +29,7 @@ class SubmissionProgress(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 
 def submission_progress(total: int | None, *, waits: bool) -> SubmissionProgress:
@@ -76,38 +70,8 @@ class _Bars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._progress.stop()
-
-
-class _Lines:
-    def __init__(self, console: Console, total: int | None, *, waits: bool) -> None:
-        self._lines = PacedLines(console)
-        self._of = "" if total is None else f" of {total}"
-        self._waits = waits
-
-    def show(self, *, submitted: int, decided: int) -> None:
-        verdicts = f", verdicts {decided}" if self._waits else ""
-        self._lines.put(f"submitted {submitted}{self._of}{verdicts}")
-
-    def tell(self, text: str) -> None:
-        self._lines.tell(text)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._lines.flush()
 
 
 class PacedLines:
@@ -136,3 +100,20 @@ class PacedLines:
             self._console.print(self._latest, markup=False, soft_wrap=True)
             self._shown = self._latest
             self._last_line_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.flush()
+
+
+class _Lines(PacedLines):
+    def __init__(self, console: Console, total: int | None, *, waits: bool) -> None:
+        super().__init__(console)
+        self._of = "" if total is None else f" of {total}"
+        self._waits = waits
+
+    def show(self, *, submitted: int, decided: int) -> None:
+        verdicts = f", verdicts {decided}" if self._waits else ""
+        self.put(f"submitted {submitted}{self._of}{verdicts}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, page_size
+from autotune.cli.invocation import Columns, Invocation, command, note, page_size
 from autotune.protocol.reviews import Review, ReviewState, ReviewSummary
 
 app = typer.Typer(no_args_is_help=True, help="Reviews: completions that wait for a person's score.")
@@ -22,47 +22,38 @@ _COLUMNS: Columns[ReviewSummary] = {
 }
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
-    ctx: typer.Context,
+    invocation: Invocation,
     state: Annotated[ReviewState, typer.Option(help="Those in this state.")] = "open",
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
-    as_json: AsJson = False,
 ) -> None:
     """List reviews, the oldest first."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        found = client.reviews.list(state=state, page_size=page_size(limit))
-        invocation.show_all(islice(found, limit), _COLUMNS)
+    found = invocation.client.reviews.list(state=state, page_size=page_size(limit))
+    invocation.show_all(islice(found, limit), _COLUMNS)
 
 
-@app.command()
+@command(app)
 def get(
-    ctx: typer.Context,
+    invocation: Invocation,
     review_id: str,
     preliminary: Annotated[
         bool, typer.Option(help="Also what graders said; that you saw it is noted.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Show a review with its prompt and response."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        _show(invocation, client.reviews.get(review_id, include_preliminary=preliminary))
+    _show(invocation, invocation.client.reviews.get(review_id, include_preliminary=preliminary))
 
 
-@app.command("next")
+@command(app, "next")
 def next_(
-    ctx: typer.Context,
+    invocation: Invocation,
     skip: Annotated[
         list[str] | None, typer.Option(help="A review to leave to others; may be repeated.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Take the next open review for 15 minutes, and show it; in JSON `review` is null if none."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        review = client.reviews.next(skip=skip or [])
+    review = invocation.client.reviews.next(skip=skip or [])
     if invocation.as_json:
         told = None if review is None else review.model_dump(by_alias=True, mode="json")
         invocation.show_json({"review": told})
@@ -72,65 +63,54 @@ def next_(
         _show(invocation, review)
 
 
-@app.command()
-def claim(ctx: typer.Context, review_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def claim(invocation: Invocation, review_id: str) -> None:
     """Take a review for 15 minutes, or keep it for 15 more."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.reviews.claim(review_id))
+    invocation.show(invocation.client.reviews.claim(review_id))
 
 
-@app.command()
+@command(app)
 def answer(
-    ctx: typer.Context,
+    invocation: Invocation,
     review_id: str,
     value: Annotated[float, typer.Option(help="The score, from 0 to 1.")],
     explanation: Annotated[str | None, typer.Option(help="What decided it.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Score what is reviewed; the completion's verdict follows."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.reviews.answer(review_id, value=value, explanation=explanation))
+    invocation.show(
+        invocation.client.reviews.answer(review_id, value=value, explanation=explanation)
+    )
 
 
-@app.command()
-def release(ctx: typer.Context, review_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def release(invocation: Invocation, review_id: str) -> None:
     """Give a review back, so that anybody can take it."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.reviews.release(review_id))
+    invocation.show(invocation.client.reviews.release(review_id))
 
 
-@app.command()
+@command(app)
 def assign(
-    ctx: typer.Context,
+    invocation: Invocation,
     review_id: str,
     to: Annotated[
         str | None, typer.Option(help="Principal of a key, or reviewer of a link; all without it.")
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Say whom a review is for."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.reviews.assign(review_id, assignee_id=to))
+    invocation.show(invocation.client.reviews.assign(review_id, assignee_id=to))
 
 
-@app.command()
+@command(app)
 def link(
-    ctx: typer.Context,
+    invocation: Invocation,
     reviewer: Annotated[str, typer.Option(help="Whose link it is; their answers bear the name.")],
     review: Annotated[str | None, typer.Option(help="The one review that it opens.")] = None,
     hours: Annotated[float, typer.Option(min=0.02, max=168, help="How long it holds.")] = 24,
-    as_json: AsJson = False,
 ) -> None:
     """Make a link to the review page for a person without a key, and print it, this once."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        made = client.reviews.link(
-            reviewer_id=reviewer, review_id=review, expires_in_seconds=round(hours * 3_600)
-        )
+    made = invocation.client.reviews.link(
+        reviewer_id=reviewer, review_id=review, expires_in_seconds=round(hours * 3_600)
+    )
     if invocation.as_json:
         invocation.show_json(made)
         return

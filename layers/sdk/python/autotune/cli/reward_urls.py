@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import TIME_FORMATS, AsJson, Columns, Invocation, note
+from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command, note
 from autotune.protocol.rewards import CONTRACT_PATHS, RewardUrl
 
 app = typer.Typer(
@@ -23,9 +23,9 @@ _COLUMNS: Columns[RewardUrl] = {
 }
 
 
-@app.command()
+@command(app)
 def create(
-    ctx: typer.Context,
+    invocation: Invocation,
     name: Annotated[str, typer.Option(help="What it is for.")],
     task: Annotated[str, typer.Option(help="The task that judges what is asked.")],
     model: Annotated[str, typer.Option(help="Whose responses are asked about.")],
@@ -36,17 +36,14 @@ def create(
             help="When it stops answering, local time without a zone; else once it is revoked.",
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Make a reward URL and print it, this once, with each trainer's path."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        created = client.reward_urls.create(
-            name=name,
-            task_id=task,
-            model_id=model,
-            expires_at=expires_at,
-        )
+    created = invocation.client.reward_urls.create(
+        name=name,
+        task_id=task,
+        model_id=model,
+        expires_at=expires_at,
+    )
     if invocation.as_json:
         invocation.show_json(created)
         return
@@ -57,25 +54,19 @@ def create(
     typer.echo(f"{'url':<16} {created.url}")
 
 
-@app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command(app, "list")
+def list_(invocation: Invocation) -> None:
     """List all reward URLs, revoked ones too, without what lets in."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show_all(client.reward_urls.list(), _COLUMNS)
+    invocation.show_all(invocation.client.reward_urls.list(), _COLUMNS)
 
 
-@app.command()
-def get(ctx: typer.Context, reward_url_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def get(invocation: Invocation, reward_url_id: str) -> None:
     """Show one reward URL, without what lets in."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.reward_urls.get(reward_url_id))
+    invocation.show(invocation.client.reward_urls.get(reward_url_id))
 
 
-@app.command()
-def revoke(ctx: typer.Context, reward_url_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def revoke(invocation: Invocation, reward_url_id: str) -> None:
     """Revoke a reward URL at once and for good."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.reward_urls.revoke(reward_url_id))
+    invocation.show(invocation.client.reward_urls.revoke(reward_url_id))

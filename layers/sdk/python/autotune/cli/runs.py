@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import AsJson, Columns, Invocation, page_size
+from autotune.cli.invocation import Columns, Invocation, command, page_size
 from autotune.protocol.runs import RunState, RunSummary
 
 app = typer.Typer(no_args_is_help=True, help="Runs, each grading up to 100 completions.")
@@ -23,31 +23,24 @@ _COLUMNS: Columns[RunSummary] = {
 }
 
 
-@app.command("list")
+@command(app, "list")
 def list_(
-    ctx: typer.Context,
+    invocation: Invocation,
     state: Annotated[RunState | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
-    as_json: AsJson = False,
 ) -> None:
     """List runs of the last 30 days by state, the youngest first."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        found = client.runs.list(state=state, page_size=page_size(limit))
-        invocation.show_all(islice(found, limit), _COLUMNS)
+    found = invocation.client.runs.list(state=state, page_size=page_size(limit))
+    invocation.show_all(islice(found, limit), _COLUMNS)
 
 
-@app.command()
-def get(ctx: typer.Context, run_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def get(invocation: Invocation, run_id: str) -> None:
     """Show a run with its completions and the counts of their verdicts."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.runs.get(run_id))
+    invocation.show(invocation.client.runs.get(run_id))
 
 
-@app.command()
-def cancel(ctx: typer.Context, run_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def cancel(invocation: Invocation, run_id: str) -> None:
     """Cancel what is pending in a run, and show it."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.runs.cancel(run_id))
+    invocation.show(invocation.client.runs.cancel(run_id))

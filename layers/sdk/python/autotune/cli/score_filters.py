@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,43 +13,53 @@ from autotune.cli.invocation import TIME_FORMATS, require_id, stop
 from autotune.client import InvalidInputError
 from autotune.protocol.ids import is_id
 
-TaskOption = Annotated[str | None, typer.Option(help="Only of this task, by its id.")]
-ModelOption = Annotated[str | None, typer.Option(help="Only of this model.")]
-GraderOption = Annotated[
-    str | None, typer.Option(help="Only by this grader, or by the panel of this id (pnl_…).")
-]
-MinScoreOption = Annotated[
-    float | None, typer.Option(min=0, max=1, help="Only scores from this on.")
-]
-MaxScoreOption = Annotated[float | None, typer.Option(min=0, max=1, help="Only scores up to this.")]
-SinceOption = Annotated[
-    datetime | None,
-    typer.Option(
-        formats=TIME_FORMATS, help="Only what was decided from this time on; else from ever."
-    ),
-]
-UntilOption = Annotated[
-    datetime | None,
-    typer.Option(formats=TIME_FORMATS, help="Only what was decided before; else now."),
-]
-
-_OPTIONS = {
-    "start_date": "--since",
-    "end_date": "--until",
-    "task_id": "--task",
-    "model_id": "--model",
-    "grader_id": "--grader",
+_ARGUMENTS = {
+    "task": "task_id",
+    "model": "model_id",
+    "grader": "grader_id",
+    "since": "start_date",
+    "until": "end_date",
 }
+_OPTIONS = {argument: f"--{option}" for option, argument in _ARGUMENTS.items()}
 _BY_WIRE_NAME = {"startDate": "--since", "minScore": "--min-score"}
 
 
-def check_ids(*, task: str | None, grader: str | None) -> None:
-    """End as for an unknown id where an option holds what cannot be one."""
-    if task is not None:
-        require_id("task", task, name="task", option="--task")
-    if grader is not None and not (is_id("grd", grader) or is_id("pnl", grader)):
-        told = f"no grader {grader}: --grader takes an id as `autotune graders list` shows it"
-        stop(told, exit_codes.NOT_FOUND)
+@dataclass(frozen=True, kw_only=True)
+class ScoreFilters:
+    """Which scores are meant."""
+
+    task: Annotated[str | None, typer.Option(help="Only of this task, by its id.")] = None
+    model: Annotated[str | None, typer.Option(help="Only of this model.")] = None
+    grader: Annotated[
+        str | None, typer.Option(help="Only by this grader, or by the panel of this id (pnl_…).")
+    ] = None
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Only scores from this on.")
+    ] = None
+    max_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Only scores up to this.")
+    ] = None
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=TIME_FORMATS, help="Only what was decided from this time on; else from ever."
+        ),
+    ] = None
+    until: Annotated[
+        datetime | None,
+        typer.Option(formats=TIME_FORMATS, help="Only what was decided before; else now."),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the filters as arguments; end as for an unknown id where one cannot be an id."""
+        if self.task is not None:
+            require_id("task", self.task, name="task", option="--task")
+        grader = self.grader
+        if grader is not None and not (is_id("grd", grader) or is_id("pnl", grader)):
+            told = f"no grader {grader}: --grader takes an id as `autotune graders list` shows it"
+            stop(told, exit_codes.NOT_FOUND)
+        given = asdict(self)
+        return {_ARGUMENTS.get(name, name): value for name, value in given.items()}
 
 
 @contextmanager

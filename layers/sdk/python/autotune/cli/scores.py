@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from autotune.cli import score_filters
-from autotune.cli.invocation import AsJson, Invocation, note, page_size
+from autotune.cli.invocation import Invocation, note, page_size
 from autotune.protocol.completions import ScoredCompletion, VerdictState
 
 _TASK = {"TASK": "{:<31}"}
@@ -22,34 +22,20 @@ _COLUMNS = {
 
 
 def scores(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
-    task: score_filters.TaskOption = None,
-    model: score_filters.ModelOption = None,
-    grader: score_filters.GraderOption = None,
-    min_score: score_filters.MinScoreOption = None,
-    max_score: score_filters.MaxScoreOption = None,
-    since: score_filters.SinceOption = None,
-    until: score_filters.UntilOption = None,
+    filters: score_filters.ScoreFilters,
     state: Annotated[VerdictState | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
-    as_json: AsJson = False,
 ) -> None:
     """List verdicts, any number, as they are read; times without a zone are local."""
-    invocation = Invocation.of(ctx, as_json)
-    score_filters.check_ids(task=task, grader=grader)
-    columns = {**({} if task else _TASK), **_COLUMNS}
+    arguments = filters.arguments()
+    columns = {**({} if filters.task else _TASK), **_COLUMNS}
     row = "  ".join(columns.values())
     shown = 0
-    with invocation.client() as client, score_filters.naming_options():
-        verdicts = client.scores.list(
-            task_id=task,
-            model_id=model,
-            grader_id=grader,
-            min_score=min_score,
-            max_score=max_score,
-            start_date=since,
-            end_date=until,
+    with score_filters.naming_options():
+        verdicts = invocation.client.scores.list(
+            **arguments,
             state=state,
             page_size=page_size(limit),
         )

@@ -10,14 +10,7 @@ import typer
 from autotune.cli import exit_codes
 from autotune.cli.exit_codes import exit_code_of
 from autotune.cli.figures import print_figures
-from autotune.cli.invocation import (
-    AsJson,
-    Invocation,
-    note,
-    require_id,
-    stdout_console,
-    stop,
-)
+from autotune.cli.invocation import Invocation, note, require_id, stdout_console, stop
 from autotune.cli.lines import InvalidLineError, RejectedLines, count_lines, read_completions
 from autotune.cli.progress import submission_progress
 from autotune.cli.submission import Submission
@@ -28,7 +21,7 @@ from autotune.protocol.limits import MAX_BATCH_COMPLETIONS
 
 
 def submit(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
     file: Annotated[
         typer.FileBinaryRead,
@@ -71,7 +64,6 @@ def submit(
         str,
         typer.Option(help="Give a new name to submit the same lines once more, as new ones."),
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """Submit a file of completions and wait for their verdicts.
 
@@ -79,7 +71,6 @@ def submit(
     after Ctrl-C, --timeout or an error run the same command again; it ends when no completion is
     pending. An invalid line stops the submission before anything of its batch is sent.
     """
-    invocation = Invocation.of(ctx, as_json)
     require_id("task", task, name="task", option="--task")
     if timeout is not None and not wait:
         stop("--timeout is about waiting, which --no-wait does not")

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from autotune.cli import exit_codes, judges
-from autotune.cli.invocation import AsJson, Columns, Invocation, note, stop
+from autotune.cli.invocation import Columns, Invocation, command, given, stop
 from autotune.client import InvalidRequestError
+from autotune.client.calls import not_given
 from autotune.protocol.limits import (
     MAX_DEADLINE_SECONDS,
     MAX_RETENTION_DAYS,
@@ -46,20 +47,15 @@ RetentionDays = Annotated[
 ]
 
 
-@app.command()
+@command(app)
 def create(
-    ctx: typer.Context,
+    invocation: Invocation,
     *,
     name: Annotated[str, typer.Option()],
     grader: judges.GraderWeights,
     aggregation: judges.AggregationOption = None,
     quorum: judges.QuorumOption = None,
-    review_confidence_below: judges.ConfidenceBelow = None,
-    review_disagreement_above: judges.DisagreementAbove = None,
-    review_sampled_share: judges.SampledShare = None,
-    review_expires_after: judges.ExpiresAfter = None,
-    review_on_expiry: judges.OnExpiryOption = None,
-    review_instructions: judges.Instructions = None,
+    review: judges.ReviewOptions,
     description: Annotated[str | None, typer.Option()] = None,
     prompt_template: Annotated[str | None, typer.Option()] = None,
     metadata: MetadataObject = None,
@@ -68,28 +64,19 @@ def create(
     ] = False,
     deadline_seconds: DeadlineSeconds = None,
     retention_days: RetentionDays = None,
-    as_json: AsJson = False,
 ) -> None:
     """Create a task."""
-    invocation = Invocation.of(ctx, as_json)
     metadata_object = _json_object(metadata)
     graders = judges.weights(grader)
     alone = _alone(graders)
-    with invocation.client() as client, _naming_unknown(list(graders)):
-        task = client.tasks.create(
+    with _naming_unknown(list(graders)):
+        task = invocation.client.tasks.create(
             name=name,
             grader_id=alone,
             graders=None if alone else graders,
             aggregation=aggregation,
             quorum=quorum,
-            review=judges.review_policy(
-                confidence_below=review_confidence_below,
-                disagreement_above=review_disagreement_above,
-                sampled_share=review_sampled_share,
-                expires_after_seconds=review_expires_after,
-                on_expiry=review_on_expiry,
-                instructions=review_instructions,
-            ),
+            review=review.policy(),
             description=description,
             prompt_template=prompt_template,
             metadata=metadata_object,
@@ -100,25 +87,21 @@ def create(
     invocation.show(task)
 
 
-@app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+@command(app, "list")
+def list_(invocation: Invocation) -> None:
     """List the organisation's tasks, oldest first."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show_all(client.tasks.list(), _COLUMNS)
+    invocation.show_all(invocation.client.tasks.list(), _COLUMNS)
 
 
-@app.command()
-def get(ctx: typer.Context, task_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def get(invocation: Invocation, task_id: str) -> None:
     """Show a task."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        invocation.show(client.tasks.get(task_id))
+    invocation.show(invocation.client.tasks.get(task_id))
 
 
-@app.command()
+@command(app)
 def update(
-    ctx: typer.Context,
+    invocation: Invocation,
     task_id: str,
     *,
     name: Annotated[str | None, typer.Option()] = None,
@@ -128,12 +111,7 @@ def update(
     no_quorum: Annotated[
         bool, typer.Option("--no-quorum", help="All graders have to score again.")
     ] = False,
-    review_confidence_below: judges.ConfidenceBelow = None,
-    review_disagreement_above: judges.DisagreementAbove = None,
-    review_sampled_share: judges.SampledShare = None,
-    review_expires_after: judges.ExpiresAfter = None,
-    review_on_expiry: judges.OnExpiryOption = None,
-    review_instructions: judges.Instructions = None,
+    review: judges.ReviewOptions,
     no_review: Annotated[
         bool, typer.Option("--no-review", help="Drop what of the review policy is not given here.")
     ] = False,
@@ -151,60 +129,42 @@ def update(
     no_retention: Annotated[
         bool, typer.Option("--no-retention", help="Texts of later submissions stay.")
     ] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Change what is given of a task, and show it; what was submitted is judged as before."""
     _either(quorum=quorum, no_quorum=no_quorum)
     _either(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
     _either(retention_days=retention_days, no_retention=no_retention)
-    invocation = Invocation.of(ctx, as_json)
     metadata_object = _json_object(metadata)
     graders = judges.weights(grader or [])
     alone = _alone(graders)
-    review = judges.review_policy(
-        confidence_below=review_confidence_below,
-        disagreement_above=review_disagreement_above,
-        sampled_share=review_sampled_share,
-        expires_after_seconds=review_expires_after,
-        on_expiry=review_on_expiry,
-        instructions=review_instructions,
-    )
-    with invocation.client() as client, _naming_unknown(list(graders)):
+    policy = review.policy()
+    with _naming_unknown(list(graders)):
         # A policy is replaced as a whole, so what stays of it is sent again.
-        if review and not no_review and (kept := client.tasks.get(task_id).review):
-            review = {**kept.model_dump(exclude_none=True), **review}
-        task = client.tasks.update(
+        if policy and not no_review and (kept := invocation.client.tasks.get(task_id).review):
+            policy = {**kept.model_dump(exclude_none=True), **policy}
+        task = invocation.client.tasks.update(
             task_id,
-            name=name,
-            grader_id=alone,
-            graders=graders if len(graders) > 1 else None,
-            aggregation=aggregation,
-            quorum=quorum,
-            no_quorum=no_quorum,
-            review=review,
-            no_review=no_review and review is None,
-            description=description,
-            prompt_template=prompt_template,
-            metadata=metadata_object,
-            share_identity=share_identity,
-            deadline_seconds=deadline_seconds,
-            no_deadline=no_deadline,
-            retention_days=retention_days,
-            no_retention=no_retention,
+            name=given(name),
+            grader_id=given(alone),
+            graders=graders if len(graders) > 1 else not_given,
+            aggregation=given(aggregation),
+            quorum=None if no_quorum else given(quorum),
+            review=None if no_review and policy is None else given(policy),
+            description=given(description),
+            prompt_template=given(prompt_template),
+            metadata=given(metadata_object),
+            share_identity=given(share_identity),
+            deadline_seconds=None if no_deadline else given(deadline_seconds),
+            retention_days=None if no_retention else given(retention_days),
         )
     invocation.show(task)
 
 
-@app.command()
-def delete(ctx: typer.Context, task_id: str, as_json: AsJson = False) -> None:
+@command(app)
+def delete(invocation: Invocation, task_id: str) -> None:
     """Delete a task; what was submitted to it is still scored."""
-    invocation = Invocation.of(ctx, as_json)
-    with invocation.client() as client:
-        client.tasks.delete(task_id)
-    if invocation.as_json:
-        invocation.show_json({"id": task_id, "deleted": True})
-    else:
-        note(f"deleted {task_id}")
+    invocation.client.tasks.delete(task_id)
+    invocation.show_deleted(task_id)
 
 
 def _alone(graders: Mapping[str, float]) -> str | None:

@@ -1,60 +1,80 @@
-"""Clients of the Autotune API."""
+"""Clients of the Autotune API, and what they take and return.
 
-from autotune.client.asynchronous import AsyncAutotuneClient
-from autotune.client.blocking import AutotuneClient
-from autotune.client.downloads import DownloadedExport, DownloadProgress
-from autotune.client.errors import (
-    APIError,
-    AuthenticationError,
-    AutotuneError,
-    ChecksumMismatchError,
-    ConfigurationError,
-    ConflictError,
-    ConnectionFailedError,
-    DownloadError,
-    ExportNotReadyError,
-    InvalidInputError,
-    InvalidRequestError,
-    LocalFileError,
-    NotFoundError,
-    PermissionDeniedError,
-    RateLimitError,
-    RequestTimeoutError,
-    RequestTooLargeError,
-    ServerError,
-    UnexpectedAnswerError,
-    WaitTimeoutError,
-)
-from autotune.client.submissions import SubmittedBatch, SubmittedCompletion
-from autotune.client.summary import SummaryReport, VerdictSummary
+Each name stands once, and ``autotune`` has the same names. The ``as`` makes a name public to type
+checkers (PEP 484).
+"""
 
-__all__ = [
-    "APIError",
-    "AsyncAutotuneClient",
-    "AuthenticationError",
-    "AutotuneClient",
-    "AutotuneError",
-    "ChecksumMismatchError",
-    "ConfigurationError",
-    "ConflictError",
-    "ConnectionFailedError",
-    "DownloadError",
-    "DownloadProgress",
-    "DownloadedExport",
-    "ExportNotReadyError",
-    "InvalidInputError",
-    "InvalidRequestError",
-    "LocalFileError",
-    "NotFoundError",
-    "PermissionDeniedError",
-    "RateLimitError",
-    "RequestTimeoutError",
-    "RequestTooLargeError",
-    "ServerError",
-    "SubmittedBatch",
-    "SubmittedCompletion",
-    "SummaryReport",
-    "UnexpectedAnswerError",
-    "VerdictSummary",
-    "WaitTimeoutError",
-]
+from typing import TYPE_CHECKING
+
+from autotune.client.asynchronous import AsyncAutotuneClient as AsyncAutotuneClient
+from autotune.client.blocking import AutotuneClient as AutotuneClient
+from autotune.client.calls import NotGiven as NotGiven
+from autotune.client.calls import not_given as not_given
+from autotune.client.downloads import DownloadedExport as DownloadedExport
+from autotune.client.downloads import DownloadProgress as DownloadProgress
+from autotune.client.errors import APIError as APIError
+from autotune.client.errors import AuthenticationError as AuthenticationError
+from autotune.client.errors import AutotuneError as AutotuneError
+from autotune.client.errors import ChecksumMismatchError as ChecksumMismatchError
+from autotune.client.errors import ConfigurationError as ConfigurationError
+from autotune.client.errors import ConflictError as ConflictError
+from autotune.client.errors import ConnectionFailedError as ConnectionFailedError
+from autotune.client.errors import DownloadError as DownloadError
+from autotune.client.errors import ExportNotReadyError as ExportNotReadyError
+from autotune.client.errors import InvalidInputError as InvalidInputError
+from autotune.client.errors import InvalidRequestError as InvalidRequestError
+from autotune.client.errors import LocalFileError as LocalFileError
+from autotune.client.errors import NotFoundError as NotFoundError
+from autotune.client.errors import PermissionDeniedError as PermissionDeniedError
+from autotune.client.errors import RateLimitError as RateLimitError
+from autotune.client.errors import RequestTimeoutError as RequestTimeoutError
+from autotune.client.errors import RequestTooLargeError as RequestTooLargeError
+from autotune.client.errors import ServerError as ServerError
+from autotune.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
+from autotune.client.errors import WaitTimeoutError as WaitTimeoutError
+from autotune.client.submissions import SubmittedBatch as SubmittedBatch
+from autotune.client.submissions import SubmittedCompletion as SubmittedCompletion
+from autotune.client.summary import SummaryReport as SummaryReport
+from autotune.client.summary import VerdictSummary as VerdictSummary
+from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
+from autotune.protocol.access import Key as Key
+from autotune.protocol.audit import AuditedCall as AuditedCall
+from autotune.protocol.audit import AuditedDecision as AuditedDecision
+from autotune.protocol.completions import BatchResponse as BatchResponse
+from autotune.protocol.completions import Completion as Completion
+from autotune.protocol.completions import CompletionVerdict as CompletionVerdict
+from autotune.protocol.completions import NewCompletion as NewCompletion
+from autotune.protocol.completions import Opinion as Opinion
+from autotune.protocol.completions import Score as Score
+from autotune.protocol.completions import ScoredCompletion as ScoredCompletion
+from autotune.protocol.completions import VerdictCounts as VerdictCounts
+from autotune.protocol.exports import Export as Export
+from autotune.protocol.exports import ExportDetails as ExportDetails
+from autotune.protocol.exports import ExportManifest as ExportManifest
+from autotune.protocol.graders import AsyncSettings as AsyncSettings
+from autotune.protocol.graders import Grader as Grader
+from autotune.protocol.graders import GraderHealth as GraderHealth
+from autotune.protocol.graders import GraderLimits as GraderLimits
+from autotune.protocol.graders import GraderProbe as GraderProbe
+from autotune.protocol.graders import RegisterGraderResponse as RegisterGraderResponse
+from autotune.protocol.graders import VerifyGraderResponse as VerifyGraderResponse
+from autotune.protocol.grading import GraderCapabilities as GraderCapabilities
+from autotune.protocol.grading import ScoreDimension as ScoreDimension
+from autotune.protocol.reviews import Review as Review
+from autotune.protocol.reviews import ReviewLink as ReviewLink
+from autotune.protocol.reviews import ReviewSummary as ReviewSummary
+from autotune.protocol.runs import Run as Run
+from autotune.protocol.runs import RunSummary as RunSummary
+from autotune.protocol.statistics import GraderStats as GraderStats
+from autotune.protocol.statistics import GraderUsage as GraderUsage
+from autotune.protocol.tasks import ReviewPolicy as ReviewPolicy
+from autotune.protocol.tasks import Task as Task
+from autotune.protocol.webhooks import Delivery as Delivery
+from autotune.protocol.webhooks import DeliveryWithBody as DeliveryWithBody
+from autotune.protocol.webhooks import Webhook as Webhook
+from autotune.protocol.webhooks import WebhookSecretResponse as WebhookSecretResponse
+
+if not TYPE_CHECKING:
+    from autotune.public_names import exported
+
+    __all__ = list(exported(vars()))

@@ -8,9 +8,6 @@ from typing import Self, TypeVar
 
 import httpx
 
-from autotune.client.audit import AsyncAudit
-from autotune.client.batches import AsyncBatches
-from autotune.client.completions import AsyncCompletions
 from autotune.client.exchange import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT_SECONDS,
@@ -19,26 +16,17 @@ from autotune.client.exchange import (
     Fetch,
     Pause,
     Reply,
-    Session,
     Step,
     Work,
     closed_client,
     open_session,
 )
-from autotune.client.exports import AsyncExports
-from autotune.client.graders import AsyncGraders
-from autotune.client.keys import AsyncKeys
-from autotune.client.reviews import AsyncReviews
-from autotune.client.reward_urls import AsyncRewardUrls
-from autotune.client.runs import AsyncRuns
-from autotune.client.scores import AsyncScores
-from autotune.client.tasks import AsyncTasks
-from autotune.client.webhooks import AsyncWebhooks
+from autotune.client.parts import ClientParts
 
 T = TypeVar("T")
 
 
-class AsyncAutotuneClient:
+class AsyncAutotuneClient(ClientParts):
     """Calls the Autotune API from an asyncio event loop.
 
     The methods are those of ``AutotuneClient``, as coroutines; lists are asynchronous iterators.
@@ -48,6 +36,8 @@ class AsyncAutotuneClient:
         ...     async for task in client.tasks.list():
         ...         print(task.id, task.name)
     """
+
+    is_async = True
 
     def __init__(
         self,
@@ -68,23 +58,6 @@ class AsyncAutotuneClient:
         )
         self._owns_http = http_client is None
         self._http = httpx.AsyncClient() if http_client is None else http_client
-        self.tasks = AsyncTasks(self)
-        self.graders = AsyncGraders(self)
-        self.completions = AsyncCompletions(self)
-        self.batches = AsyncBatches(self)
-        self.runs = AsyncRuns(self)
-        self.reviews = AsyncReviews(self)
-        self.scores = AsyncScores(self)
-        self.exports = AsyncExports(self)
-        self.keys = AsyncKeys(self)
-        self.reward_urls = AsyncRewardUrls(self)
-        self.webhooks = AsyncWebhooks(self)
-        self.audit = AsyncAudit(self)
-
-    @property
-    def session(self) -> Session:
-        """Address, key and settings of this client."""
-        return self._session
 
     async def carry_out(self, course: Course[T]) -> T:
         """Follow a course on the event loop to its result."""

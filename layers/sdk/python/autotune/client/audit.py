@@ -1,9 +1,11 @@
 """``client.audit``: what was called and what was decided in the organisation."""
 
 from datetime import datetime
+from typing import Unpack
 
-from autotune.client.binding import AsyncListMethod, AsyncResource, ListMethod, Resource
-from autotune.client.calls import Listing, page_parameters, path_to, returning
+from autotune.client.binding import AsyncResource, ListMethod, Resource
+from autotune.client.calls import CallOptions, Listing, listing, returning
+from autotune.client.filters import with_zone
 from autotune.protocol.audit import AuditEntry, AuditEntryList
 
 
@@ -14,6 +16,7 @@ def list_entries(
     principal_id: str | None = None,
     action: str | None = None,
     page_size: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Listing[AuditEntry]:
     """Walk through the audit log, the newest entry first.
 
@@ -28,31 +31,34 @@ def list_entries(
     Raises:
         PermissionDeniedError: only an ``admin`` reads it.
     """
-    return Listing(
-        path=path_to("audit"),
-        parameters=page_parameters(
-            page_size,
-            **{"from": _moment(since), "to": _moment(until)},
-            principalId=principal_id,
-            action=action,
-        ),
+    return listing(
+        "audit",
         read=returning(AuditEntryList, lambda page: (page.entries, page.next_token)),
+        page_size=page_size,
+        query={
+            "from": _moment(since),
+            "to": _moment(until),
+            "principalId": principal_id,
+            "action": action,
+        },
+        **options,
     )
 
 
 def _moment(at: datetime | None) -> str | None:
-    if at is None:
-        return None
-    return (at if at.tzinfo else at.astimezone()).isoformat()
+    zoned = with_zone(at)
+    return None if zoned is None else zoned.isoformat()
 
 
-class Audit(Resource):
-    """The audit log, blocking."""
+class AuditMethods:
+    """Methods of the audit log."""
 
     list = ListMethod(list_entries)
 
 
-class AsyncAudit(AsyncResource):
-    """The audit log, for an event loop."""
+class Audit(AuditMethods, Resource):
+    """The audit log, blocking."""
 
-    list = AsyncListMethod(list_entries)
+
+class AsyncAudit(AuditMethods, AsyncResource):
+    """The audit log, for an event loop."""

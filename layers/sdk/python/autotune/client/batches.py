@@ -1,17 +1,20 @@
 """``client.batches``: how far the completions of one request have come."""
 
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Mapping
+from typing import Unpack
 
-from autotune.client.binding import AsyncMethod, AsyncResource, Method, Resource
-from autotune.client.calls import Call, nothing, path_to, returning
-from autotune.client.completions import wait_query
-from autotune.client.exchange import Course, Session
-from autotune.client.waiting import poll
+from autotune.client.binding import AsyncResource, Method, Resource
+from autotune.client.calls import Call, CallOptions, call, nothing, whole
+from autotune.client.exchange import Plan
+from autotune.client.waiting import polling
 from autotune.protocol.completions import BatchResponse
 
+_batch = whole(BatchResponse)
 
-def get_batch(batch_id: str, *, wait: int = 0) -> Call[BatchResponse]:
+
+def get_batch(
+    batch_id: str, *, wait: int = 0, **options: Unpack[CallOptions]
+) -> Call[BatchResponse]:
     """Read a batch: its counts, and every verdict so far in request order.
 
     Args:
@@ -20,30 +23,19 @@ def get_batch(batch_id: str, *, wait: int = 0) -> Call[BatchResponse]:
     Raises:
         NotFoundError: there is no such batch in this organisation.
     """
-    return Call(
-        method="GET",
-        path=path_to("batches", batch_id),
-        query=wait_query(wait),
-        read=returning(BatchResponse, lambda answer: answer),
-        hold_seconds=wait,
-    )
+    return call("GET", "batches", batch_id, read=_batch, wait=wait, **options)
 
 
-def cancel_batch(batch_id: str) -> Call[BatchResponse]:
+def cancel_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[BatchResponse]:
     """Cancel what is pending in a batch; return where it stands.
 
     Raises:
         NotFoundError: there is no such batch in this organisation.
     """
-    return Call(
-        method="POST",
-        path=path_to("batches", batch_id, "cancel"),
-        read=returning(BatchResponse, lambda answer: answer),
-        is_idempotent=True,
-    )
+    return call("POST", "batches", batch_id, "cancel", read=_batch, is_idempotent=True, **options)
 
 
-def delete_batch_content(batch_id: str) -> Call[None]:
+def delete_batch_content(batch_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     """Delete the texts of a batch; verdicts stay, and what had none is ``canceled``.
 
     Deleting again changes nothing.
@@ -51,49 +43,44 @@ def delete_batch_content(batch_id: str) -> Call[None]:
     Raises:
         NotFoundError: there is no such batch in this organisation.
     """
-    return Call(method="DELETE", path=path_to("batches", batch_id, "content"), read=nothing)
+    return call("DELETE", "batches", batch_id, "content", read=nothing, **options)
 
 
-class Batches(Resource):
-    """Batches, blocking."""
+def wait_for_batch(
+    batch_id: str,
+    *,
+    timeout: float | None = None,
+    extra_headers: Mapping[str, str] | None = None,
+) -> Plan[BatchResponse]:
+    """Wait until nothing of a batch is pending.
 
-    get = Method(get_batch)
-    cancel = Method(cancel_batch)
-    delete_content = Method(delete_batch_content)
+    Args:
+        timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
 
-    def wait(self, batch_id: str, *, timeout: float | None = None) -> BatchResponse:
-        """Wait until nothing of a batch is pending.
-
-        Args:
-            timeout: seconds to wait in all; None waits for ever.
-
-        Raises:
-            WaitTimeoutError: something was still pending after ``timeout``.
-            NotFoundError: there is no such batch in this organisation.
-        """
-        return self._runner.carry_out(_await_batch(self._runner.session, batch_id, timeout))
-
-
-class AsyncBatches(AsyncResource):
-    """Batches, for an event loop."""
-
-    get = AsyncMethod(get_batch)
-    cancel = AsyncMethod(cancel_batch)
-    delete_content = AsyncMethod(delete_batch_content)
-
-    def wait(
-        self, batch_id: str, *, timeout: float | None = None
-    ) -> Coroutine[Any, Any, BatchResponse]:
-        """Wait as ``AutotuneClient.batches.wait`` does."""
-        course = _await_batch(self._runner.session, batch_id, timeout)
-        return self._runner.carry_out(course)
-
-
-def _await_batch(session: Session, batch_id: str, timeout: float | None) -> Course[BatchResponse]:
-    return poll(
-        session,
-        lambda hold: get_batch(batch_id, wait=hold),
+    Raises:
+        WaitTimeoutError: something was still pending after ``timeout``.
+        NotFoundError: there is no such batch in this organisation.
+    """
+    return polling(
+        lambda hold: get_batch(batch_id, wait=hold, extra_headers=extra_headers),
         pending=lambda batch: batch.counts.pending > 0,
         timeout=timeout,
         what=batch_id,
     )
+
+
+class BatchMethods:
+    """Methods of batches."""
+
+    get = Method(get_batch)
+    cancel = Method(cancel_batch)
+    delete_content = Method(delete_batch_content)
+    wait = Method(wait_for_batch)
+
+
+class Batches(BatchMethods, Resource):
+    """Batches, blocking."""
+
+
+class AsyncBatches(BatchMethods, AsyncResource):
+    """Batches, for an event loop."""

@@ -1,22 +1,39 @@
 """Binds functions that describe calls to clients that make them.
 
 ``get = Method(get_task)`` gives a resource a method with the parameters and the docstring of
-``get_task`` that returns what the described call returns; ``AsyncMethod`` gives the coroutine.
+``get_task``. It returns what the described call returns, or a coroutine of it where the resource is
+an ``AsyncResource``. ``ListMethod`` gives an iterator, or an asynchronous one.
 """
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from functools import cached_property
+from types import MethodType
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from autotune.client.calls import Call, Listing
-from autotune.client.exchange import Course, Session
+from autotune.client.calls import Listing, Timeout, not_given
+from autotune.client.exchange import Course, Described, Session
 
 P = ParamSpec("P")
 T = TypeVar("T")
+BlockingT = TypeVar("BlockingT", bound="Resource")
+AsynchronousT = TypeVar("AsynchronousT", bound="AsyncResource")
+ResourceT = TypeVar("ResourceT", bound="Resource | AsyncResource")
+
+_OPTIONS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    for name, default, annotation in (
+        ("timeout", not_given, Timeout),
+        ("extra_headers", None, Mapping[str, str] | None),
+    )
+]
 
 
 class Runner(Protocol):
     """Carries out courses with blocking I/O."""
+
+    is_async: ClassVar[bool]
 
     @property
     def session(self) -> Session:
@@ -30,6 +47,8 @@ class Runner(Protocol):
 
 class AsyncRunner(Protocol):
     """Carries out courses on an event loop."""
+
+    is_async: ClassVar[bool]
 
     @property
     def session(self) -> Session:
@@ -47,9 +66,30 @@ class Resource:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
-    def run(self, call: Call[T]) -> T:
-        """Make one call."""
-        return self._runner.carry_out(self._runner.session.course(call))
+    def run(self, described: Described[T]) -> T:
+        """Make one call, or several that lead to one result."""
+        return self._runner.carry_out(self._runner.session.course_of(described))
+
+    def method(self, describe: Callable[P, Described[T]]) -> Callable[P, T]:
+        """Return the method that runs what ``describe`` returns."""
+
+        def method(*args: P.args, **kwargs: P.kwargs) -> T:
+            return self.run(describe(*args, **kwargs))
+
+        return method
+
+    def list_method(self, describe: Callable[P, Listing[T]]) -> Callable[P, Iterator[T]]:
+        """Return the method that walks through every page of a list."""
+
+        def method(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+            listing = describe(*args, **kwargs)
+            items, cursor = self.run(listing.page(None))
+            yield from items
+            while cursor is not None:
+                items, cursor = self.run(listing.page(cursor))
+                yield from items
+
+        return method
 
 
 class AsyncResource:
@@ -58,86 +98,142 @@ class AsyncResource:
     def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
-    async def run(self, call: Call[T]) -> T:
-        """Make one call."""
-        return await self._runner.carry_out(self._runner.session.course(call))
+    async def run(self, described: Described[T]) -> T:
+        """Make one call, or several that lead to one result."""
+        return await self._runner.carry_out(self._runner.session.course_of(described))
 
+    def method(self, describe: Callable[P, Described[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        """Return the coroutine method that runs what ``describe`` returns."""
 
-class Method(Generic[P, T]):
-    """A blocking method made of a function that describes a call."""
-
-    def __init__(self, describe: Callable[P, Call[T]]) -> None:
-        self._describe = describe
-        self.__doc__ = describe.__doc__
-
-    def __get__(self, resource: Resource, owner: type) -> Callable[P, T]:
-        def method(*args: P.args, **kwargs: P.kwargs) -> T:
-            return resource.run(self._describe(*args, **kwargs))
-
-        return _documented(method, self._describe)
-
-
-class AsyncMethod(Generic[P, T]):
-    """A coroutine method made of a function that describes a call."""
-
-    def __init__(self, describe: Callable[P, Call[T]]) -> None:
-        self._describe = describe
-        self.__doc__ = describe.__doc__
-
-    def __get__(self, resource: AsyncResource, owner: type) -> Callable[P, Coroutine[Any, Any, T]]:
         async def method(*args: P.args, **kwargs: P.kwargs) -> T:
-            return await resource.run(self._describe(*args, **kwargs))
+            return await self.run(describe(*args, **kwargs))
 
-        return _documented(method, self._describe)
+        return method
 
+    def list_method(self, describe: Callable[P, Listing[T]]) -> Callable[P, AsyncIterator[T]]:
+        """Return the asynchronous method that walks through every page of a list."""
 
-class ListMethod(Generic[P, T]):
-    """A blocking method that walks through every page of a list."""
-
-    def __init__(self, describe: Callable[P, Listing[T]]) -> None:
-        self._describe = describe
-        self.__doc__ = describe.__doc__
-
-    def __get__(self, resource: Resource, owner: type) -> Callable[P, Iterator[T]]:
-        def method(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-            listing = self._describe(*args, **kwargs)
-            items, cursor = resource.run(listing.page(None))
-            yield from items
-            while cursor is not None:
-                items, cursor = resource.run(listing.page(cursor))
-                yield from items
-
-        return _documented(method, self._describe)
-
-
-class AsyncListMethod(Generic[P, T]):
-    """An asynchronous method that walks through every page of a list."""
-
-    def __init__(self, describe: Callable[P, Listing[T]]) -> None:
-        self._describe = describe
-        self.__doc__ = describe.__doc__
-
-    def __get__(self, resource: AsyncResource, owner: type) -> Callable[P, AsyncIterator[T]]:
         async def method(*args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-            listing = self._describe(*args, **kwargs)
-            items, cursor = await resource.run(listing.page(None))
+            listing = describe(*args, **kwargs)
+            items, cursor = await self.run(listing.page(None))
             for item in items:
                 yield item
             while cursor is not None:
-                items, cursor = await resource.run(listing.page(cursor))
+                items, cursor = await self.run(listing.page(cursor))
                 for item in items:
                     yield item
 
-        return _documented(method, self._describe)
+        return method
 
 
-MethodT = TypeVar("MethodT", bound=Callable[..., Any])
+class _Member:
+    """An attribute of a resource that its class alone does not have: a call needs a client."""
+
+    def __init__(self, source: Callable[..., Any]) -> None:
+        self._source = source
+        self._name = source.__name__
+        self.__doc__ = source.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def _require(self, resource: object, owner: type) -> None:
+        if resource is None:
+            place = re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__.removeprefix("Async")).lower()
+            # `hasattr`, `help` and `inspect` read from classes too, and expect this type.
+            raise AttributeError(
+                f"{self._name} is a method of a client's {place}: "
+                f"call client.{place}.{self._name}(...)"
+            )
 
 
-def _documented(method: MethodT, source: Callable[..., Any]) -> MethodT:
-    """Give a method the name, docstring and parameters of its source, for ``help()``."""
-    method.__name__ = source.__name__
-    method.__doc__ = source.__doc__
-    parameters = inspect.signature(source).parameters.values()
-    method.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
-    return method
+class _DescribedMember(_Member):
+    """A method made of a function that describes what the method does."""
+
+    @cached_property
+    def _signature(self) -> inspect.Signature:
+        """The parameters of the method, with ``CallOptions`` spelled out."""
+        parameters = list(inspect.signature(self._source).parameters.values())
+        if parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
+            parameters[-1:] = _OPTIONS
+        return inspect.Signature(parameters)
+
+    def _describe(self, *args: Any, **kwargs: Any) -> Any:
+        # Python lets everything into `**options`, and so into `Call`.
+        for name in kwargs.keys() - self._signature.parameters.keys():
+            told = f"{self._source.__name__}() got an unexpected keyword argument {name!r}"
+            raise TypeError(told)
+        return self._source(*args, **kwargs)
+
+    def _documented(self, method: Any) -> Any:
+        """Give a method the name, docstring and parameters of its source, for ``help()``."""
+        method.__name__ = self._source.__name__
+        method.__doc__ = self._source.__doc__
+        method.__signature__ = self._signature
+        return method
+
+
+class Method(_DescribedMember, Generic[P, T]):
+    """A method made of a function that describes a call, or several that lead to one result."""
+
+    def __init__(self, describe: Callable[P, Described[T]]) -> None:
+        super().__init__(describe)
+
+    @overload
+    def __get__(self, resource: Resource, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(
+        self, resource: AsyncResource, owner: type
+    ) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, resource: Any, owner: type) -> Any:
+        self._require(resource, owner)
+        return self._documented(resource.method(self._describe))
+
+
+class ListMethod(_DescribedMember, Generic[P, T]):
+    """A method that walks through every page of a list."""
+
+    def __init__(self, describe: Callable[P, Listing[T]]) -> None:
+        super().__init__(describe)
+
+    @overload
+    def __get__(self, resource: Resource, owner: type) -> Callable[P, Iterator[T]]: ...
+    @overload
+    def __get__(self, resource: AsyncResource, owner: type) -> Callable[P, AsyncIterator[T]]: ...
+    def __get__(self, resource: Any, owner: type) -> Any:
+        self._require(resource, owner)
+        return self._documented(resource.list_method(self._describe))
+
+
+class OwnMethod(_Member, Generic[ResourceT, P, T]):
+    """Decorates a method that one flavour of a resource defines itself."""
+
+    def __init__(self, function: Callable[Concatenate[ResourceT, P], T]) -> None:
+        super().__init__(function)
+
+    def __get__(self, resource: ResourceT, owner: type) -> Callable[P, T]:
+        self._require(resource, owner)
+        return MethodType(self._source, resource)
+
+
+class Part(Generic[BlockingT, AsynchronousT]):
+    """A client's resource, of the client's own flavour; made when it is first read."""
+
+    def __init__(self, blocking: type[BlockingT], asynchronous: type[AsynchronousT]) -> None:
+        self._blocking = blocking
+        self._asynchronous = asynchronous
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, client: Runner, owner: type) -> BlockingT: ...
+    @overload
+    def __get__(self, client: AsyncRunner, owner: type) -> AsynchronousT: ...
+    def __get__(self, client: Any, owner: type) -> Any:
+        if client is None:
+            raise AttributeError(
+                f"{self._name} belongs to a client: call {owner.__name__}().{self._name}"
+            )
+        kind = self._asynchronous if client.is_async else self._blocking
+        return vars(client).setdefault(self._name, kind(client))

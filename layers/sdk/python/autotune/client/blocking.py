@@ -6,9 +6,6 @@ from typing import Self, TypeVar
 
 import httpx
 
-from autotune.client.audit import Audit
-from autotune.client.batches import Batches
-from autotune.client.completions import Completions
 from autotune.client.exchange import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT_SECONDS,
@@ -17,27 +14,20 @@ from autotune.client.exchange import (
     Fetch,
     Pause,
     Reply,
-    Session,
     Step,
     Work,
     closed_client,
     open_session,
 )
-from autotune.client.exports import Exports
-from autotune.client.graders import Graders
-from autotune.client.keys import Keys
-from autotune.client.reviews import Reviews
-from autotune.client.reward_urls import RewardUrls
-from autotune.client.runs import Runs
-from autotune.client.scores import Scores
-from autotune.client.tasks import Tasks
-from autotune.client.webhooks import Webhooks
+from autotune.client.parts import ClientParts
 
 T = TypeVar("T")
 
 
-class AutotuneClient:
+class AutotuneClient(ClientParts):
     """Calls the Autotune API and blocks until it answers; safe to share between threads.
+
+    Every method takes ``timeout`` and ``extra_headers`` for its call alone: see ``CallOptions``.
 
     Example:
         >>> with AutotuneClient() as client:
@@ -74,23 +64,6 @@ class AutotuneClient:
         )
         self._owns_http = http_client is None
         self._http = httpx.Client() if http_client is None else http_client
-        self.tasks = Tasks(self)
-        self.graders = Graders(self)
-        self.completions = Completions(self)
-        self.batches = Batches(self)
-        self.runs = Runs(self)
-        self.reviews = Reviews(self)
-        self.scores = Scores(self)
-        self.exports = Exports(self)
-        self.keys = Keys(self)
-        self.reward_urls = RewardUrls(self)
-        self.webhooks = Webhooks(self)
-        self.audit = Audit(self)
-
-    @property
-    def session(self) -> Session:
-        """Address, key and settings of this client."""
-        return self._session
 
     def carry_out(self, course: Course[T]) -> T:
         """Follow a course with blocking I/O to its result."""

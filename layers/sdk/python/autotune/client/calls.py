@@ -1,8 +1,9 @@
 """API calls as values: what to send and how to read the answer. No I/O happens here."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, final
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -10,14 +11,60 @@ from pydantic import ValidationError
 
 from autotune.client.answers import read_model
 from autotune.client.errors import InvalidInputError
+from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune.protocol.problems import FieldProblem
 from autotune.protocol.types import RequestModel, ResponseModel
 
 API_PREFIX = "/api/v1"
 
+MAX_TIMEOUT_SECONDS = 86_400
+MAX_EXTRA_HEADERS_BYTES = 8_192
+"""API Gateway takes 10,240 bytes of headers in all."""
+
+_RESERVED_PREFIX = "x-autotune-"
+_RESERVED_HEADERS = frozenset(
+    {"content-length", "content-type", "idempotency-key", "transfer-encoding"}
+)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+_HEADER_VALUE = re.compile(r"([!-~]([\t -~]*[!-~])?)?")
+
 T = TypeVar("T")
 RequestT = TypeVar("RequestT", bound=RequestModel)
 ModelT = TypeVar("ModelT", bound=ResponseModel)
+
+Reader: TypeAlias = Callable[[httpx.Response], T]
+
+
+@final
+class NotGiven:
+    """The type of ``not_given``: an argument that was left out, where None means something.
+
+    As openai-python's ``NotGiven`` and httpx's ``USE_CLIENT_DEFAULT``.
+    """
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+    def __repr__(self) -> str:
+        return "not_given"
+
+
+not_given: Final = NotGiven()
+
+Timeout: TypeAlias = float | httpx.Timeout | NotGiven
+
+
+class CallOptions(TypedDict, total=False):
+    """What every method takes besides its own arguments.
+
+    ``timeout`` is in seconds, above 0 and up to 86,400, and holds for each HTTP attempt, as httpx
+    applies it; the client's own unless given. ``extra_headers`` go with each attempt, at most
+    8,192 bytes in all. They cannot be those that Autotune sets: ``X-Autotune-*``, ``Content-Type``,
+    ``Idempotency-Key``, ``Content-Length`` and ``Transfer-Encoding``.
+    """
+
+    timeout: Timeout
+    extra_headers: Mapping[str, str] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,16 +78,27 @@ class Call(Generic[T]):
         idempotency_key: makes a POST safe to repeat.
         is_idempotent: a POST that is safe to repeat as it is, because it says how things shall be.
         hold_seconds: how long the server may keep the request open on purpose (``?wait=``).
+        timeout: of each attempt; taken as it is, also where it is shorter than ``hold_seconds``.
+        extra_headers: sent with each attempt.
+
+    Raises:
+        InvalidInputError: ``timeout`` or a header is none that can be sent.
     """
 
     method: str
     path: str
-    read: Callable[[httpx.Response], T]
+    read: Reader[T]
     query: str = ""
     body: bytes = b""
     idempotency_key: str | None = None
     is_idempotent: bool = False
     hold_seconds: float = 0
+    timeout: Timeout = not_given
+    extra_headers: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        _check_timeout(self.timeout)
+        _check_headers(self.extra_headers or {})
 
     @property
     def repeatable(self) -> bool:
@@ -53,15 +111,65 @@ class Listing(Generic[T]):
     """A list that comes in pages, each naming the next by a cursor."""
 
     path: str
-    parameters: Mapping[str, str]
-    read: Callable[[httpx.Response], tuple[list[T], str | None]]
+    parameters: Mapping[str, str | None]
+    read: Reader[tuple[list[T], str | None]]
+    options: CallOptions = field(default_factory=CallOptions)
 
     def page(self, cursor: str | None) -> Call[tuple[list[T], str | None]]:
         """Return the call for the page at ``cursor``, the first if None."""
-        parameters = dict(self.parameters)
-        if cursor is not None:
-            parameters["nextToken"] = cursor
-        return Call(method="GET", path=self.path, query=query_of(parameters), read=self.read)
+        query = query_of({**self.parameters, "nextToken": cursor})
+        return Call(method="GET", path=self.path, query=query, read=self.read, **self.options)
+
+
+def call(
+    method: str,
+    *segments: str,
+    read: Reader[T],
+    query: Mapping[str, str | None] | None = None,
+    body: RequestModel | bytes = b"",
+    wait: int = 0,
+    idempotency_key: str | None = None,
+    is_idempotent: bool = False,
+    **options: Unpack[CallOptions],
+) -> Call[T]:
+    """Describe a call of the path that ``segments`` make below the API's prefix.
+
+    Args:
+        wait: seconds that the server may hold the request, 0 to 20.
+
+    Raises:
+        InvalidInputError: a segment is empty, or an argument is out of its range.
+    """
+    if not 0 <= wait <= MAX_WAIT_SECONDS:
+        raise _invalid("wait", f"0 to {MAX_WAIT_SECONDS} seconds")
+    return Call(
+        method=method,
+        path=path_to(*segments),
+        read=read,
+        query=query_of({**(query or {}), "wait": str(wait) if wait else None}),
+        body=body if isinstance(body, bytes) else body_of(body),
+        idempotency_key=idempotency_key,
+        is_idempotent=is_idempotent,
+        hold_seconds=wait,
+        **options,
+    )
+
+
+def listing(
+    *segments: str,
+    read: Reader[tuple[list[T], str | None]],
+    page_size: int | None = None,
+    query: Mapping[str, str | None] | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[T]:
+    """Describe a list; ``query`` is named as on the wire.
+
+    Raises:
+        InvalidInputError: a segment is empty.
+    """
+    limit = None if page_size is None else str(page_size)
+    parameters = {**(query or {}), "limit": limit}
+    return Listing(path=path_to(*segments), parameters=parameters, read=read, options=options)
 
 
 def path_to(*segments: str) -> str:
@@ -71,21 +179,14 @@ def path_to(*segments: str) -> str:
         InvalidInputError: a segment is empty, and would turn one thing into the list of all.
     """
     if not all(segments):
-        raise InvalidInputError([FieldProblem(field="id", expected="a non-empty id")])
+        raise _invalid("id", "a non-empty id")
     return "/".join([API_PREFIX, *(quote(segment, safe="") for segment in segments)])
 
 
-def query_of(parameters: Mapping[str, str]) -> str:
-    """Encode a query string."""
-    return urlencode(parameters, quote_via=quote)
-
-
-def page_parameters(page_size: int | None, **filters: str | None) -> dict[str, str]:
-    """Return the query of a list; filters are named as on the wire."""
-    parameters = {name: value for name, value in filters.items() if value is not None}
-    if page_size is not None:
-        parameters["limit"] = str(page_size)
-    return parameters
+def query_of(parameters: Mapping[str, str | None]) -> str:
+    """Encode a query string of the parameters that are not None."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return urlencode(given, quote_via=quote)
 
 
 def request_of(model: type[RequestT], **fields: Any) -> RequestT:
@@ -94,11 +195,23 @@ def request_of(model: type[RequestT], **fields: Any) -> RequestT:
     Raises:
         InvalidInputError: an argument is not what the API takes.
     """
-    given = {name: value for name, value in fields.items() if value is not None}
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise InvalidInputError.of(error) from error
+    return _checked(model, {name: value for name, value in fields.items() if value is not None})
+
+
+def change_of(model: type[RequestT], *, clearable: Collection[str] = (), **fields: Any) -> RequestT:
+    """Build a change from the arguments that are given: None clears a field.
+
+    Args:
+        clearable: the fields that may be None.
+
+    Raises:
+        InvalidInputError: an argument is not what the API takes.
+    """
+    given = {name: value for name, value in fields.items() if not isinstance(value, NotGiven)}
+    for name, value in given.items():
+        if value is None and name not in clearable:
+            raise _invalid(name, "a value, not None: this field cannot be cleared")
+    return _checked(model, given)
 
 
 def body_of(request: RequestModel) -> bytes:
@@ -106,7 +219,16 @@ def body_of(request: RequestModel) -> bytes:
     return request.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
-def returning(model: type[ModelT], pick: Callable[[ModelT], T]) -> Callable[[httpx.Response], T]:
+def fields_of(
+    policy: RequestModel | Mapping[str, Any] | NotGiven | None,
+) -> dict[str, Any] | NotGiven | None:
+    """Return the fields that were set of what may be a model or a mapping."""
+    if isinstance(policy, RequestModel):
+        return policy.model_dump(exclude_unset=True)
+    return dict(policy) if isinstance(policy, Mapping) else policy
+
+
+def returning(model: type[ModelT], pick: Callable[[ModelT], T]) -> Reader[T]:
     """Return a reader: parse ``model`` and take from it what the caller wants."""
 
     def read(response: httpx.Response) -> T:
@@ -115,5 +237,43 @@ def returning(model: type[ModelT], pick: Callable[[ModelT], T]) -> Callable[[htt
     return read
 
 
+def whole(model: type[ModelT]) -> Reader[ModelT]:
+    """Return a reader of all of ``model``."""
+    return returning(model, lambda answer: answer)
+
+
 def nothing(_response: httpx.Response) -> None:
     """Read an answer without a body."""
+
+
+def _checked(model: type[RequestT], given: dict[str, Any]) -> RequestT:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise InvalidInputError.of(error) from error
+
+
+def _check_timeout(timeout: Timeout) -> None:
+    if isinstance(timeout, NotGiven | httpx.Timeout):
+        return
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if not (is_number and 0 < timeout <= MAX_TIMEOUT_SECONDS):
+        raise _invalid("timeout", f"seconds above 0 and up to {MAX_TIMEOUT_SECONDS}")
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
+            raise _invalid("extra_headers", f"names of headers, not {name!r}")
+        lowered = name.lower()
+        if lowered.startswith(_RESERVED_PREFIX) or lowered in _RESERVED_HEADERS:
+            raise _invalid(f"extra_headers.{name}", "another header: Autotune sets this one itself")
+        # The value may be a credential, so the error leaves it out.
+        if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
+            raise _invalid(f"extra_headers.{name}", "visible ASCII, with spaces only inside")
+    if sum(len(name) + len(value) for name, value in headers.items()) > MAX_EXTRA_HEADERS_BYTES:
+        raise _invalid("extra_headers", f"at most {MAX_EXTRA_HEADERS_BYTES} bytes in all")
+
+
+def _invalid(field_name: str, expected: str) -> InvalidInputError:
+    return InvalidInputError([FieldProblem(field=field_name, expected=expected)])

@@ -6,27 +6,26 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
-    Coroutine,
     Iterable,
     Iterator,
     Mapping,
 )
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from autotune.client.batching import DEFAULT_BATCH_SIZE, BatchPacker, PackedBatch, pack
-from autotune.client.binding import AsyncMethod, AsyncResource, Method, Resource
-from autotune.client.calls import Call, nothing, path_to, query_of, returning
+from autotune.client.binding import AsyncResource, Method, OwnMethod, Resource
+from autotune.client.calls import Call, CallOptions, Timeout, call, not_given, nothing, returning
 from autotune.client.errors import AutotuneError, InvalidInputError
-from autotune.client.exchange import Course, Session
+from autotune.client.exchange import Plan
 from autotune.client.submissions import (
     SubmittedBatch,
     submission_key,
     submit_batch,
     submit_completion,
 )
-from autotune.client.waiting import poll
+from autotune.client.waiting import polling
 from autotune.protocol.completions import (
     Completion,
     CompletionResponse,
@@ -35,50 +34,57 @@ from autotune.protocol.completions import (
     Priority,
     VerdictResponse,
 )
-from autotune.protocol.limits import MAX_WAIT_SECONDS
-from autotune.protocol.problems import FieldProblem
 
 DEFAULT_CONCURRENCY = 4
 
 
-def get_completion(completion_id: str) -> Call[Completion]:
+def get_completion(completion_id: str, **options: Unpack[CallOptions]) -> Call[Completion]:
     """Read a completion.
 
     Raises:
         NotFoundError: there is no such completion in this organisation, or its text was deleted or
             has expired.
     """
-    return Call(
-        method="GET",
-        path=path_to("completions", completion_id),
+    return call(
+        "GET",
+        "completions",
+        completion_id,
         read=returning(CompletionResponse, lambda answer: answer.completion),
+        **options,
     )
 
 
-def delete_completion(completion_id: str) -> Call[None]:
+def delete_completion(completion_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     """Delete a completion's text; its verdict stays, or is ``canceled`` if it had none.
 
     Raises:
         NotFoundError: there is no such completion in this organisation.
     """
-    return Call(method="DELETE", path=path_to("completions", completion_id), read=nothing)
+    return call("DELETE", "completions", completion_id, read=nothing, **options)
 
 
-def cancel_completion(completion_id: str) -> Call[CompletionVerdict]:
+def cancel_completion(
+    completion_id: str, **options: Unpack[CallOptions]
+) -> Call[CompletionVerdict]:
     """Cancel a completion unless it has a verdict, which then stands; return where it stands.
 
     Raises:
         NotFoundError: there is no such completion in this organisation.
     """
-    return Call(
-        method="POST",
-        path=path_to("completions", completion_id, "cancel"),
+    return call(
+        "POST",
+        "completions",
+        completion_id,
+        "cancel",
         read=returning(VerdictResponse, lambda answer: answer.verdict),
         is_idempotent=True,
+        **options,
     )
 
 
-def get_verdict(completion_id: str, *, wait: int = 0) -> Call[CompletionVerdict]:
+def get_verdict(
+    completion_id: str, *, wait: int = 0, **options: Unpack[CallOptions]
+) -> Call[CompletionVerdict]:
     """Read where a completion stands.
 
     Args:
@@ -87,36 +93,55 @@ def get_verdict(completion_id: str, *, wait: int = 0) -> Call[CompletionVerdict]
     Raises:
         NotFoundError: there is no such completion in this organisation.
     """
-    return Call(
-        method="GET",
-        path=path_to("completions", completion_id, "score"),
-        query=wait_query(wait),
+    return call(
+        "GET",
+        "completions",
+        completion_id,
+        "score",
         read=returning(VerdictResponse, lambda answer: answer.verdict),
-        hold_seconds=wait,
+        wait=wait,
+        **options,
     )
 
 
-def wait_query(wait: int) -> str:
-    """Encode ``?wait=``.
+def wait_for_score(
+    completion_id: str,
+    *,
+    timeout: float | None = None,
+    extra_headers: Mapping[str, str] | None = None,
+) -> Plan[CompletionVerdict]:
+    """Wait until a completion has its verdict, which may be another than a score.
+
+    Args:
+        timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
 
     Raises:
-        InvalidInputError: it is not from 0 to 20.
+        WaitTimeoutError: the verdict was still pending after ``timeout``.
+        NotFoundError: there is no such completion in this organisation.
     """
-    if not 0 <= wait <= MAX_WAIT_SECONDS:
-        expected = f"0 to {MAX_WAIT_SECONDS} seconds"
-        raise InvalidInputError([FieldProblem(field="wait", expected=expected)])
-    return query_of({"wait": str(wait)}) if wait else ""
+    return polling(
+        lambda hold: get_verdict(completion_id, wait=hold, extra_headers=extra_headers),
+        pending=lambda verdict: verdict.state == "pending",
+        timeout=timeout,
+        what=completion_id,
+    )
 
 
-class Completions(Resource):
-    """Completions, blocking."""
+class CompletionMethods:
+    """Methods of completions."""
 
     submit = Method(submit_completion)
     get = Method(get_completion)
     delete = Method(delete_completion)
     cancel = Method(cancel_completion)
     verdict = Method(get_verdict)
+    wait_for_score = Method(wait_for_score)
 
+
+class Completions(CompletionMethods, Resource):
+    """Completions, blocking."""
+
+    @OwnMethod
     def submit_many(
         self,
         completions: Iterable[NewCompletion | Mapping[str, Any]],
@@ -125,6 +150,8 @@ class Completions(Resource):
         batch_size: int = DEFAULT_BATCH_SIZE,
         concurrency: int = DEFAULT_CONCURRENCY,
         idempotency_key: str | None = None,
+        timeout: Timeout = not_given,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> Iterator[SubmittedBatch]:
         """Submit any number of completions, read lazily, in batches; yield each batch in order.
 
@@ -138,6 +165,8 @@ class Completions(Resource):
             idempotency_key: names the whole submission, 1 to 140 visible ASCII characters; the
                 same completions in the same order with the same key and ``batch_size`` add nothing
                 the second time. A fresh one is made where none is given.
+            timeout: seconds for each attempt of each request; the client's own unless given.
+            extra_headers: go with each request.
 
         Raises:
             InvalidInputError: a completion is out of its range; the batches before it are yielded
@@ -145,12 +174,13 @@ class Completions(Resource):
             APIError: a batch was refused; a note says which completions it held.
         """
         key = submission_key(idempotency_key)
+        options = CallOptions(timeout=timeout, extra_headers=extra_headers)
         batches = pack(completions, BatchPacker(batch_size=batch_size, priority=priority))
         window: deque[Future[SubmittedBatch]] = deque()
         with ThreadPoolExecutor(concurrency, thread_name_prefix="autotune-submit") as executor:
             try:
                 for batch in batches:
-                    window.append(executor.submit(self._submit, batch, key))
+                    window.append(executor.submit(self._submit, batch, key, options))
                     if len(window) == concurrency:
                         yield window.popleft().result()
             except InvalidInputError:
@@ -160,34 +190,15 @@ class Completions(Resource):
             while window:
                 yield window.popleft().result()
 
-    def wait_for_score(
-        self, completion_id: str, *, timeout: float | None = None
-    ) -> CompletionVerdict:
-        """Wait until a completion has its verdict, which may be another than a score.
-
-        Args:
-            timeout: seconds to wait in all; None waits for ever.
-
-        Raises:
-            WaitTimeoutError: the verdict was still pending after ``timeout``.
-            NotFoundError: there is no such completion in this organisation.
-        """
-        return self._runner.carry_out(_await_verdict(self._runner.session, completion_id, timeout))
-
-    def _submit(self, batch: PackedBatch, key: str) -> SubmittedBatch:
+    def _submit(self, batch: PackedBatch, key: str, options: CallOptions) -> SubmittedBatch:
         with _named(batch):
-            return self.run(submit_batch(batch, submission_key=key))
+            return self.run(submit_batch(batch, submission_key=key, **options))
 
 
-class AsyncCompletions(AsyncResource):
+class AsyncCompletions(CompletionMethods, AsyncResource):
     """Completions, for an event loop."""
 
-    submit = AsyncMethod(submit_completion)
-    get = AsyncMethod(get_completion)
-    delete = AsyncMethod(delete_completion)
-    cancel = AsyncMethod(cancel_completion)
-    verdict = AsyncMethod(get_verdict)
-
+    @OwnMethod
     async def submit_many(
         self,
         completions: Iterable[NewCompletion | Mapping[str, Any]]
@@ -197,14 +208,17 @@ class AsyncCompletions(AsyncResource):
         batch_size: int = DEFAULT_BATCH_SIZE,
         concurrency: int = DEFAULT_CONCURRENCY,
         idempotency_key: str | None = None,
+        timeout: Timeout = not_given,  # noqa: ASYNC109 - of each attempt
+        extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[SubmittedBatch, None]:
         """Submit as ``AutotuneClient.completions.submit_many`` does, from any kind of iterable."""
         key = submission_key(idempotency_key)
+        options = CallOptions(timeout=timeout, extra_headers=extra_headers)
         packer = BatchPacker(batch_size=batch_size, priority=priority)
         window: deque[asyncio.Task[SubmittedBatch]] = deque()
         try:
             async for batch in _batches(completions, packer):
-                window.append(asyncio.create_task(self._submit(batch, key)))
+                window.append(asyncio.create_task(self._submit(batch, key, options)))
                 if len(window) >= concurrency:
                     yield await window.popleft()
         except InvalidInputError:
@@ -219,16 +233,9 @@ class AsyncCompletions(AsyncResource):
                 task.cancel()
             await asyncio.gather(*window, return_exceptions=True)
 
-    def wait_for_score(
-        self, completion_id: str, *, timeout: float | None = None
-    ) -> Coroutine[Any, Any, CompletionVerdict]:
-        """Wait as ``AutotuneClient.completions.wait_for_score`` does."""
-        course = _await_verdict(self._runner.session, completion_id, timeout)
-        return self._runner.carry_out(course)
-
-    async def _submit(self, batch: PackedBatch, key: str) -> SubmittedBatch:
+    async def _submit(self, batch: PackedBatch, key: str, options: CallOptions) -> SubmittedBatch:
         with _named(batch):
-            return await self.run(submit_batch(batch, submission_key=key))
+            return await self.run(submit_batch(batch, submission_key=key, **options))
 
 
 async def _batches(
@@ -247,18 +254,6 @@ async def _batches(
     last = packer.close()
     if last is not None:
         yield last
-
-
-def _await_verdict(
-    session: Session, completion_id: str, timeout: float | None
-) -> Course[CompletionVerdict]:
-    return poll(
-        session,
-        lambda hold: get_verdict(completion_id, wait=hold),
-        pending=lambda verdict: verdict.state == "pending",
-        timeout=timeout,
-        what=completion_id,
-    )
 
 
 @contextmanager

@@ -55,6 +55,7 @@ class Download:
 
     Args:
         renew: describes the course that reads the export again, with URLs that hold anew.
+        timeout: of each attempt to fetch a file.
 
     Raises:
         ExportNotReadyError: there are no files, or none any more.
@@ -69,12 +70,14 @@ class Download:
         *,
         renew: Callable[[], Course[ExportDetails]],
         on_progress: Callable[[DownloadProgress], None] | None,
+        timeout: httpx.Timeout,
     ) -> None:
         keep_signed_urls_out_of_logs()
         self._session = session
         self._folder = folder
         self._renew = renew
         self._on_progress = on_progress
+        self._timeout = timeout
         self._lock = threading.Lock()
         self._files_done = 0
         self._bytes_done = 0
@@ -157,7 +160,7 @@ class Download:
         while True:
             url = self._urls[name]
             yield Work(file.begin)
-            reply = yield Fetch(url=url, take=self._taking(file), timeout=self._session.timeout)
+            reply = yield Fetch(url=url, take=self._taking(file), timeout=self._timeout)
             if isinstance(reply, httpx.Response):
                 if reply.is_success:
                     yield Work(file.finish)

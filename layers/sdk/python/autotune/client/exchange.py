@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar
 import httpx
 
 from autotune.client.answers import error_of, retry_after
-from autotune.client.calls import Call, nothing
+from autotune.client.calls import Call, NotGiven, Timeout, nothing
 from autotune.client.configuration import Configuration, find_configuration
 from autotune.client.errors import (
     AutotuneError,
@@ -125,6 +125,10 @@ class Session:
     user_agent: str
     jitter: Callable[[float, float], float] = random.uniform
 
+    def course_of(self, described: "Described[T]") -> Course[T]:
+        """Return the course of a call or of a plan."""
+        return self.course(described) if isinstance(described, Call) else described(self)
+
     def course(self, call: Call[T]) -> Course[T]:
         """Carry one call through its attempts.
 
@@ -164,9 +168,21 @@ class Session:
         # On top of Retry-After, so that those who were told the same moment do not meet at it.
         return (asked or 0.0) + self.jitter(0.0, ceiling)
 
+    def timeout_for(self, timeout: Timeout, *, hold_seconds: float = 0) -> httpx.Timeout:
+        """Return a call's own timeout, or the client's with the time of a long poll."""
+        if not isinstance(timeout, NotGiven):
+            return httpx.Timeout(timeout)
+        own = self.timeout
+        if not hold_seconds or own.read is None:
+            return own
+        read = max(own.read, hold_seconds + _HOLD_MARGIN_SECONDS)
+        return httpx.Timeout(connect=own.connect, read=read, write=own.write, pool=own.pool)
+
     def _attempt(self, call: Call[T]) -> Attempt:
+        extra = {name.lower(): value for name, value in (call.extra_headers or {}).items()}
+        headers = {"accept": "application/json", "user-agent": self.user_agent, **extra}
         # Each attempt is signed anew: the server refuses a request id that it has seen.
-        headers = sign_api_request(
+        headers |= sign_api_request(
             key_id=self.configuration.key_id,
             secret=self.configuration.secret,
             method=call.method,
@@ -175,8 +191,6 @@ class Session:
             body=call.body,
             request_id=new_id("req"),
         )
-        headers["accept"] = "application/json"
-        headers["user-agent"] = self.user_agent
         if call.body:
             headers["content-type"] = "application/json"
         if call.idempotency_key is not None:
@@ -187,8 +201,14 @@ class Session:
             url=f"{url}?{call.query}" if call.query else url,
             headers=headers,
             content=call.body,
-            timeout=_with_hold(self.timeout, call.hold_seconds),
+            timeout=self.timeout_for(call.timeout, hold_seconds=call.hold_seconds),
         )
+
+
+Plan: TypeAlias = Callable[[Session], Course[T]]
+"""Several calls that lead to one result, such as those of waiting."""
+
+Described: TypeAlias = Call[T] | Plan[T]
 
 
 def open_session(
@@ -254,14 +274,3 @@ def failure_of(reply: Reply) -> AutotuneError:
 
 def _kind(error: httpx.RequestError) -> str:
     return type(error).__name__
-
-
-def _with_hold(timeout: httpx.Timeout, hold_seconds: float) -> httpx.Timeout:
-    if not hold_seconds or timeout.read is None:
-        return timeout
-    return httpx.Timeout(
-        connect=timeout.connect,
-        read=max(timeout.read, hold_seconds + _HOLD_MARGIN_SECONDS),
-        write=timeout.write,
-        pool=timeout.pool,
-    )

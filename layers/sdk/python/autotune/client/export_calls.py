@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
+    call,
+    fields_of,
+    listing,
     nothing,
-    page_parameters,
-    path_to,
     request_of,
     returning,
 )
@@ -28,7 +29,6 @@ from autotune.protocol.exports import (
     StepwiseOptions,
     UnpairedOptions,
 )
-from autotune.protocol.types import RequestModel
 
 _export = returning(ExportResponse, lambda answer: answer.export)
 
@@ -48,6 +48,7 @@ def create_export(
     unpaired: UnpairedOptions | Mapping[str, Any] | None = None,
     stepwise: StepwiseOptions | Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[ExportDetails]:
     """Have the verdicts that match, as of now, written to files; return before they are.
 
@@ -83,51 +84,49 @@ def create_export(
         format=format,
         shape=shape,
         filters=filters,
-        preference=_fields(preference),
-        unpaired=_fields(unpaired),
-        stepwise=_fields(stepwise),
+        preference=fields_of(preference),
+        unpaired=fields_of(unpaired),
+        stepwise=fields_of(stepwise),
     )
-    return Call(
-        method="POST",
-        path=path_to("exports"),
-        body=body_of(request),
+    return call(
+        "POST",
+        "exports",
         read=_export,
+        body=request,
         idempotency_key=checked_key(idempotency_key, longest=LONGEST_KEY),
+        **options,
     )
 
 
-def get_export(export_id: str) -> Call[ExportDetails]:
+def get_export(export_id: str, **options: Unpack[CallOptions]) -> Call[ExportDetails]:
     """Read an export: how far it is, and the links to its files once it is completed.
 
     Raises:
         NotFoundError: there is no such export in this organisation, or it has expired.
     """
-    return Call(method="GET", path=path_to("exports", export_id), read=_export)
+    return call("GET", "exports", export_id, read=_export, **options)
 
 
-def list_exports(*, page_size: int | None = None) -> Listing[Export]:
+def list_exports(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[Export]:
     """Walk through the organisation's exports of seven days, oldest first.
 
     Args:
         page_size: exports fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("exports"),
-        parameters=page_parameters(page_size),
+    return listing(
+        "exports",
         read=returning(ExportList, lambda page: (page.exports, page.next_token)),
+        page_size=page_size,
+        **options,
     )
 
 
-def delete_export(export_id: str) -> Call[None]:
+def delete_export(export_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     """Delete an export's files, and stop it where it is being written; it is ``canceled`` then.
 
     Raises:
         NotFoundError: there is no such export in this organisation.
     """
-    return Call(method="DELETE", path=path_to("exports", export_id), read=nothing)
-
-
-def _fields(options: RequestModel | Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if isinstance(options, RequestModel):
-        return options.model_dump(exclude_unset=True)
-    return None if options is None else dict(options)
+    return call("DELETE", "exports", export_id, read=nothing, **options)

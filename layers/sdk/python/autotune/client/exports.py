@@ -3,22 +3,15 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from autotune.client.binding import AsyncResource, ListMethod, Method, OwnMethod, Resource
+from autotune.client.calls import CallOptions, Timeout, not_given
 from autotune.client.downloads import Download, DownloadedExport, DownloadProgress
 from autotune.client.errors import InvalidInputError, WaitTimeoutError
-from autotune.client.exchange import Course, Pause, Session, Work
+from autotune.client.exchange import Course, Pause, Plan, Session, Work
 from autotune.client.export_calls import create_export, delete_export, get_export, list_exports
 from autotune.protocol.exports import ExportDetails
 from autotune.protocol.problems import FieldProblem
@@ -29,34 +22,56 @@ _FIRST_LOOK_AFTER_SECONDS = 0.5
 _LONGEST_GAP_SECONDS = 5.0
 
 
-class Exports(Resource):
-    """Exports, blocking."""
+def wait_for_export(
+    export_id: str,
+    *,
+    timeout: float | None = None,
+    on_progress: Callable[[ExportDetails], None] | None = None,
+    extra_headers: Mapping[str, str] | None = None,
+) -> Plan[ExportDetails]:
+    """Wait until an export has ended: completed, failed or canceled.
+
+    Args:
+        timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
+        on_progress: is told where the export stands, each time that it was asked.
+
+    Raises:
+        WaitTimeoutError: it was still being written after ``timeout``.
+        NotFoundError: there is no such export in this organisation.
+    """
+
+    def ask(session: Session) -> Course[ExportDetails]:
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        gap = _FIRST_LOOK_AFTER_SECONDS
+        while True:
+            export = yield from session.course(get_export(export_id, extra_headers=extra_headers))
+            if on_progress is not None:
+                on_progress(export)
+            if export.state not in ("pending", "running"):
+                return export
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise WaitTimeoutError(f"{export_id} was still {export.state} after {timeout:g} s")
+            yield Pause(min(gap, left))
+            gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
+
+    return ask
+
+
+class ExportMethods:
+    """Methods of exports."""
 
     create = Method(create_export)
     get = Method(get_export)
     list = ListMethod(list_exports)
     delete = Method(delete_export)
+    wait_for = Method(wait_for_export)
 
-    def wait_for(
-        self,
-        export_id: str,
-        *,
-        timeout: float | None = None,
-        on_progress: Callable[[ExportDetails], None] | None = None,
-    ) -> ExportDetails:
-        """Wait until an export has ended: completed, failed or canceled.
 
-        Args:
-            timeout: seconds to wait in all; None waits for ever.
-            on_progress: is told where the export stands, each time that it was asked.
+class Exports(ExportMethods, Resource):
+    """Exports, blocking."""
 
-        Raises:
-            WaitTimeoutError: it was still being written after ``timeout``.
-            NotFoundError: there is no such export in this organisation.
-        """
-        course = _await_export(self._runner.session, export_id, timeout, on_progress)
-        return self._runner.carry_out(course)
-
+    @OwnMethod
     def download(
         self,
         export_id: str,
@@ -64,6 +79,8 @@ class Exports(Resource):
         *,
         concurrency: int = DEFAULT_CONCURRENCY,
         on_progress: Callable[[DownloadProgress], None] | None = None,
+        timeout: Timeout = not_given,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> DownloadedExport:
         """Fetch a completed export's parts and, last, its manifest into a folder.
 
@@ -74,6 +91,8 @@ class Exports(Resource):
             folder: is made where it is not there; must hold no files of another export.
             concurrency: files to fetch at a time, from 1.
             on_progress: is told after each piece, from one thread at a time.
+            timeout: seconds for each attempt, of a file too; the client's own unless given.
+            extra_headers: go to Autotune, and not to where the files are kept.
 
         Raises:
             NotFoundError: there is no such export in this organisation, or it has expired.
@@ -83,9 +102,8 @@ class Exports(Resource):
             ConnectionFailedError: no attempt got all of a file.
             LocalFileError: the folder cannot be written, or holds files of another export.
         """
-        session = self._runner.session
-        course = _begin_download(session, export_id, folder, concurrency, on_progress)
-        download = self._runner.carry_out(course)
+        options = CallOptions(timeout=timeout, extra_headers=extra_headers)
+        download = self.run(_beginning(export_id, folder, concurrency, on_progress, options))
 
         def fetch(part: Course[None]) -> None:
             try:
@@ -106,25 +124,10 @@ class Exports(Resource):
         return download.outcome()
 
 
-class AsyncExports(AsyncResource):
+class AsyncExports(ExportMethods, AsyncResource):
     """Exports, for an event loop."""
 
-    create = AsyncMethod(create_export)
-    get = AsyncMethod(get_export)
-    list = AsyncListMethod(list_exports)
-    delete = AsyncMethod(delete_export)
-
-    def wait_for(
-        self,
-        export_id: str,
-        *,
-        timeout: float | None = None,
-        on_progress: Callable[[ExportDetails], None] | None = None,
-    ) -> Coroutine[Any, Any, ExportDetails]:
-        """Wait as ``AutotuneClient.exports.wait_for`` does."""
-        course = _await_export(self._runner.session, export_id, timeout, on_progress)
-        return self._runner.carry_out(course)
-
+    @OwnMethod
     async def download(
         self,
         export_id: str,
@@ -132,11 +135,12 @@ class AsyncExports(AsyncResource):
         *,
         concurrency: int = DEFAULT_CONCURRENCY,
         on_progress: Callable[[DownloadProgress], None] | None = None,
+        timeout: Timeout = not_given,  # noqa: ASYNC109 - of each attempt
+        extra_headers: Mapping[str, str] | None = None,
     ) -> DownloadedExport:
         """Fetch as ``AutotuneClient.exports.download`` does; files are written in threads."""
-        session = self._runner.session
-        course = _begin_download(session, export_id, folder, concurrency, on_progress)
-        download = await self._runner.carry_out(course)
+        options = CallOptions(timeout=timeout, extra_headers=extra_headers)
+        download = await self.run(_beginning(export_id, folder, concurrency, on_progress, options))
         parts = download.parts()
 
         async def fetch_some() -> None:
@@ -154,41 +158,30 @@ class AsyncExports(AsyncResource):
         return download.outcome()
 
 
-def _await_export(
-    session: Session,
-    export_id: str,
-    timeout: float | None,
-    on_progress: Callable[[ExportDetails], None] | None,
-) -> Course[ExportDetails]:
-    deadline = math.inf if timeout is None else time.monotonic() + timeout
-    gap = _FIRST_LOOK_AFTER_SECONDS
-    while True:
-        export = yield from session.course(get_export(export_id))
-        if on_progress is not None:
-            on_progress(export)
-        if export.state not in ("pending", "running"):
-            return export
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise WaitTimeoutError(f"{export_id} was still {export.state} after {timeout:g} s")
-        yield Pause(min(gap, left))
-        gap = min(gap * 1.5, _LONGEST_GAP_SECONDS)
-
-
-def _begin_download(
-    session: Session,
+def _beginning(
     export_id: str,
     folder: str | Path,
     concurrency: int,
     on_progress: Callable[[DownloadProgress], None] | None,
-) -> Course[Download]:
+    options: CallOptions,
+) -> Plan[Download]:
     if concurrency < 1:
         raise InvalidInputError([FieldProblem(field="concurrency", expected="1 or more")])
 
-    def read_again() -> Course[ExportDetails]:
-        return session.course(get_export(export_id))
+    def begin(session: Session) -> Course[Download]:
+        def read_again() -> Course[ExportDetails]:
+            return session.course(get_export(export_id, **options))
 
-    export = yield from read_again()
-    download = Download(session, export, Path(folder), renew=read_again, on_progress=on_progress)
-    yield Work(download.prepare)
-    return download
+        export = yield from read_again()
+        download = Download(
+            session,
+            export,
+            Path(folder),
+            renew=read_again,
+            on_progress=on_progress,
+            timeout=session.timeout_for(options["timeout"]),
+        )
+        yield Work(download.prepare)
+        return download
+
+    return begin

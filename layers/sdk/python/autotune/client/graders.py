@@ -1,26 +1,22 @@
 """``client.graders``: who scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
+    NotGiven,
+    call,
+    change_of,
+    listing,
+    not_given,
     nothing,
-    page_parameters,
-    path_to,
-    query_of,
     request_of,
     returning,
+    whole,
 )
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.graders import (
@@ -58,6 +54,7 @@ def register_grader(
     async_settings: AsyncSettings | Mapping[str, Any] | None = None,
     visibility: Visibility | None = None,
     share_reasoning: bool | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[RegisterGraderResponse]:
     """Register a grader; the shared secret of one with an endpoint is in the answer, this once.
 
@@ -101,37 +98,37 @@ def register_grader(
         visibility=visibility,
         share_reasoning=share_reasoning,
     )
-    return Call(
-        method="POST",
-        path=path_to("graders"),
-        body=body_of(request),
-        read=returning(RegisterGraderResponse, lambda answer: answer),
-    )
+    return call("POST", "graders", read=whole(RegisterGraderResponse), body=request, **options)
 
 
-def get_grader(grader_id: str) -> Call[Grader]:
+def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Grader]:
     """Read a grader.
 
     Raises:
         NotFoundError: there is no such grader that this organisation may see.
     """
-    return Call(method="GET", path=path_to("graders", grader_id), read=_grader)
+    return call("GET", "graders", grader_id, read=_grader, **options)
 
 
-def list_graders(*, page_size: int | None = None) -> Listing[Grader]:
+def list_graders(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[Grader]:
     """Walk through the organisation's graders, oldest first.
 
     Args:
         page_size: graders fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("graders"),
-        parameters=page_parameters(page_size),
+    return listing(
+        "graders",
         read=returning(GraderList, lambda page: (page.graders, page.next_token)),
+        page_size=page_size,
+        **options,
     )
 
 
-def grader_stats(grader_id: str, *, version: str | None = None) -> Call[GraderStats]:
+def grader_stats(
+    grader_id: str, *, version: str | None = None, **options: Unpack[CallOptions]
+) -> Call[GraderStats]:
     """Read how a grader does: scores, latency and failures, in all and by version.
 
     Figures follow verdicts by seconds. What nothing was counted of is None, and never 0.
@@ -142,15 +139,20 @@ def grader_stats(grader_id: str, *, version: str | None = None) -> Call[GraderSt
     Raises:
         NotFoundError: there is no such grader that this organisation may see.
     """
-    return Call(
-        method="GET",
-        path=path_to("graders", grader_id, "stats"),
-        query=query_of(page_parameters(None, version=version)),
-        read=returning(GraderStats, lambda answer: answer),
+    return call(
+        "GET",
+        "graders",
+        grader_id,
+        "stats",
+        read=whole(GraderStats),
+        query={"version": version},
+        **options,
     )
 
 
-def grader_usage(grader_id: str, *, month: str | None = None) -> Call[GraderUsage]:
+def grader_usage(
+    grader_id: str, *, month: str | None = None, **options: Unpack[CallOptions]
+) -> Call[GraderUsage]:
     """Read how many verdicts a grader gave in a month, to all organisations together.
 
     Args:
@@ -160,41 +162,46 @@ def grader_usage(grader_id: str, *, month: str | None = None) -> Call[GraderUsag
         NotFoundError: there is no such grader that this key manages.
         InvalidRequestError: ``month`` is none.
     """
-    return Call(
-        method="GET",
-        path=path_to("graders", grader_id, "usage"),
-        query=query_of(page_parameters(None, month=month)),
-        read=returning(GraderUsage, lambda answer: answer),
+    return call(
+        "GET",
+        "graders",
+        grader_id,
+        "usage",
+        read=whole(GraderUsage),
+        query={"month": month},
+        **options,
     )
 
 
 def update_grader(
     grader_id: str,
     *,
-    name: str | None = None,
-    endpoint: str | None = None,
-    builtin: BuiltinConfiguration | Mapping[str, Any] | None = None,
-    openai: Mapping[str, Any] | None = None,
-    certificate_sha256: Sequence[str] | None = None,
-    description: str | None = None,
-    capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
-    limits: GraderLimits | Mapping[str, Any] | None = None,
-    async_settings: AsyncSettings | Mapping[str, Any] | None = None,
-    visibility: Visibility | None = None,
-    share_reasoning: bool | None = None,
+    name: str | NotGiven = not_given,
+    endpoint: str | NotGiven = not_given,
+    builtin: BuiltinConfiguration | Mapping[str, Any] | NotGiven = not_given,
+    openai: Mapping[str, Any] | NotGiven = not_given,
+    certificate_sha256: Sequence[str] | NotGiven | None = not_given,
+    description: str | NotGiven = not_given,
+    capabilities: GraderCapabilities | Mapping[str, Any] | NotGiven = not_given,
+    limits: GraderLimits | Mapping[str, Any] | NotGiven = not_given,
+    async_settings: AsyncSettings | Mapping[str, Any] | NotGiven = not_given,
+    visibility: Visibility | NotGiven = not_given,
+    share_reasoning: bool | NotGiven = not_given,
+    **options: Unpack[CallOptions],
 ) -> Call[Grader]:
     """Change the fields that are given; a changed endpoint has to be verified again.
 
     ``capabilities``, ``limits``, ``async_settings`` and ``certificate_sha256`` are replaced as a
-    whole: empty limits lift them, and so does an empty list of certificates. Another ``builtin`` or
-    ``openai`` configuration is used at once, as another version.
+    whole: empty limits lift them, and so does an empty list of certificates, or None. Another
+    ``builtin`` or ``openai`` configuration is used at once, as another version.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
         NotFoundError: there is no such grader in this organisation.
     """
-    request = request_of(
+    request = change_of(
         UpdateGraderRequest,
+        clearable={"certificate_sha256"},
         name=name,
         endpoint=endpoint,
         builtin=builtin,
@@ -207,21 +214,19 @@ def update_grader(
         visibility=visibility,
         share_reasoning=share_reasoning,
     )
-    return Call(
-        method="PATCH", path=path_to("graders", grader_id), body=body_of(request), read=_grader
-    )
+    return call("PATCH", "graders", grader_id, read=_grader, body=request, **options)
 
 
-def delete_grader(grader_id: str) -> Call[None]:
+def delete_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     """Delete a grader; what still waits for it ends ``failed``.
 
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return Call(method="DELETE", path=path_to("graders", grader_id), read=nothing)
+    return call("DELETE", "graders", grader_id, read=nothing, **options)
 
 
-def verify_grader(grader_id: str) -> Call[VerifyGraderResponse]:
+def verify_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[VerifyGraderResponse]:
     """Have Autotune call the grader and check its signatures; the answer lists each check.
 
     A grader that fails is no error: ``verified`` is then False. One without an endpoint is verified
@@ -230,28 +235,27 @@ def verify_grader(grader_id: str) -> Call[VerifyGraderResponse]:
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return Call(
-        method="POST",
-        path=path_to("graders", grader_id, "verify"),
-        read=returning(VerifyGraderResponse, lambda answer: answer),
-    )
+    return call("POST", "graders", grader_id, "verify", read=whole(VerifyGraderResponse), **options)
 
 
-def get_grader_health(grader_id: str) -> Call[GraderHealth]:
+def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[GraderHealth]:
     """Read a grader's status and what it is founded on: its latest probe, and how many alike.
 
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return Call(
-        method="GET",
-        path=path_to("graders", grader_id, "health"),
+    return call(
+        "GET",
+        "graders",
+        grader_id,
+        "health",
         read=returning(GraderHealthResponse, lambda answer: answer.health),
+        **options,
     )
 
 
-class Graders(Resource):
-    """Graders, blocking."""
+class GraderMethods:
+    """Methods of graders."""
 
     register = Method(register_grader)
     get = Method(get_grader)
@@ -264,15 +268,9 @@ class Graders(Resource):
     health = Method(get_grader_health)
 
 
-class AsyncGraders(AsyncResource):
-    """Graders, for an event loop."""
+class Graders(GraderMethods, Resource):
+    """Graders, blocking."""
 
-    register = AsyncMethod(register_grader)
-    get = AsyncMethod(get_grader)
-    list = AsyncListMethod(list_graders)
-    stats = AsyncMethod(grader_stats)
-    usage = AsyncMethod(grader_usage)
-    update = AsyncMethod(update_grader)
-    delete = AsyncMethod(delete_grader)
-    verify = AsyncMethod(verify_grader)
-    health = AsyncMethod(get_grader_health)
+
+class AsyncGraders(GraderMethods, AsyncResource):
+    """Graders, for an event loop."""

@@ -1,21 +1,17 @@
 """``client.keys``: who may call."""
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from typing import Unpack
+
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
-    page_parameters,
-    path_to,
+    call,
+    listing,
     request_of,
     returning,
+    whole,
 )
 from autotune.protocol.access import (
     CreateKeyRequest,
@@ -30,7 +26,7 @@ _key = returning(KeyResponse, lambda answer: answer.key)
 
 
 def create_key(
-    *, name: str, role: Role, principal_id: str | None = None
+    *, name: str, role: Role, principal_id: str | None = None, **options: Unpack[CallOptions]
 ) -> Call[CreateKeyResponse]:
     """Create an API key; it is in the answer, this once.
 
@@ -43,43 +39,39 @@ def create_key(
         PermissionDeniedError: only an ``admin`` creates keys.
     """
     request = request_of(CreateKeyRequest, name=name, role=role, principal_id=principal_id)
-    return Call(
-        method="POST",
-        path=path_to("keys"),
-        body=body_of(request),
-        read=returning(CreateKeyResponse, lambda answer: answer),
-    )
+    return call("POST", "keys", read=whole(CreateKeyResponse), body=request, **options)
 
 
-def list_keys(*, page_size: int | None = None) -> Listing[Key]:
+def list_keys(*, page_size: int | None = None, **options: Unpack[CallOptions]) -> Listing[Key]:
     """Walk through the organisation's keys, revoked ones included.
 
     Args:
         page_size: keys fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("keys"),
-        parameters=page_parameters(page_size),
+    return listing(
+        "keys",
         read=returning(KeyList, lambda page: (page.keys, page.next_token)),
+        page_size=page_size,
+        **options,
     )
 
 
-def get_own_key() -> Call[Key]:
+def get_own_key(**options: Unpack[CallOptions]) -> Call[Key]:
     """Read the key that signs this call."""
-    return Call(method="GET", path=path_to("keys", "me"), read=_key)
+    return call("GET", "keys", "me", read=_key, **options)
 
 
-def revoke_key(key_id: str) -> Call[Key]:
+def revoke_key(key_id: str, **options: Unpack[CallOptions]) -> Call[Key]:
     """Revoke a key, for good.
 
     Raises:
         NotFoundError: there is no such key in this organisation.
     """
-    return Call(method="DELETE", path=path_to("keys", key_id), read=_key)
+    return call("DELETE", "keys", key_id, read=_key, **options)
 
 
-class Keys(Resource):
-    """API keys, blocking."""
+class KeyMethods:
+    """Methods of API keys."""
 
     create = Method(create_key)
     list = ListMethod(list_keys)
@@ -87,10 +79,9 @@ class Keys(Resource):
     revoke = Method(revoke_key)
 
 
-class AsyncKeys(AsyncResource):
-    """API keys, for an event loop."""
+class Keys(KeyMethods, Resource):
+    """API keys, blocking."""
 
-    create = AsyncMethod(create_key)
-    list = AsyncListMethod(list_keys)
-    me = AsyncMethod(get_own_key)
-    revoke = AsyncMethod(revoke_key)
+
+class AsyncKeys(KeyMethods, AsyncResource):
+    """API keys, for an event loop."""

@@ -1,28 +1,19 @@
 """``client.reviews``: what people judge, and links for those who have no key."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
-from pydantic import ValidationError
-
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
-    page_parameters,
-    path_to,
-    query_of,
+    call,
+    change_of,
+    listing,
     request_of,
     returning,
 )
-from autotune.client.errors import InvalidInputError
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.reviews import (
     AnswerReviewRequest,
@@ -44,7 +35,7 @@ _summary = returning(ReviewSummaryResponse, lambda answer: answer.review)
 
 
 def list_reviews(
-    *, state: ReviewState = "open", page_size: int | None = None
+    *, state: ReviewState = "open", page_size: int | None = None, **options: Unpack[CallOptions]
 ) -> Listing[ReviewSummary]:
     """Walk through the organisation's reviews in one state, the oldest first; without answers.
 
@@ -52,14 +43,18 @@ def list_reviews(
         state: ``open`` unless given.
         page_size: reviews fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("reviews"),
-        parameters=page_parameters(page_size, state=state),
+    return listing(
+        "reviews",
         read=returning(ReviewList, lambda page: (page.reviews, page.next_token)),
+        page_size=page_size,
+        query={"state": state},
+        **options,
     )
 
 
-def get_review(review_id: str, *, include_preliminary: bool = False) -> Call[Review]:
+def get_review(
+    review_id: str, *, include_preliminary: bool = False, **options: Unpack[CallOptions]
+) -> Call[Review]:
     """Read a review with its prompt and response, None where they were deleted.
 
     Args:
@@ -68,15 +63,17 @@ def get_review(review_id: str, *, include_preliminary: bool = False) -> Call[Rev
     Raises:
         NotFoundError: there is no such review in this organisation.
     """
-    return Call(
-        method="GET",
-        path=path_to("reviews", review_id),
-        query=query_of({"include": "preliminary"}) if include_preliminary else "",
+    return call(
+        "GET",
+        "reviews",
+        review_id,
         read=returning(ReviewResponse, lambda answer: answer.review),
+        query={"include": "preliminary" if include_preliminary else None},
+        **options,
     )
 
 
-def next_review(*, skip: Sequence[str] = ()) -> Call[Review | None]:
+def next_review(*, skip: Sequence[str] = (), **options: Unpack[CallOptions]) -> Call[Review | None]:
     """Take the next open review for 15 minutes: those for the caller first, then the oldest.
 
     Args:
@@ -86,44 +83,40 @@ def next_review(*, skip: Sequence[str] = ()) -> Call[Review | None]:
         None where none is left for the caller.
     """
     request = request_of(NextReviewRequest, skip=list(skip))
-    return Call(
-        method="POST",
-        path=path_to("reviews", "next"),
-        body=body_of(request),
+    return call(
+        "POST",
+        "reviews",
+        "next",
         read=returning(NextReviewResponse, lambda answer: answer.review),
+        body=request,
+        **options,
     )
 
 
-def claim_review(review_id: str) -> Call[ReviewSummary]:
+def claim_review(review_id: str, **options: Unpack[CallOptions]) -> Call[ReviewSummary]:
     """Take a review for 15 minutes, or keep it for 15 more.
 
     Raises:
         NotFoundError: there is no such review in this organisation.
         ConflictError: it is not open, or somebody else's at the moment.
     """
-    return Call(
-        method="POST",
-        path=path_to("reviews", review_id, "claim"),
-        read=_summary,
-        is_idempotent=True,
-    )
+    return call("POST", "reviews", review_id, "claim", read=_summary, is_idempotent=True, **options)
 
 
-def release_review(review_id: str) -> Call[ReviewSummary]:
+def release_review(review_id: str, **options: Unpack[CallOptions]) -> Call[ReviewSummary]:
     """Give a review back, so that anybody can take it.
 
     Raises:
         NotFoundError: there is no such review in this organisation.
     """
-    return Call(
-        method="POST",
-        path=path_to("reviews", review_id, "release"),
-        read=_summary,
-        is_idempotent=True,
+    return call(
+        "POST", "reviews", review_id, "release", read=_summary, is_idempotent=True, **options
     )
 
 
-def assign_review(review_id: str, *, assignee_id: str | None) -> Call[ReviewSummary]:
+def assign_review(
+    review_id: str, *, assignee_id: str | None, **options: Unpack[CallOptions]
+) -> Call[ReviewSummary]:
     """Say whom a review is for; None gives it back to everybody.
 
     Args:
@@ -135,16 +128,16 @@ def assign_review(review_id: str, *, assignee_id: str | None) -> Call[ReviewSumm
         PermissionDeniedError: a reviewer assigns to, or takes from, somebody else.
         ConflictError: it is not open.
     """
-    try:
-        request = AssignReviewRequest(assignee_id=assignee_id)  # null says something here
-    except ValidationError as error:
-        raise InvalidInputError.of(error) from error
-    return Call(
-        method="POST",
-        path=path_to("reviews", review_id, "assign"),
-        body=body_of(request),
+    request = change_of(AssignReviewRequest, clearable={"assignee_id"}, assignee_id=assignee_id)
+    return call(
+        "POST",
+        "reviews",
+        review_id,
+        "assign",
         read=_summary,
+        body=request,
         is_idempotent=True,
+        **options,
     )
 
 
@@ -154,6 +147,7 @@ def answer_review(
     value: float,
     explanation: str | None = None,
     dimensions: Sequence[ScoreDimension] | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[ReviewSummary]:
     """Score what is reviewed; the completion's verdict follows. The same answer again is fine.
 
@@ -171,17 +165,24 @@ def answer_review(
         explanation=explanation,
         dimensions=None if dimensions is None else list(dimensions),
     )
-    return Call(
-        method="POST",
-        path=path_to("reviews", review_id, "answer"),
-        body=body_of(request),
+    return call(
+        "POST",
+        "reviews",
+        review_id,
+        "answer",
         read=_summary,
+        body=request,
         is_idempotent=True,
+        **options,
     )
 
 
 def create_review_link(
-    *, reviewer_id: str, review_id: str | None = None, expires_in_seconds: int | None = None
+    *,
+    reviewer_id: str,
+    review_id: str | None = None,
+    expires_in_seconds: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[ReviewLink]:
     """Make a link by which a named person reviews without a key; its URL is shown this once.
 
@@ -201,16 +202,17 @@ def create_review_link(
         review_id=review_id,
         expires_in_seconds=expires_in_seconds,
     )
-    return Call(
-        method="POST",
-        path=path_to("review-links"),
-        body=body_of(request),
+    return call(
+        "POST",
+        "review-links",
         read=returning(ReviewLinkResponse, lambda answer: answer.link),
+        body=request,
+        **options,
     )
 
 
-class Reviews(Resource):
-    """Reviews, blocking."""
+class ReviewMethods:
+    """Methods of reviews."""
 
     list = ListMethod(list_reviews)
     get = Method(get_review)
@@ -222,14 +224,9 @@ class Reviews(Resource):
     link = Method(create_review_link)
 
 
-class AsyncReviews(AsyncResource):
-    """Reviews, for an event loop."""
+class Reviews(ReviewMethods, Resource):
+    """Reviews, blocking."""
 
-    list = AsyncListMethod(list_reviews)
-    get = AsyncMethod(get_review)
-    next = AsyncMethod(next_review)
-    claim = AsyncMethod(claim_review)
-    release = AsyncMethod(release_review)
-    assign = AsyncMethod(assign_review)
-    answer = AsyncMethod(answer_review)
-    link = AsyncMethod(create_review_link)
+
+class AsyncReviews(ReviewMethods, AsyncResource):
+    """Reviews, for an event loop."""

@@ -1,23 +1,18 @@
 """``client.reward_urls``: addresses for trainers that can only call a URL."""
 
 from datetime import datetime
+from typing import Unpack
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
-    page_parameters,
-    path_to,
+    call,
+    listing,
     request_of,
     returning,
+    whole,
 )
 from autotune.client.filters import with_zone
 from autotune.protocol.rewards import (
@@ -32,7 +27,12 @@ _reward_url = returning(RewardUrlResponse, lambda answer: answer.reward_url)
 
 
 def create_reward_url(
-    *, name: str, task_id: str, model_id: str, expires_at: datetime | None = None
+    *,
+    name: str,
+    task_id: str,
+    model_id: str,
+    expires_at: datetime | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[CreateRewardUrlResponse]:
     """Make an address at which a trainer gets rewards; it is in the answer, this once.
 
@@ -54,47 +54,45 @@ def create_reward_url(
         model_id=model_id,
         expires_at=with_zone(expires_at),
     )
-    return Call(
-        method="POST",
-        path=path_to("reward-urls"),
-        body=body_of(request),
-        read=returning(CreateRewardUrlResponse, lambda answer: answer),
-    )
+    return call("POST", "reward-urls", read=whole(CreateRewardUrlResponse), body=request, **options)
 
 
-def list_reward_urls(*, page_size: int | None = None) -> Listing[RewardUrl]:
+def list_reward_urls(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[RewardUrl]:
     """Walk through the organisation's reward URLs, revoked ones included, without what lets in.
 
     Args:
         page_size: reward URLs fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("reward-urls"),
-        parameters=page_parameters(page_size),
+    return listing(
+        "reward-urls",
         read=returning(RewardUrlList, lambda page: (page.reward_urls, page.next_token)),
+        page_size=page_size,
+        **options,
     )
 
 
-def get_reward_url(reward_url_id: str) -> Call[RewardUrl]:
+def get_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[RewardUrl]:
     """Read one reward URL, without what lets in.
 
     Raises:
         NotFoundError: there is none in this organisation.
     """
-    return Call(method="GET", path=path_to("reward-urls", reward_url_id), read=_reward_url)
+    return call("GET", "reward-urls", reward_url_id, read=_reward_url, **options)
 
 
-def revoke_reward_url(reward_url_id: str) -> Call[RewardUrl]:
+def revoke_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[RewardUrl]:
     """Revoke a reward URL, at once and for good.
 
     Raises:
         NotFoundError: there is none in this organisation.
     """
-    return Call(method="DELETE", path=path_to("reward-urls", reward_url_id), read=_reward_url)
+    return call("DELETE", "reward-urls", reward_url_id, read=_reward_url, **options)
 
 
-class RewardUrls(Resource):
-    """Reward URLs, blocking."""
+class RewardUrlMethods:
+    """Methods of reward URLs."""
 
     create = Method(create_reward_url)
     list = ListMethod(list_reward_urls)
@@ -102,10 +100,9 @@ class RewardUrls(Resource):
     revoke = Method(revoke_reward_url)
 
 
-class AsyncRewardUrls(AsyncResource):
-    """Reward URLs, for an event loop."""
+class RewardUrls(RewardUrlMethods, Resource):
+    """Reward URLs, blocking."""
 
-    create = AsyncMethod(create_reward_url)
-    list = AsyncListMethod(list_reward_urls)
-    get = AsyncMethod(get_reward_url)
-    revoke = AsyncMethod(revoke_reward_url)
+
+class AsyncRewardUrls(RewardUrlMethods, AsyncResource):
+    """Reward URLs, for an event loop."""

@@ -1,16 +1,10 @@
 """``client.scores``: verdicts, by every filter."""
 
 from datetime import datetime
+from typing import Unpack
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
-from autotune.client.calls import Call, Listing, page_parameters, path_to, query_of, returning
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.client.filters import score_filters, spelled
 from autotune.protocol.completions import ScoredCompletion, ScoreList, VerdictState
 from autotune.protocol.exports import ExportFormat
@@ -28,6 +22,7 @@ def list_scores(
     state: VerdictState | None = None,
     include_completion: bool = False,
     page_size: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Listing[ScoredCompletion]:
     """Walk through the verdicts of a task, or of all; what is pending has none yet.
 
@@ -59,15 +54,16 @@ def list_scores(
         start_date=start_date,
         end_date=end_date,
     )
-    return Listing(
-        path=path_to("scores"),
-        parameters=page_parameters(
-            page_size,
-            **spelled(filters),
-            state=state,
-            include="completion" if include_completion else None,
-        ),
+    return listing(
+        "scores",
         read=returning(ScoreList, lambda page: (page.scores, page.next_token)),
+        page_size=page_size,
+        query={
+            **spelled(filters),
+            "state": state,
+            "include": "completion" if include_completion else None,
+        },
+        **options,
     )
 
 
@@ -81,6 +77,7 @@ def export_scores(
     max_score: float | None = None,
     start_date: datetime | None = None,
     end_date: datetime | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[bytes]:
     """Return up to 1,000 matching verdicts as the content of one training data file.
 
@@ -102,23 +99,26 @@ def export_scores(
         start_date=start_date,
         end_date=end_date,
     )
-    return Call(
-        method="GET",
-        path=path_to("scores", "export"),
-        query=query_of({"format": format, **spelled(filters)}),
+    return call(
+        "GET",
+        "scores",
+        "export",
         read=lambda response: response.content,
+        query={"format": format, **spelled(filters)},
+        **options,
     )
 
 
-class Scores(Resource):
-    """Verdicts, blocking."""
+class ScoreMethods:
+    """Methods of verdicts."""
 
     list = ListMethod(list_scores)
     export = Method(export_scores)
 
 
-class AsyncScores(AsyncResource):
-    """Verdicts, for an event loop."""
+class Scores(ScoreMethods, Resource):
+    """Verdicts, blocking."""
 
-    list = AsyncListMethod(list_scores)
-    export = AsyncMethod(export_scores)
+
+class AsyncScores(ScoreMethods, AsyncResource):
+    """Verdicts, for an event loop."""

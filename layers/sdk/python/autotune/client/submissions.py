@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 from uuid import uuid4
 
 import httpx
 
 from autotune.client.answers import is_replay, read_model
 from autotune.client.batching import PackedBatch
-from autotune.client.calls import Call, body_of, path_to, request_of
+from autotune.client.calls import Call, CallOptions, call, request_of
 from autotune.client.errors import InvalidInputError
 from autotune.protocol.completions import (
     BatchSubmitResponse,
@@ -54,6 +54,7 @@ def submit_completion(
     metadata: Mapping[str, Any] | None = None,
     priority: Priority | None = None,
     idempotency_key: str | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[SubmittedCompletion]:
     """Submit one completion; when this returns, it is durable and will get a verdict.
 
@@ -79,16 +80,19 @@ def submit_completion(
         metadata=metadata,
         priority=priority,
     )
-    return Call(
-        method="POST",
-        path=path_to("completions"),
-        body=body_of(request),
+    return call(
+        "POST",
+        "completions",
         read=_read_completion,
+        body=request,
         idempotency_key=checked_key(idempotency_key, longest=LONGEST_KEY),
+        **options,
     )
 
 
-def submit_batch(batch: PackedBatch, *, submission_key: str) -> Call[SubmittedBatch]:
+def submit_batch(
+    batch: PackedBatch, *, submission_key: str, **options: Unpack[CallOptions]
+) -> Call[SubmittedBatch]:
     """Describe the request for one batch of a submission."""
 
     def read(response: httpx.Response) -> SubmittedBatch:
@@ -97,12 +101,14 @@ def submit_batch(batch: PackedBatch, *, submission_key: str) -> Call[SubmittedBa
             **answer.model_dump(), offset=batch.offset, replayed=is_replay(response)
         )
 
-    return Call(
-        method="POST",
-        path=path_to("completions", "batch"),
-        body=batch.body,
+    return call(
+        "POST",
+        "completions",
+        "batch",
         read=read,
+        body=batch.body,
         idempotency_key=f"{submission_key}.{batch.index}.{batch.digest}",
+        **options,
     )
 
 

@@ -1,23 +1,20 @@
 """``client.tasks``: what is to be scored, and by which grader."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
+    NotGiven,
+    call,
+    change_of,
+    fields_of,
+    listing,
+    not_given,
     nothing,
-    page_parameters,
-    path_to,
     request_of,
     returning,
 )
@@ -48,6 +45,7 @@ def create_task(
     share_identity: bool | None = None,
     deadline_seconds: int | None = None,
     retention_days: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[Task]:
     """Create a task that one grader judges, or several together.
 
@@ -76,7 +74,7 @@ def create_task(
         graders=_named(graders),
         aggregation=aggregation,
         quorum=quorum,
-        review=_fields(review),
+        review=fields_of(review),
         description=description,
         prompt_template=prompt_template,
         metadata=metadata,
@@ -84,61 +82,58 @@ def create_task(
         deadline_seconds=deadline_seconds,
         retention_days=retention_days,
     )
-    return Call(method="POST", path=path_to("tasks"), body=body_of(request), read=_task)
+    return call("POST", "tasks", read=_task, body=request, **options)
 
 
-def get_task(task_id: str) -> Call[Task]:
+def get_task(task_id: str, **options: Unpack[CallOptions]) -> Call[Task]:
     """Read a task.
 
     Raises:
         NotFoundError: there is no such task in this organisation.
     """
-    return Call(method="GET", path=path_to("tasks", task_id), read=_task)
+    return call("GET", "tasks", task_id, read=_task, **options)
 
 
-def list_tasks(*, page_size: int | None = None) -> Listing[Task]:
+def list_tasks(*, page_size: int | None = None, **options: Unpack[CallOptions]) -> Listing[Task]:
     """Walk through the organisation's tasks, oldest first.
 
     Args:
         page_size: tasks fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("tasks"),
-        parameters=page_parameters(page_size),
+    return listing(
+        "tasks",
         read=returning(TaskList, lambda page: (page.tasks, page.next_token)),
+        page_size=page_size,
+        **options,
     )
 
 
 def update_task(
     task_id: str,
     *,
-    name: str | None = None,
-    grader_id: str | None = None,
-    graders: Mapping[str, float] | None = None,
-    aggregation: Aggregation | None = None,
-    quorum: int | None = None,
-    review: ReviewPolicy | Mapping[str, Any] | None = None,
-    description: str | None = None,
-    prompt_template: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    share_identity: bool | None = None,
-    deadline_seconds: int | None = None,
-    no_deadline: bool = False,
-    no_quorum: bool = False,
-    no_review: bool = False,
-    retention_days: int | None = None,
-    no_retention: bool = False,
+    name: str | NotGiven = not_given,
+    grader_id: str | NotGiven = not_given,
+    graders: Mapping[str, float] | NotGiven = not_given,
+    aggregation: Aggregation | NotGiven = not_given,
+    quorum: int | NotGiven | None = not_given,
+    review: ReviewPolicy | Mapping[str, Any] | NotGiven | None = not_given,
+    description: str | NotGiven = not_given,
+    prompt_template: str | NotGiven = not_given,
+    metadata: Mapping[str, Any] | NotGiven = not_given,
+    share_identity: bool | NotGiven = not_given,
+    deadline_seconds: int | NotGiven | None = not_given,
+    retention_days: int | NotGiven | None = not_given,
+    **options: Unpack[CallOptions],
 ) -> Call[Task]:
     """Change the fields that are given; what was submitted before keeps all but name and template.
 
     Args:
         grader_id: one grader in place of all that there were.
         graders: the weight of each of several graders, in place of all that there were.
-        review: the whole of the new policy.
-        no_quorum: all graders have to score again.
-        no_review: ask no person any more.
-        no_deadline: lift the task's deadline, so that seven days apply again.
-        no_retention: keep texts of later submissions until they are deleted.
+        review: the whole of the new policy; None asks no person any more.
+        quorum: None makes it all graders again.
+        deadline_seconds: None lifts the task's deadline, so that seven days apply again.
+        retention_days: None keeps texts of later submissions until they are deleted.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -146,14 +141,15 @@ def update_task(
         InvalidRequestError: there is no such grader that this organisation may use.
         ConflictError: a new grader is not verified, or the task changed at the same time.
     """
-    request = request_of(
+    request = change_of(
         UpdateTaskRequest,
+        clearable={"deadline_seconds", "quorum", "retention_days", "review"},
         name=name,
         grader_id=grader_id,
         graders=_named(graders),
         aggregation=aggregation,
         quorum=quorum,
-        review=_fields(review),
+        review=fields_of(review),
         description=description,
         prompt_template=prompt_template,
         metadata=metadata,
@@ -161,39 +157,28 @@ def update_task(
         deadline_seconds=deadline_seconds,
         retention_days=retention_days,
     )
-    lifted = {
-        "deadline_seconds": no_deadline,
-        "quorum": no_quorum,
-        "review": no_review,
-        "retention_days": no_retention,
-    }
-    request = request.model_copy(update={name: None for name, lift in lifted.items() if lift})
-    return Call(method="PATCH", path=path_to("tasks", task_id), body=body_of(request), read=_task)
+    return call("PATCH", "tasks", task_id, read=_task, body=request, **options)
 
 
-def delete_task(task_id: str) -> Call[None]:
+def delete_task(task_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     """Delete a task; what was submitted to it is still scored and stays readable.
 
     Raises:
         NotFoundError: there is no such task in this organisation.
     """
-    return Call(method="DELETE", path=path_to("tasks", task_id), read=nothing)
+    return call("DELETE", "tasks", task_id, read=nothing, **options)
 
 
-def _named(graders: Mapping[str, float] | None) -> list[dict[str, Any]] | None:
-    if graders is None:
-        return None
+def _named(
+    graders: Mapping[str, float] | NotGiven | None,
+) -> list[dict[str, Any]] | NotGiven | None:
+    if not isinstance(graders, Mapping):
+        return graders
     return [{"grader_id": grader_id, "weight": weight} for grader_id, weight in graders.items()]
 
 
-def _fields(review: ReviewPolicy | Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if isinstance(review, ReviewPolicy):
-        return review.model_dump(exclude_unset=True)
-    return None if review is None else dict(review)
-
-
-class Tasks(Resource):
-    """Tasks, blocking."""
+class TaskMethods:
+    """Methods of tasks."""
 
     create = Method(create_task)
     get = Method(get_task)
@@ -202,11 +187,9 @@ class Tasks(Resource):
     delete = Method(delete_task)
 
 
-class AsyncTasks(AsyncResource):
-    """Tasks, for an event loop."""
+class Tasks(TaskMethods, Resource):
+    """Tasks, blocking."""
 
-    create = AsyncMethod(create_task)
-    get = AsyncMethod(get_task)
-    list = AsyncListMethod(list_tasks)
-    update = AsyncMethod(update_task)
-    delete = AsyncMethod(delete_task)
+
+class AsyncTasks(TaskMethods, AsyncResource):
+    """Tasks, for an event loop."""

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from autotune.client.calls import Call
 from autotune.client.errors import WaitTimeoutError
-from autotune.client.exchange import Course, Pause, Session
+from autotune.client.exchange import Course, Pause, Plan, Session
 from autotune.protocol.limits import MAX_WAIT_SECONDS
 
 _GAP_SECONDS = 0.2
@@ -15,14 +15,13 @@ _GAP_SECONDS = 0.2
 T = TypeVar("T")
 
 
-def poll(
-    session: Session,
+def polling(
     describe: Callable[[int], Call[T]],
     *,
     pending: Callable[[T], bool],
     timeout: float | None,
     what: str,
-) -> Course[T]:
+) -> Plan[T]:
     """Ask until the answer is no longer pending.
 
     Args:
@@ -33,14 +32,18 @@ def poll(
     Raises:
         WaitTimeoutError: it was still pending after ``timeout``.
     """
-    deadline = math.inf if timeout is None else time.monotonic() + timeout
-    while True:
-        left = deadline - time.monotonic()
-        hold = math.ceil(min(max(left, 0), MAX_WAIT_SECONDS))
-        answer = yield from session.course(describe(hold))
-        if not pending(answer):
-            return answer
-        if time.monotonic() + _GAP_SECONDS > deadline:
-            raise WaitTimeoutError(f"{what} was still pending after {timeout:g} s")
-        # A gateway in between may cut the long poll short: never ask in a tight loop.
-        yield Pause(_GAP_SECONDS)
+
+    def poll(session: Session) -> Course[T]:
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            left = deadline - time.monotonic()
+            hold = math.ceil(min(max(left, 0), MAX_WAIT_SECONDS))
+            answer = yield from session.course(describe(hold))
+            if not pending(answer):
+                return answer
+            if time.monotonic() + _GAP_SECONDS > deadline:
+                raise WaitTimeoutError(f"{what} was still pending after {timeout:g} s")
+            # A gateway in between may cut the long poll short: never ask in a tight loop.
+            yield Pause(_GAP_SECONDS)
+
+    return poll

@@ -1,25 +1,22 @@
 """``client.webhooks``: who is told what happened."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
-from autotune.client.binding import (
-    AsyncListMethod,
-    AsyncMethod,
-    AsyncResource,
-    ListMethod,
-    Method,
-    Resource,
-)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import (
     Call,
+    CallOptions,
     Listing,
-    body_of,
+    NotGiven,
+    call,
+    change_of,
+    listing,
+    not_given,
     nothing,
-    page_parameters,
-    path_to,
     request_of,
     returning,
+    whole,
 )
 from autotune.protocol.events import DeliveryStatus, EventType, WebhookStatus
 from autotune.protocol.webhooks import (
@@ -36,7 +33,7 @@ from autotune.protocol.webhooks import (
 )
 
 _webhook = returning(WebhookResponse, lambda answer: answer.webhook)
-_with_secret = returning(WebhookSecretResponse, lambda answer: answer)
+_with_secret = whole(WebhookSecretResponse)
 _delivery = returning(DeliveryResponse, lambda answer: answer.delivery)
 
 
@@ -45,6 +42,7 @@ def create_webhook(
     url: str,
     event_types: Sequence[EventType] | Literal["all"] | None = None,
     description: str | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[WebhookSecretResponse]:
     """Have events posted to a URL from now on; its secret is in the answer, this once.
 
@@ -61,34 +59,35 @@ def create_webhook(
     request = request_of(
         CreateWebhookRequest, url=url, event_types=event_types, description=description
     )
-    return Call(method="POST", path=path_to("webhooks"), body=body_of(request), read=_with_secret)
+    return call("POST", "webhooks", read=_with_secret, body=request, **options)
 
 
-def get_webhook(webhook_id: str) -> Call[Webhook]:
+def get_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[Webhook]:
     """Read a webhook.
 
     Raises:
         NotFoundError: there is no such webhook in this organisation.
     """
-    return Call(method="GET", path=path_to("webhooks", webhook_id), read=_webhook)
+    return call("GET", "webhooks", webhook_id, read=_webhook, **options)
 
 
-def list_webhooks() -> Listing[Webhook]:
+def list_webhooks(**options: Unpack[CallOptions]) -> Listing[Webhook]:
     """Walk through the organisation's webhooks, oldest first."""
-    return Listing(
-        path=path_to("webhooks"),
-        parameters={},
+    return listing(
+        "webhooks",
         read=returning(WebhookList, lambda page: (page.webhooks, page.next_token)),
+        **options,
     )
 
 
 def update_webhook(
     webhook_id: str,
     *,
-    url: str | None = None,
-    event_types: Sequence[EventType] | Literal["all"] | None = None,
-    description: str | None = None,
-    status: WebhookStatus | None = None,
+    url: str | NotGiven = not_given,
+    event_types: Sequence[EventType] | Literal["all"] | NotGiven = not_given,
+    description: str | NotGiven = not_given,
+    status: WebhookStatus | NotGiven = not_given,
+    **options: Unpack[CallOptions],
 ) -> Call[Webhook]:
     """Change the fields that are given.
 
@@ -101,41 +100,43 @@ def update_webhook(
         InvalidRequestError: the URL is not one that Autotune will call.
         ConflictError: it changed at the same time.
     """
-    request = request_of(
+    request = change_of(
         UpdateWebhookRequest,
         url=url,
         event_types=event_types,
         description=description,
         status=status,
     )
-    return Call(
-        method="PATCH", path=path_to("webhooks", webhook_id), body=body_of(request), read=_webhook
-    )
+    return call("PATCH", "webhooks", webhook_id, read=_webhook, body=request, **options)
 
 
-def delete_webhook(webhook_id: str) -> Call[None]:
+def delete_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     """Delete a webhook; nothing is sent to it any more.
 
     Raises:
         NotFoundError: there is no such webhook in this organisation.
     """
-    return Call(method="DELETE", path=path_to("webhooks", webhook_id), read=nothing)
+    return call("DELETE", "webhooks", webhook_id, read=nothing, **options)
 
 
-def rotate_webhook_secret(webhook_id: str) -> Call[WebhookSecretResponse]:
+def rotate_webhook_secret(
+    webhook_id: str, **options: Unpack[CallOptions]
+) -> Call[WebhookSecretResponse]:
     """Give a webhook a new secret, in the answer, this once; the old one signs for 24 hours more.
 
     Raises:
         NotFoundError: there is no such webhook in this organisation.
         ConflictError: it changed at the same time.
     """
-    return Call(
-        method="POST", path=path_to("webhooks", webhook_id, "rotate-secret"), read=_with_secret
-    )
+    return call("POST", "webhooks", webhook_id, "rotate-secret", read=_with_secret, **options)
 
 
 def list_deliveries(
-    webhook_id: str, *, status: DeliveryStatus | None = None, page_size: int | None = None
+    webhook_id: str,
+    *,
+    status: DeliveryStatus | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Listing[Delivery]:
     """Walk through a webhook's deliveries of the last 30 days, the newest event first.
 
@@ -143,40 +144,44 @@ def list_deliveries(
         status: only those that are ``pending``, ``delivered`` or ``failed``.
         page_size: deliveries fetched at a time, 1 to 200.
     """
-    return Listing(
-        path=path_to("webhooks", webhook_id, "deliveries"),
-        parameters=page_parameters(page_size, status=status),
+    return listing(
+        "webhooks",
+        webhook_id,
+        "deliveries",
         read=returning(DeliveryList, lambda page: (page.deliveries, page.next_token)),
+        page_size=page_size,
+        query={"status": status},
+        **options,
     )
 
 
-def get_delivery(webhook_id: str, event_id: str) -> Call[DeliveryWithBody]:
+def get_delivery(
+    webhook_id: str, event_id: str, **options: Unpack[CallOptions]
+) -> Call[DeliveryWithBody]:
     """Read the delivery of one event, with the text that is sent.
 
     Raises:
         NotFoundError: there is no such webhook or delivery in this organisation.
     """
-    return Call(
-        method="GET", path=path_to("webhooks", webhook_id, "deliveries", event_id), read=_delivery
-    )
+    return call("GET", "webhooks", webhook_id, "deliveries", event_id, read=_delivery, **options)
 
 
-def replay_delivery(webhook_id: str, event_id: str) -> Call[DeliveryWithBody]:
+def replay_delivery(
+    webhook_id: str, event_id: str, **options: Unpack[CallOptions]
+) -> Call[DeliveryWithBody]:
     """Have an event sent again at once, under the same id and with all its attempts.
 
     Raises:
         NotFoundError: there is no such webhook or delivery in this organisation.
         ConflictError: the webhook is disabled.
     """
-    return Call(
-        method="POST",
-        path=path_to("webhooks", webhook_id, "deliveries", event_id, "replay"),
-        read=_delivery,
+    return call(
+        "POST", "webhooks", webhook_id, "deliveries", event_id, "replay", read=_delivery, **options
     )
 
 
-class Webhooks(Resource):
-    """Webhooks, blocking."""
+class WebhookMethods:
+    """Methods of webhooks."""
 
     create = Method(create_webhook)
     get = Method(get_webhook)
@@ -189,15 +194,9 @@ class Webhooks(Resource):
     replay = Method(replay_delivery)
 
 
-class AsyncWebhooks(AsyncResource):
-    """Webhooks, for an event loop."""
+class Webhooks(WebhookMethods, Resource):
+    """Webhooks, blocking."""
 
-    create = AsyncMethod(create_webhook)
-    get = AsyncMethod(get_webhook)
-    list = AsyncListMethod(list_webhooks)
-    update = AsyncMethod(update_webhook)
-    delete = AsyncMethod(delete_webhook)
-    rotate_secret = AsyncMethod(rotate_webhook_secret)
-    deliveries = AsyncListMethod(list_deliveries)
-    delivery = AsyncMethod(get_delivery)
-    replay = AsyncMethod(replay_delivery)
+
+class AsyncWebhooks(WebhookMethods, AsyncResource):
+    """Webhooks, for an event loop."""

@@ -15,42 +15,27 @@ What takes longer than a request may is ``@grader.deferred``: it answers 202 and
 Requests are verified, answers are signed, and nothing that the function raises leaves the process.
 """
 
-from autotune.grader.callback import (
-    Callback,
-    CallbackRefusedError,
-    CallbackUnreachableError,
-    DeferredJob,
-)
-from autotune.grader.calling import GraderDefinitionError
-from autotune.grader.decorator import grader
-from autotune.grader.definition import Grader
-from autotune.grader.judging import Abstain, GraderContext, InvalidScoreError
-from autotune.grader.lambda_url import UnsupportedEventError
-from autotune.grader.shared_secrets import MissingSecretError
-from autotune.protocol.grading import (
-    GradedCompletion,
-    GraderCapabilities,
-    GraderScore,
-    ScoreDimension,
-    ScoreOptions,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Abstain",
-    "Callback",
-    "CallbackRefusedError",
-    "CallbackUnreachableError",
-    "DeferredJob",
-    "GradedCompletion",
-    "Grader",
-    "GraderCapabilities",
-    "GraderContext",
-    "GraderDefinitionError",
-    "GraderScore",
-    "InvalidScoreError",
-    "MissingSecretError",
-    "ScoreDimension",
-    "ScoreOptions",
-    "UnsupportedEventError",
-    "grader",
-]
+from autotune.grader.callback import Callback as Callback
+from autotune.grader.callback import CallbackRefusedError as CallbackRefusedError
+from autotune.grader.callback import CallbackUnreachableError as CallbackUnreachableError
+from autotune.grader.callback import DeferredJob as DeferredJob
+from autotune.grader.calling import GraderDefinitionError as GraderDefinitionError
+from autotune.grader.decorator import grader as grader
+from autotune.grader.definition import Grader as Grader
+from autotune.grader.judging import Abstain as Abstain
+from autotune.grader.judging import GraderContext as GraderContext
+from autotune.grader.judging import InvalidScoreError as InvalidScoreError
+from autotune.grader.lambda_url import UnsupportedEventError as UnsupportedEventError
+from autotune.grader.shared_secrets import MissingSecretError as MissingSecretError
+from autotune.protocol.grading import GradedCompletion as GradedCompletion
+from autotune.protocol.grading import GraderCapabilities as GraderCapabilities
+from autotune.protocol.grading import GraderScore as GraderScore
+from autotune.protocol.grading import ScoreDimension as ScoreDimension
+from autotune.protocol.grading import ScoreOptions as ScoreOptions
+
+if not TYPE_CHECKING:
+    from autotune.public_names import exported
+
+    __all__ = list(exported(vars()))

@@ -3,24 +3,15 @@
 The scheme is written down in ``docs/protocol.md`` with test vectors in
 ``docs/protocol/signature-vectors.json``. A header value is ``v1=<hex>``; while a secret rotates it
 holds several, separated by spaces, and one match is enough.
-
-A verifier computes one MAC for each of its own secrets, whatever the header holds. It checks the
-header's size and form first, so that a malformed header costs it no pass over the body.
 """
 
 import hashlib
-import hmac
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from autotune.protocol.limits import (
-    MAX_SIGNATURE_HEADER_CHARACTERS,
-    MAX_SIGNATURES,
-    SIGNATURE_TOLERANCE_SECONDS,
-)
+from autotune.protocol.signature_headers import ReceivedHeaders, signatures
+from autotune.protocol.signature_headers import SignatureError as SignatureError  # noqa: PLC0414
 
 SIGNATURE_HEADER = "x-autotune-signature"
 TIMESTAMP_HEADER = "x-autotune-timestamp"
@@ -28,24 +19,6 @@ REQUEST_ID_HEADER = "x-autotune-request-id"
 RESPONSE_SIGNATURE_HEADER = "x-autotune-response-signature"
 RESPONSE_TIMESTAMP_HEADER = "x-autotune-response-timestamp"
 KEY_HEADER = "x-autotune-key"
-
-_REQUEST_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{8,128}")
-_SIGNATURE_PATTERN = re.compile(r"v1=([0-9a-f]{64})")
-
-SignatureFault = Literal["missing", "malformed", "stale", "mismatch"]
-
-
-class SignatureError(Exception):
-    """A signature that does not hold.
-
-    Attributes:
-        fault: ``missing`` (a header is absent), ``malformed`` (a header cannot be read), ``stale``
-            (the timestamp is over 300 s from now) or ``mismatch`` (no signature fits).
-    """
-
-    def __init__(self, fault: SignatureFault, detail: str) -> None:
-        super().__init__(detail)
-        self.fault = fault
 
 
 def sign_grader_request(
@@ -56,9 +29,9 @@ def sign_grader_request(
     Signs ``timestamp.requestId.body`` once with each secret; ``timestamp`` is Unix seconds, now
     unless given.
     """
-    moment = str(_now() if timestamp is None else timestamp)
+    moment = _moment(timestamp)
     return {
-        SIGNATURE_HEADER: _signatures(secrets, _grader_request_payload(moment, request_id, body)),
+        SIGNATURE_HEADER: signatures(secrets, _grader_request_payload(moment, request_id, body)),
         TIMESTAMP_HEADER: moment,
         REQUEST_ID_HEADER: request_id,
     }
@@ -76,14 +49,11 @@ def verify_grader_request(
     Raises:
         SignatureError: the request is not from Autotune, or not from the last 300 s.
     """
-    received = _lowered(headers)
-    request_id = _request_id(received)
-    moment = _timestamp(received, TIMESTAMP_HEADER, now)
-    _check(
-        received,
-        SIGNATURE_HEADER,
-        secrets,
-        lambda: _grader_request_payload(moment, request_id, body),
+    received = ReceivedHeaders(headers)
+    request_id = received.request_id(REQUEST_ID_HEADER)
+    moment = received.timestamp(TIMESTAMP_HEADER, now)
+    received.check(
+        SIGNATURE_HEADER, secrets, lambda: _grader_request_payload(moment, request_id, body)
     )
     return request_id
 
@@ -146,10 +116,10 @@ def sign_grader_callback(
     What is signed is what ``sign_grader_response`` signs; whoever answers keeps no more of the
     question than the SHA-256 of its body, in lower-case hexadecimal.
     """
-    moment = str(_now() if timestamp is None else timestamp)
+    moment = _moment(timestamp)
     payload = _grader_response_payload(moment, request_id, request_sha256, body)
     return {
-        RESPONSE_SIGNATURE_HEADER: _signatures(secrets, payload),
+        RESPONSE_SIGNATURE_HEADER: signatures(secrets, payload),
         RESPONSE_TIMESTAMP_HEADER: moment,
     }
 
@@ -168,10 +138,9 @@ def verify_grader_callback(
     Raises:
         SignatureError: unsigned, signed by another, too old, or the answer to another request.
     """
-    received = _lowered(headers)
-    moment = _timestamp(received, RESPONSE_TIMESTAMP_HEADER, now)
-    _check(
-        received,
+    received = ReceivedHeaders(headers)
+    moment = received.timestamp(RESPONSE_TIMESTAMP_HEADER, now)
+    received.check(
         RESPONSE_SIGNATURE_HEADER,
         secrets,
         lambda: _grader_response_payload(moment, request_id, request_sha256, body),
@@ -196,11 +165,11 @@ def sign_api_request(
         query: the raw query string without ``?``; parameter order does not matter.
         request_id: unique for each attempt; a second use within 300 s is refused as a replay.
     """
-    moment = str(_now() if timestamp is None else timestamp)
+    moment = _moment(timestamp)
     payload = _api_request_payload(key_id, method, path, query, body, moment, request_id)
     return {
         KEY_HEADER: key_id,
-        SIGNATURE_HEADER: _signatures([secret], payload),
+        SIGNATURE_HEADER: signatures([secret], payload),
         TIMESTAMP_HEADER: moment,
         REQUEST_ID_HEADER: request_id,
     }
@@ -221,12 +190,11 @@ def verify_api_request(
     Raises:
         SignatureError: a header is missing or malformed, the request stale, the signature wrong.
     """
-    received = _lowered(headers)
-    key_id = _required(received, KEY_HEADER)
-    request_id = _request_id(received)
-    moment = _timestamp(received, TIMESTAMP_HEADER, now)
-    _check(
-        received,
+    received = ReceivedHeaders(headers)
+    key_id = received.required(KEY_HEADER)
+    request_id = received.request_id(REQUEST_ID_HEADER)
+    moment = received.timestamp(TIMESTAMP_HEADER, now)
+    received.check(
         SIGNATURE_HEADER,
         secrets,
         lambda: _api_request_payload(key_id, method, path, query, body, moment, request_id),
@@ -261,74 +229,5 @@ def _api_request_payload(
     return "\n".join(lines).encode()
 
 
-def _signatures(secrets: Sequence[str], payload: bytes) -> str:
-    return " ".join(f"v1={_mac(secret, payload)}" for secret in secrets)
-
-
-def _mac(secret: str, payload: bytes) -> str:
-    return hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
-
-
-def _check(
-    headers: Mapping[str, str], name: str, secrets: Sequence[str], payload: Callable[[], bytes]
-) -> None:
-    given = _signatures_in(_required(headers, name), name)
-    signed = payload()
-    # Every pair is compared, so that timing tells nothing about which secret or signature was near.
-    expected = [_mac(secret, signed).encode() for secret in secrets]
-    matches = [hmac.compare_digest(mac, signature) for mac in expected for signature in given]
-    if not any(matches):
-        raise SignatureError("mismatch", f"{name} fits no valid secret")
-
-
-def _signatures_in(value: str, name: str) -> list[bytes]:
-    """Return the hexadecimal digits of a header's signatures, those of this version alone."""
-    if len(value) > MAX_SIGNATURE_HEADER_CHARACTERS:
-        raise SignatureError(
-            "malformed", f"{name} has more than {MAX_SIGNATURE_HEADER_CHARACTERS} characters"
-        )
-    parts = value.split()
-    if len(parts) > MAX_SIGNATURES:
-        raise SignatureError("malformed", f"{name} holds more than {MAX_SIGNATURES} signatures")
-    found = [match[1].encode() for match in map(_SIGNATURE_PATTERN.fullmatch, parts) if match]
-    if not found:
-        raise SignatureError(
-            "malformed",
-            f"{name} must be v1= and 64 lower-case hexadecimal digits, several separated by spaces",
-        )
-    return found
-
-
-def _timestamp(headers: Mapping[str, str], name: str, now: float | None) -> str:
-    value = _required(headers, name)
-    if not (value.isascii() and value.isdigit() and len(value) <= 12):
-        raise SignatureError("malformed", f"{name} must be Unix seconds")
-    if abs(_now(now) - int(value)) > SIGNATURE_TOLERANCE_SECONDS:
-        raise SignatureError(
-            "stale", f"{name} is more than {SIGNATURE_TOLERANCE_SECONDS} s from the current time"
-        )
-    return value
-
-
-def _request_id(headers: Mapping[str, str]) -> str:
-    value = _required(headers, REQUEST_ID_HEADER)
-    if not _REQUEST_ID_PATTERN.fullmatch(value):
-        raise SignatureError(
-            "malformed", f"{REQUEST_ID_HEADER} must be 8 to 128 of A-Z a-z 0-9 _ -"
-        )
-    return value
-
-
-def _required(headers: Mapping[str, str], name: str) -> str:
-    value = headers.get(name)
-    if not value:
-        raise SignatureError("missing", f"{name} is missing")
-    return value
-
-
-def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
-
-
-def _now(now: float | None = None) -> int:
-    return int(time.time() if now is None else now)
+def _moment(timestamp: int | None) -> str:
+    return str(int(time.time()) if timestamp is None else timestamp)

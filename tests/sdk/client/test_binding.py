@@ -1,0 +1,51 @@
+"""Methods and resources that are read from a class, which has nobody to make the call."""
+
+import inspect
+import pydoc
+
+import pytest
+
+from autotune import AsyncAutotuneClient, AutotuneClient
+from autotune.client import parts
+from autotune.client.tasks import AsyncTasks, Tasks
+
+PARTS = [name for name, kind in vars(parts.ClientParts).items() if isinstance(kind, parts.Part)]
+
+
+@pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])
+def test_every_method_read_from_its_class_says_how_to_call_it(kind):
+    client = kind(base_url="http://a.example", api_key="key_1.cafe")
+    assert len(PARTS) == 12
+    for part in PARTS:
+        resource = type(getattr(client, part))
+        methods = [
+            name
+            for name in {name for base in resource.__mro__ for name in vars(base)}
+            if not name.startswith("_") and name not in ("run", "method", "list_method")
+        ]
+        assert methods
+        for name in methods:
+            with pytest.raises(AttributeError) as caught:
+                getattr(resource, name)
+            assert str(caught.value) == (
+                f"{name} is a method of a client's {part}: call client.{part}.{name}(...)"
+            )
+
+
+@pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])
+def test_a_resource_read_from_the_class_of_a_client_says_that_it_needs_a_client(kind):
+    for part in PARTS:
+        with pytest.raises(AttributeError) as caught:
+            getattr(kind, part)
+        assert str(caught.value) == f"{part} belongs to a client: call {kind.__name__}().{part}"
+
+
+@pytest.mark.parametrize("kind", [Tasks, AsyncTasks, AutotuneClient, AsyncAutotuneClient])
+def test_help_and_inspection_of_a_class_still_work(kind):
+    assert pydoc.render_doc(kind)
+    assert inspect.getmembers(kind)
+
+
+def test_a_resource_stays_the_same_object():
+    client = AutotuneClient(base_url="http://a.example", api_key="key_1.cafe")
+    assert client.tasks is client.tasks
