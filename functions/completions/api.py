@@ -1,4 +1,4 @@
-"""Completions, batches, and the runs that have them graded."""
+"""Completions and batches."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -19,15 +19,12 @@ from autotune.protocol.completions import (
     VerdictResponse,
 )
 from autotune.protocol.completions import Completion as WireCompletion
-from autotune.protocol.limits import MAX_PAGE_ITEMS, MAX_WAIT_SECONDS
-from autotune.protocol.runs import RunList, RunResponse, RunState
+from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.submission import Submission, SubmissionService
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, standing_on_wire
 from autotune_platform.environment import SubmissionEnvironment
 from autotune_platform.http.api import Api
-from autotune_platform.runs.service import RunService
-from autotune_platform.runs.wire import run_on_wire, summary_on_wire
 
 app = Api()
 
@@ -47,12 +44,6 @@ def submissions() -> SubmissionService:
 def service() -> CompletionService:
     """Return the process's service for reading completions."""
     return CompletionService.from_environment(SubmissionEnvironment.parse())
-
-
-@cache
-def runs() -> RunService:
-    """Return the process's service for reading and canceling runs."""
-    return RunService.from_environment(SubmissionEnvironment.parse())
 
 
 @app.post("/api/v1/completions", status_code=202, tags=["completions"])
@@ -142,33 +133,6 @@ def cancel_batch(batch_id: str) -> BatchResponse:
 def delete_batch_content(batch_id: str) -> None:
     """Delete the texts of a batch; its verdicts stay, and what had none is ``canceled``."""
     service().delete_batch_content(app.caller, batch_id)
-
-
-@app.get("/api/v1/runs", tags=["runs"])
-def list_runs(
-    state: Annotated[RunState | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
-) -> RunList:
-    """List runs in one state, or in each state after the other, the youngest first.
-
-    Runs are listed for 30 days. One that goes from state to state while pages are read may be
-    listed twice, or not at all.
-    """
-    found, token = runs().list(app.caller, state=state, limit=limit, next_token=next_token)
-    return RunList(runs=[summary_on_wire(run) for run in found], next_token=token)
-
-
-@app.get("/api/v1/runs/<run_id>", tags=["runs"])
-def read_run(run_id: str) -> RunResponse:
-    """Return a run with its completions and the counts of their verdicts."""
-    return RunResponse(run=run_on_wire(runs().get(app.caller, run_id)))
-
-
-@app.post("/api/v1/runs/<run_id>/cancel", tags=["runs"])
-def cancel_run(run_id: str) -> RunResponse:
-    """Cancel what is pending in a run; one that has ended stays as it is."""
-    return RunResponse(run=run_on_wire(runs().cancel(app.caller, run_id)))
 
 
 def _submit(

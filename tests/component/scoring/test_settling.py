@@ -14,7 +14,7 @@ from autotune_platform.reviews.models import Review, review_id
 from autotune_platform.reviews.records import ReviewRecords
 from autotune_platform.scoring.settling import Settling
 from autotune_platform.table import Table
-from functions.operations import sweep_batches
+from functions.scoring import sweep_batches
 from tests.component.scoring.conftest import Trio
 from tests.support.graders import scoring
 from tests.support.platform import handler
