@@ -73,16 +73,13 @@ PUBLISH = (
     | SEND_WEBHOOKS
 )
 EXPECTED = {
-    "AccessApi": API | LIST | table("Audit", READ),
+    "AccessApi": API | LIST,
+    "AuditApi": API | table("Audit", READ),
     "TasksApi": API | LIST,
     "GradersApi": API | LIST,
-    "CompletionsApi": API
-    | COMPLETIONS_READ_WRITE
-    | {("dynamodb:Query", "Completions/index/runsByState")}
-    | CONTENT_READ
-    | CONTENT_WRITE
-    | SEND,
-    "ScoringApi": API
+    "CompletionsApi": API | COMPLETIONS_READ_WRITE | CONTENT_READ | CONTENT_WRITE | SEND,
+    "RunsApi": API | COMPLETIONS_READ_WRITE | {("dynamodb:Query", "Completions/index/runsByState")},
+    "ScoresApi": API
     | LIST
     | table(COMPLETIONS, READ)
     | {("dynamodb:Query", "Completions/index/scoresByTask")}

@@ -335,10 +335,10 @@ def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> 
         monkeypatch.setattr(clients, "_session", lambda: shared_session()._session)
         for name, value in make_resources(admit_private=admit_private).items():
             monkeypatch.setenv(name, value)
-        _forget_processes()
+        forget_processes()
         with _gateways_closed(monkeypatch):
             yield Platform()
-        _forget_processes()
+        forget_processes()
 
 
 @contextmanager
@@ -355,7 +355,7 @@ def _gateways_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def _forget_processes() -> None:
+def forget_processes() -> None:
     """Let the next call be the first of a new process: every cached service and client goes."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("functions.", "autotune_platform")):
