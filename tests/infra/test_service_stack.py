@@ -44,38 +44,6 @@ FUNCTIONS = {
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
 
-ROUTES = {
-    "$default": "AccessApi",
-    "ANY /api/v1/keys": "AccessApi",
-    "ANY /api/v1/keys/{proxy+}": "AccessApi",
-    "ANY /api/v1/audit": "AuditApi",
-    "ANY /api/v1/tasks": "TasksApi",
-    "ANY /api/v1/tasks/{proxy+}": "TasksApi",
-    "ANY /api/v1/graders": "GradersApi",
-    "ANY /api/v1/graders/{proxy+}": "GradersApi",
-    "ANY /api/v1/completions": "CompletionsApi",
-    "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
-    "ANY /api/v1/batches": "CompletionsApi",
-    "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
-    "ANY /api/v1/runs": "RunsApi",
-    "ANY /api/v1/runs/{proxy+}": "RunsApi",
-    "ANY /api/v1/callbacks/{proxy+}": "CallbacksApi",
-    "ANY /api/v1/webhooks": "WebhooksApi",
-    "ANY /api/v1/webhooks/{proxy+}": "WebhooksApi",
-    "ANY /api/v1/reviews": "ReviewsApi",
-    "ANY /api/v1/reviews/{proxy+}": "ReviewsApi",
-    "ANY /api/v1/review-links": "ReviewsApi",
-    "ANY /api/v1/reward-urls": "RewardsApi",
-    "ANY /api/v1/reward-urls/{proxy+}": "RewardsApi",
-    "ANY /review": "ReviewPage",
-    "ANY /review/{proxy+}": "ReviewPage",
-    "ANY /api/v1/scores": "ScoresApi",
-    "ANY /api/v1/scores/{proxy+}": "ScoresApi",
-    "ANY /api/v1/scores/export": "ScoreExportApi",
-    "ANY /api/v1/exports": "ExportsApi",
-    "ANY /api/v1/exports/{proxy+}": "ExportsApi",
-}
-
 
 def test_there_are_the_functions_that_are_named_here(aws):
     assert set(aws.functions()) == set(FUNCTIONS)
@@ -137,23 +105,6 @@ def test_private_addresses_are_admitted_only_locally(request, target, admitted):
     for name in ("GradersApi", "GradeChunk", "ProbeGraders", "WebhooksApi", "DeliverEvents"):
         variables = functions[name]["Environment"]["Variables"]
         assert variables["ADMIT_PRIVATE_ADDRESSES"] == admitted
-
-
-def test_routes_lead_to_the_function_of_their_domain(aws):
-    integrations = aws.service.find_resources("AWS::ApiGatewayV2::Integration")
-    targets = {
-        logical_id: aws.function_name(each["Properties"]["IntegrationUri"])
-        for logical_id, each in integrations.items()
-    }
-    routes = {
-        each["Properties"]["RouteKey"]: targets[
-            each["Properties"]["Target"]["Fn::Join"][1][1]["Ref"]
-        ]
-        for each in aws.service.find_resources("AWS::ApiGatewayV2::Route").values()
-    }
-    assert routes == ROUTES
-    versions = {each["Properties"]["PayloadFormatVersion"] for each in integrations.values()}
-    assert versions == {"2.0"}
 
 
 def test_the_stage_is_throttled_and_has_an_access_log_without_texts(aws):
