@@ -1,4 +1,4 @@
-"""What the stack of every domain is made of: its functions, what they are told, its alarms."""
+"""What the stack of every domain is made of: its functions, their variables, its alarms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,6 @@ from infra.stacks.data_stack import DataStack
 
 # An HTTP API gives up on a function after 30 seconds.
 API_TIMEOUT = Duration.seconds(29)
-OPERATOR_TIMEOUT = Duration.seconds(30)
 AUDIT_OF_ANY_ORGANIZATION = "org_*"
 
 

@@ -6,9 +6,10 @@ from constructs import Construct
 from infra.constructs.service_function import ServiceFunction
 from infra.indexes import OPEN_BATCHES_INDEX
 from infra.stacks.completions import CompletionsStack
-from infra.stacks.domain_stack import OPERATOR_TIMEOUT, DomainStack, Shared
+from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.webhooks import WebhooksStack
 
+OPERATOR_TIMEOUT = Duration.seconds(30)
 REDRIVE_TIMEOUT = Duration.seconds(60)
 
 

@@ -87,17 +87,19 @@ class ServiceStack(Stack):
             ("Trainers", rewards.trainers, waits),
         ):
             function_name = function.function.function_name
-            self._tell(f"{name}FunctionName", function_name, description)
-        self._tell("ApiUrl", http.api.api.api_endpoint, "Base URL of the API")
-        self._tell(
+            self._add_output(f"{name}FunctionName", function_name, description)
+        self._add_output("ApiUrl", http.api.api.api_endpoint, "Base URL of the API")
+        self._add_output(
             "ApiId", http.api.api.api_id, "Identifies the API where it has no host name of its own"
         )
-        self._tell("AlarmTopicArn", alarms.topic.topic_arn, "Subscribe to it to hear of alarms")
-        self._tell(
+        self._add_output(
+            "AlarmTopicArn", alarms.topic.topic_arn, "Subscribe to it to hear of alarms"
+        )
+        self._add_output(
             "ReviewTopicArn",
             projections.review_topic.topic_arn,
             "Subscribe to it to hear of reviews that people are asked for",
         )
 
-    def _tell(self, name: str, value: str, description: str) -> None:
+    def _add_output(self, name: str, value: str, description: str) -> None:
         CfnOutput(self, name, value=value, description=description)

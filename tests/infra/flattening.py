@@ -45,8 +45,8 @@ class _Whole:
             case {"Fn::GetAtt": [str(stack), str(output)]} if (
                 within is None and stack in self._nested
             ):
-                told = self._nested[stack]["Outputs"][output.removeprefix("Outputs.")]["Value"]
-                return self.resolved(told, within=stack)
+                published = self._nested[stack]["Outputs"][output.removeprefix("Outputs.")]["Value"]
+                return self.resolved(published, within=stack)
             case dict():
                 return {key: self.resolved(part, within=within) for key, part in value.items()}
             case list():
