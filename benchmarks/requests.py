@@ -30,8 +30,8 @@ _HANDLERS = {
     "completions": "functions.completions.api",
     "graders": "functions.graders.api",
     "keys": "functions.access.api",
-    "runs": "functions.completions.api",
-    "scores": "functions.scoring.api",
+    "runs": "functions.runs.api",
+    "scores": "functions.completions.scores_api",
     "tasks": "functions.tasks.api",
 }
 

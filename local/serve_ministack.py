@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from local import warm_workers
+from local import nested_stacks, warm_workers
 
 APPLICATION = "ministack.app:app"
 KEEP_ALIVE_SECONDS = 75  # as MiniStack's own command has it
@@ -32,6 +32,7 @@ def main() -> None:
     with suppress(ValueError, OSError):  # macOS has no limit here, and takes none
         resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     warm_workers.install()
+    nested_stacks.install()
     uvicorn.run(
         APPLICATION,
         host=arguments.host,

@@ -1,20 +1,17 @@
-"""Keys and the audit log; also answers every path that no other function serves."""
+"""Keys; also answers every path that no other function serves."""
 
 from functools import cache
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
-from pydantic import AwareDatetime
 
 from autotune.protocol.access import (
     CreateKeyRequest,
     CreateKeyResponse,
     KeyList,
     KeyResponse,
-    PrincipalId,
 )
 from autotune.protocol.access import Key as WireKey
-from autotune.protocol.audit import AuditAction, AuditEntryList
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.access.models import Key
 from autotune_platform.http.api import Api
@@ -59,32 +56,6 @@ def read_own_key() -> KeyResponse:
 def revoke_key(key_id: str) -> KeyResponse:
     """Revoke a key for good."""
     return KeyResponse(key=_on_wire(parts().access.revoke_key(app.caller, key_id)))
-
-
-@app.get("/api/v1/audit", tags=["audit"])
-def list_audit_entries(
-    since: Annotated[AwareDatetime | None, Query(alias="from")] = None,
-    until: Annotated[AwareDatetime | None, Query(alias="to")] = None,
-    principal_id: Annotated[PrincipalId | None, Query(alias="principalId")] = None,
-    action: Annotated[AuditAction | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
-) -> AuditEntryList:
-    """List what was called and decided in the organisation, the newest first.
-
-    From ``from`` (by default a day before ``to``) until before ``to`` (by default now), at most 90
-    days back. A page may be short, even empty, while ``nextToken`` says that there is more.
-    """
-    entries, token = parts().audit_listing.page(
-        app.caller,
-        since=since,
-        until=until,
-        principal_id=principal_id,
-        action=action,
-        limit=limit,
-        next_token=next_token,
-    )
-    return AuditEntryList(entries=entries, next_token=token)
 
 
 def _on_wire(key: Key) -> WireKey:

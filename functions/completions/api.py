@@ -1,4 +1,4 @@
-"""Completions, batches, and the runs that have them graded."""
+"""Completions and batches."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -19,12 +19,10 @@ from autotune.protocol.completions import (
     VerdictResponse,
 )
 from autotune.protocol.completions import Completion as WireCompletion
-from autotune.protocol.limits import MAX_PAGE_ITEMS, MAX_WAIT_SECONDS
-from autotune.protocol.runs import RunList, RunResponse, RunState
+from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, standing_on_wire
 from autotune_platform.http.api import Api
-from autotune_platform.runs.wire import run_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.scoring import SubmissionParts
 
@@ -132,33 +130,6 @@ def cancel_batch(batch_id: str) -> BatchResponse:
 def delete_batch_content(batch_id: str) -> None:
     """Delete the texts of a batch; its verdicts stay, and what had none is ``canceled``."""
     parts().completions.delete_batch_content(app.caller, batch_id)
-
-
-@app.get("/api/v1/runs", tags=["runs"])
-def list_runs(
-    state: Annotated[RunState | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
-) -> RunList:
-    """List runs in one state, or in each state after the other, the youngest first.
-
-    Runs are listed for 30 days. One that goes from state to state while pages are read may be
-    listed twice, or not at all.
-    """
-    found, token = parts().runs.list(app.caller, state=state, limit=limit, next_token=next_token)
-    return RunList(runs=[summary_on_wire(run) for run in found], next_token=token)
-
-
-@app.get("/api/v1/runs/<run_id>", tags=["runs"])
-def read_run(run_id: str) -> RunResponse:
-    """Return a run with its completions and the counts of their verdicts."""
-    return RunResponse(run=run_on_wire(parts().runs.get(app.caller, run_id)))
-
-
-@app.post("/api/v1/runs/<run_id>/cancel", tags=["runs"])
-def cancel_run(run_id: str) -> RunResponse:
-    """Cancel what is pending in a run; one that has ended stays as it is."""
-    return RunResponse(run=run_on_wire(parts().runs.cancel(app.caller, run_id)))
 
 
 def _submit(

@@ -10,8 +10,17 @@ from typing import Any
 
 import jsii
 import uv
-from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
+from aws_cdk import (
+    Acknowledgment,
+    AssetHashType,
+    BundlingOptions,
+    DockerImage,
+    ILocalBundling,
+    Validations,
+)
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3_assets as s3_assets
+from constructs import Construct
 
 from infra.config import BuildPlatform
 
@@ -114,18 +123,54 @@ def layer_code(*, root: Path, packages: tuple[str, ...], platform: BuildPlatform
         packages: Folders and files under it that the layer holds.
         platform: Python that the layer is compiled for.
     """
-    return _source_code(
-        root=root, packages=packages, destination="python", mount=LAYER_MOUNT, platform=platform
+    return _code(
+        folder=root,
+        bundling=SourceBundling(
+            root=root,
+            packages=packages,
+            destination="python",
+            mount=LAYER_MOUNT,
+            platform=platform,
+        ),
+        asset_hash=content_hash(source_files(root, packages), root=root, platform=platform),
     )
 
 
 def function_code(
-    *, root: Path, packages: tuple[str, ...], platform: BuildPlatform
+    scope: Construct,
+    construct_id: str,
+    *,
+    root: Path,
+    packages: tuple[str, ...],
+    platform: BuildPlatform,
 ) -> lambda_.Code:
-    """Asset of function code with some of the packages and files under a folder."""
-    return _source_code(
-        root=root, packages=packages, destination=".", mount=CODE_MOUNT, platform=platform
+    """Code of functions in any stack: the CDK's own code assets belong to one stack each."""
+    asset = s3_assets.Asset(
+        scope,
+        construct_id,
+        path=str(root),
+        asset_hash=content_hash(source_files(root, packages), root=root, platform=platform),
+        asset_hash_type=AssetHashType.CUSTOM,
+        bundling=_locally(
+            SourceBundling(
+                root=root,
+                packages=packages,
+                destination=".",
+                mount=CODE_MOUNT,
+                platform=platform,
+            )
+        ),
     )
+    Validations.of(asset).acknowledge(
+        Acknowledgment(
+            id="Annotation::@aws-cdk/aws-lambda:codeFromBucketObjectVersionNotSpecified",
+            reason=(
+                "The key of an asset is a digest of its content, so that code that has changed "
+                "has another key, and every function is updated."
+            ),
+        )
+    )
+    return lambda_.Code.from_bucket_v2(asset.bucket, asset.s3_object_key)
 
 
 def source_files(root: Path, packages: Iterable[str]) -> list[Path]:
@@ -200,32 +245,15 @@ def run_build_command(command: list[str]) -> None:
         raise BundlingFailedError(message)
 
 
-def _source_code(
-    *,
-    root: Path,
-    packages: tuple[str, ...],
-    destination: str,
-    mount: str,
-    platform: BuildPlatform,
-) -> lambda_.Code:
-    return _code(
-        folder=root,
-        bundling=SourceBundling(
-            root=root,
-            packages=packages,
-            destination=destination,
-            mount=mount,
-            platform=platform,
-        ),
-        asset_hash=content_hash(source_files(root, packages), root=root, platform=platform),
-    )
-
-
 def _code(*, folder: Path, bundling: ILocalBundling, asset_hash: str) -> lambda_.Code:
     return lambda_.Code.from_asset(
         str(folder),
         asset_hash=asset_hash,
         asset_hash_type=AssetHashType.CUSTOM,
-        # The image is never pulled: local bundling succeeds or raises.
-        bundling=BundlingOptions(image=DockerImage.from_registry("scratch"), local=bundling),
+        bundling=_locally(bundling),
     )
+
+
+def _locally(bundling: ILocalBundling) -> BundlingOptions:
+    # The image is never pulled: local bundling succeeds or raises.
+    return BundlingOptions(image=DockerImage.from_registry("scratch"), local=bundling)

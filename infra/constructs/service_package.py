@@ -1,6 +1,5 @@
 """The code asset and the layers that all functions share."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from aws_cdk import aws_lambda as lambda_
@@ -33,7 +32,6 @@ class ServicePackage(Construct):
         construct_id: str,
         *,
         platform: BuildPlatform,
-        environment: Mapping[str, str],
     ) -> None:
         super().__init__(scope, construct_id)
         layers = {
@@ -54,9 +52,15 @@ class ServicePackage(Construct):
                 **layers,
             }
         self.shared = FunctionPackage(
-            code=function_code(root=REPOSITORY_ROOT, packages=("functions",), platform=platform),
+            code=function_code(
+                self,
+                "Functions",
+                root=REPOSITORY_ROOT,
+                packages=("functions",),
+                platform=platform,
+            ),
             layers=[self._layer(name, code) for name, code in layers.items()],
-            environment=environment,
+            environment={"POWERTOOLS_LOG_LEVEL": "INFO"},
         )
         self.for_exports = self.shared
         if not platform.has_dependencies:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 import jsii
-from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import Acknowledgment, RemovalPolicy, Validations
 from aws_cdk import aws_apigateway as rest_apigateway
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_integrations as integrations
@@ -26,6 +26,15 @@ ACCESS_LOG_FIELDS = {
     "responseLatency": "$context.responseLatency",
     "integrationError": "$context.integrationErrorMessage",
 }
+
+
+WHY_NO_AUTHORIZER = (
+    "Every route but the one that answers unknown paths verifies an HMAC signature over method, "
+    "path, query, body hash, timestamp and request id in the function, callbacks that of a grader "
+    "over its answer and the request that it answers, and reviews also the signed token of a "
+    "reviewer's link: an HTTP API authorizer never sees the body that is signed. The review page "
+    "is public and holds no data."
+)
 
 
 @jsii.implements(apigateway.IAccessLogSettings)
@@ -58,6 +67,7 @@ class SignedApi(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        name: str,
         requests_per_second: int,
         burst_requests: int,
         origin: str | None = None,
@@ -67,25 +77,25 @@ class SignedApi(Construct):
         Args:
             scope: Parent construct.
             construct_id: Identifier within the parent.
+            name: Name of the API and of its access log.
             requests_per_second: Steady request rate that the stage admits.
             burst_requests: Requests that the stage admits at once above that.
             origin: Where MiniStack answers for the API; its own host name if None.
         """
         super().__init__(scope, construct_id)
-        stack = Stack.of(self)
         # A log group of this prefix needs no entry in the account's log resource policy, which
         # is limited to 5,120 characters.
         access_log = logs.LogGroup(
             self,
             "AccessLog",
-            log_group_name=f"/aws/vendedlogs/apigateway/{stack.stack_name}",
+            log_group_name=f"/aws/vendedlogs/apigateway/{name}",
             retention=LOG_RETENTION,
             removal_policy=RemovalPolicy.DESTROY,
         )
         self.api = apigateway.HttpApi(
             self,
             "Api",
-            api_name=stack.stack_name,
+            api_name=name,
             description="Autotune API",
             create_default_stage=False,
         )
@@ -105,41 +115,44 @@ class SignedApi(Construct):
             ),
             access_log_settings=AccessLog(log_group=access_log),
         )
-        Validations.of(self).acknowledge(
-            Acknowledgment(
-                id="AwsSolutions-APIG4",
-                reason=(
-                    "Every route but the one that answers unknown paths verifies an HMAC signature "
-                    "over method, path, query, body hash, timestamp and request id in the "
-                    "function, callbacks that of a grader over its answer and the request that it "
-                    "answers, and reviews also the signed token of a reviewer's link: an HTTP API "
-                    "authorizer never sees the body that is signed. The review page is public "
-                    "and holds no data."
-                ),
-            )
-        )
 
     def route(self, handler: ServiceFunction, *, paths: Sequence[str]) -> None:
-        """Sends every method of some paths to a function."""
+        """Sends every method of some paths to a function.
+
+        Routes stand beside their function: its stack knows the API's, which knows of no function.
+        """
         integration = self._integration(handler)
         for path in paths:
-            self.api.add_routes(
-                path=path, methods=[apigateway.HttpMethod.ANY], integration=integration
-            )
+            key = apigateway.HttpRouteKey.with_(path, apigateway.HttpMethod.ANY)
+            self._add_route(handler, path, key=key, integration=integration)
 
     def route_unknown_paths(self, handler: ServiceFunction) -> None:
         """Sends what no other route matches to a function, which answers in our error format."""
-        apigateway.HttpRoute(
-            self,
+        self._add_route(
+            handler,
             "UnknownPaths",
-            http_api=self.api,
-            route_key=apigateway.HttpRouteKey.DEFAULT,
+            key=apigateway.HttpRouteKey.DEFAULT,
             integration=self._integration(handler),
+        )
+
+    def _add_route(
+        self,
+        handler: ServiceFunction,
+        construct_id: str,
+        *,
+        key: apigateway.HttpRouteKey,
+        integration: integrations.HttpLambdaIntegration,
+    ) -> None:
+        route = apigateway.HttpRoute(
+            handler, construct_id, http_api=self.api, route_key=key, integration=integration
+        )
+        Validations.of(route).acknowledge(
+            Acknowledgment(id="AwsSolutions-APIG4", reason=WHY_NO_AUTHORIZER)
         )
 
     def _integration(self, handler: ServiceFunction) -> integrations.HttpLambdaIntegration:
         return integrations.HttpLambdaIntegration(
-            f"{handler.node.id}Integration",
+            "Integration",
             handler.function,
             payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
         )

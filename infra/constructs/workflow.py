@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from aws_cdk import Acknowledgment, RemovalPolicy, Stack, Validations
+from aws_cdk import Acknowledgment, RemovalPolicy, Validations
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_stepfunctions as stepfunctions
@@ -24,6 +24,7 @@ class Workflow(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        service_name: str,
         definition: Path,
         functions: Mapping[str, ServiceFunction],
     ) -> None:
@@ -32,6 +33,7 @@ class Workflow(Construct):
         Args:
             scope: Parent construct.
             construct_id: Identifier within the parent.
+            service_name: What the name of its log group starts with.
             definition: JSON file with placeholders such as ``${GradeChunkFunctionArn}``.
             functions: Functions that the definition invokes, by name of their placeholder.
         """
@@ -40,7 +42,7 @@ class Workflow(Construct):
         log_group = logs.LogGroup(
             self,
             "Logs",
-            log_group_name=f"/aws/vendedlogs/states/{Stack.of(self).stack_name}-{construct_id}",
+            log_group_name=f"/aws/vendedlogs/states/{service_name}-{construct_id}",
             retention=LOG_RETENTION,
             removal_policy=RemovalPolicy.DESTROY,
         )
@@ -95,11 +97,12 @@ class Workflow(Construct):
         """Lets a function end waits of executions, and neither fail nor start any.
 
         The policy is none of those that the function depends on: an execution invokes a function
-        that ends waits, and each would have to be made before the other.
+        that ends waits, and each would have to be made before the other. It stands beside the
+        function, whose stack knows that of the workflow and not the other way round.
         """
         iam.Policy(
-            self,
-            f"WokenBy{function.node.id}",
+            function,
+            f"Wakes{self.node.id}",
             roles=[function.role],
             statements=[
                 iam.PolicyStatement(

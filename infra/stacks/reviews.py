@@ -1,31 +1,36 @@
 """Human review: its API, and the page that people work at."""
 
-from infra.constructs.signed_api import SignedApi, resource_paths
-from infra.constructs.workflow import Workflow
+from constructs import Construct
+
+from infra.constructs.signed_api import resource_paths
 from infra.indexes import REVIEWS_BY_STATE_INDEX
-from infra.stacks.data_stack import DataStack
-from infra.stacks.service_functions import API_TIMEOUT, ServiceFunctions
+from infra.stacks.domain_stack import API_TIMEOUT, DomainStack, Shared
+from infra.stacks.http import HttpStack
+from infra.stacks.scoring import ScoringStack
 
 
-def add_reviews(
-    api: SignedApi, *, functions: ServiceFunctions, data: DataStack, workflow: Workflow
-) -> None:
-    """Have people review by API and by page; their answers wake the runs that wait."""
-    reviews = functions.create_api(
-        "ReviewsApi",
-        domain="reviews",
-        environment={**functions.content_environment, **functions.api_environment},
-    )
-    data.completions.grant_read_write(reviews.function)
-    data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
-    data.content.grant_read(reviews.function)
-    workflow.grant_wake(reviews)
-    api.route(reviews, paths=[*resource_paths("reviews"), "/api/v1/review-links"])
+class ReviewsStack(DomainStack):
+    """Has people review by API and by page; their answers wake the runs that wait."""
 
-    page = functions.create(
-        "ReviewPage",
-        handler="functions.reviews.serve_page.lambda_handler",
-        description="Serves the review page, which holds no data",
-        timeout=API_TIMEOUT,
-    )
-    api.route(page, paths=["/review", "/review/{proxy+}"])
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, scoring: ScoringStack
+    ) -> None:
+        super().__init__(scope, domain="reviews", shared=shared, holds="their API and page")
+        data = shared.data
+        reviews = self.create_api(
+            "ReviewsApi", environment={**self.content_environment, **http.url_environment}
+        )
+        data.completions.grant_read_write(reviews.function)
+        data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
+        data.content.grant_read(reviews.function)
+        scoring.workflow.grant_wake(reviews)
+        http.api.route(reviews, paths=[*resource_paths("reviews"), "/api/v1/review-links"])
+
+        page = self.create(
+            "ReviewPage",
+            module="serve_page",
+            description="Serves the review page, which holds no data",
+            timeout=API_TIMEOUT,
+            reads_environment=False,
+        )
+        http.api.route(page, paths=["/review", "/review/{proxy+}"])

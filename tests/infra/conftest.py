@@ -1,8 +1,10 @@
 """One synthesis a target for all infrastructure tests, without building assets."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +14,47 @@ import pytest
 os.environ.setdefault("CDK_VALIDATION", "false")
 os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
-from aws_cdk import App, Stack
+from aws_cdk import App, NestedStack
 from aws_cdk.assertions import Template
 
 from infra.application import DATA_STACK_NAME, SERVICE_STACK_NAME, build_app
+from tests.infra.flattening import flattened
 
+STACK_NAMES = (DATA_STACK_NAME, SERVICE_STACK_NAME)
 WITHOUT_BUNDLING = {"aws:cdk:bundling-stacks": []}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Synthesized:
     """One synthesized app."""
 
     app: App
     assembly: Path
-    data: Template
-    service: Template
+
+    @cached_property
+    def templates(self) -> dict[str, dict[str, Any]]:
+        """The template of each stack: of the data, of the service, of each domain."""
+        service = self.app.node.find_child(SERVICE_STACK_NAME)
+        return {
+            **{name: self._read(f"{name}.template.json") for name in STACK_NAMES},
+            **{
+                each.node.id: self._read(each.template_file)
+                for each in service.node.children
+                if isinstance(each, NestedStack)
+            },
+        }
+
+    @cached_property
+    def data(self) -> Template:
+        """The stack of what is kept."""
+        return Template.from_json(self.templates[DATA_STACK_NAME])
+
+    @cached_property
+    def service(self) -> Template:
+        """The stack of the service, with what is in the stacks of all domains."""
+        domains = dict(self.templates)
+        del domains[DATA_STACK_NAME]
+        return Template.from_json(flattened(domains.pop(SERVICE_STACK_NAME), domains))
 
     def functions(self) -> dict[str, dict[str, Any]]:
         """Properties of each function, by the construct id that the contract names."""
@@ -45,22 +72,15 @@ class Synthesized:
         by_logical_id = {each["logicalId"]: name for name, each in self.functions().items()}
         return by_logical_id[reference["Fn::GetAtt"][0]]
 
+    def _read(self, file: str) -> dict[str, Any]:
+        template: dict[str, Any] = json.loads((self.assembly / file).read_text())
+        return template
 
-def _synthesize(target: str, outdir: Path) -> Synthesized:
-    app = build_app(context={**WITHOUT_BUNDLING, "target": target}, outdir=outdir)
+
+def _synthesize(target: str, outdir: Path, **context: str) -> Synthesized:
+    app = build_app(context={**WITHOUT_BUNDLING, "target": target, **context}, outdir=outdir)
     app.synth()
-    stacks = {name: app.node.find_child(name) for name in (DATA_STACK_NAME, SERVICE_STACK_NAME)}
-    templates = {
-        name: Template.from_stack(stack)
-        for name, stack in stacks.items()
-        if isinstance(stack, Stack)
-    }
-    return Synthesized(
-        app=app,
-        assembly=outdir,
-        data=templates[DATA_STACK_NAME],
-        service=templates[SERVICE_STACK_NAME],
-    )
+    return Synthesized(app, outdir)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,7 +91,7 @@ def fixed_region() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def synthesize(fixed_region: None) -> Callable[[str, Path], Synthesized]:
+def synthesize(fixed_region: None) -> Callable[..., Synthesized]:
     """Synthesizes for a target into a folder; most tests share ``aws`` and ``local`` instead."""
     return _synthesize
 

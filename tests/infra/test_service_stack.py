@@ -4,103 +4,45 @@ import pytest
 
 from infra.config import REPOSITORY_ROOT
 
-BASE = {"REGISTRY_TABLE", "SECRETS_KEY_ID", "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
-CONTENT = {"COMPLETIONS_TABLE", "CONTENT_BUCKET"}
-QUEUES = {"HIGH_QUEUE_URL", "NORMAL_QUEUE_URL", "LOW_QUEUE_URL"}
-DEAD_LETTERS = {
-    *("HIGH_DEAD_LETTERS_URL", "NORMAL_DEAD_LETTERS_URL", "LOW_DEAD_LETTERS_URL"),
-    *("WEBHOOK_QUEUE_URL", "WEBHOOK_DEAD_LETTERS_URL"),
-}
-WEBHOOKS = {"DELIVERIES_TABLE", "WEBHOOK_QUEUE_URL"}
-GRADERS = {"ADMIT_PRIVATE_ADDRESSES"}
-AUDIT = {"AUDIT_TABLE"}
-EXPORTS = CONTENT | {"EXPORT_BUCKET"}
-
-# Function: module of its handler, timeout in seconds, what its environment has besides the base.
+# Function: module of its handler, timeout in seconds.
 FUNCTIONS = {
-    "AccessApi": ("functions.access.api", 29, AUDIT),
-    "TasksApi": ("functions.tasks.api", 29, AUDIT),
-    "GradersApi": ("functions.graders.api", 29, GRADERS | AUDIT),
-    "CompletionsApi": ("functions.completions.api", 29, CONTENT | QUEUES | AUDIT),
-    "ScoringApi": ("functions.scoring.api", 29, CONTENT | AUDIT),
-    "ScoreExportApi": ("functions.scoring.export_api", 29, CONTENT | AUDIT),
-    "ExportsApi": ("functions.exports.api", 29, EXPORTS | AUDIT | {"EXPORT_SCORES_ARN"}),
-    "WriteExport": ("functions.exports.write_export", 900, EXPORTS),
-    "FailExport": ("functions.exports.fail_export", 60, EXPORTS),
-    "SweepExports": ("functions.exports.sweep_exports", 60, EXPORTS | {"EXPORT_SCORES_ARN"}),
-    "DispatchChunks": (
-        "functions.completions.dispatch_chunks",
-        30,
-        {"COMPLETIONS_TABLE", "SCORE_COMPLETIONS_ARN"},
-    ),
-    "GradeChunk": (
-        "functions.scoring.grade_chunk",
-        120,
-        CONTENT | GRADERS | {"BUDGETS_TABLE", "API_URL"},
-    ),
-    "AwaitAnswers": ("functions.scoring.await_answers", 30, CONTENT),
-    "CallbacksApi": ("functions.callbacks.api", 29, CONTENT | AUDIT),
-    "FailChunk": ("functions.scoring.fail_chunk", 60, CONTENT),
-    "ProjectVerdicts": ("functions.scoring.project_verdicts", 60, CONTENT | WEBHOOKS | AUDIT),
-    "WebhooksApi": ("functions.webhooks.api", 29, WEBHOOKS | GRADERS | AUDIT),
-    "DeliverEvents": ("functions.webhooks.deliver_events", 60, WEBHOOKS | GRADERS),
-    "SweepDeliveries": ("functions.webhooks.sweep_deliveries", 60, WEBHOOKS),
-    "CreateOrganization": ("functions.operations.create_organization", 30, set()),
-    "SweepBatches": ("functions.operations.sweep_batches", 60, CONTENT | QUEUES | WEBHOOKS | AUDIT),
-    "ListStuck": ("functions.operations.list_stuck", 30, CONTENT | QUEUES),
-    "RedriveDeadLetters": (
-        "functions.operations.redrive_dead_letters",
-        60,
-        QUEUES | DEAD_LETTERS,
-    ),
-    "ProbeGraders": ("functions.graders.probe_graders", 240, GRADERS),
-    "ExportAudit": ("functions.access.export_audit", 900, AUDIT | {"AUDIT_BUCKET"}),
-    "ReviewsApi": ("functions.reviews.api", 29, CONTENT | AUDIT | {"API_URL"}),
-    "RewardsApi": ("functions.rewards.api", 29, AUDIT | {"REWARD_URL"}),
-    "TrainersApi": ("functions.rewards.answer_trainers", 900, CONTENT | QUEUES | AUDIT),
-    "ReviewPage": ("functions.reviews.serve_page", 29, set()),
-    "FollowChanges": (
-        "functions.completions.follow_changes",
-        60,
-        CONTENT | WEBHOOKS | {"API_URL", "REVIEW_TOPIC_ARN"},
-    ),
-    "PublishEvents": ("functions.webhooks.publish_events", 60, WEBHOOKS),
+    "AccessApi": ("functions.access.api", 29),
+    "AuditApi": ("functions.audit.api", 29),
+    "ExportAudit": ("functions.audit.export_audit", 900),
+    "WebhooksApi": ("functions.webhooks.api", 29),
+    "PublishEvents": ("functions.webhooks.publish_events", 60),
+    "DeliverEvents": ("functions.webhooks.deliver_events", 60),
+    "SweepDeliveries": ("functions.webhooks.sweep_deliveries", 60),
+    "GradersApi": ("functions.graders.api", 29),
+    "ProbeGraders": ("functions.graders.probe_graders", 240),
+    "TasksApi": ("functions.tasks.api", 29),
+    "CompletionsApi": ("functions.completions.api", 29),
+    "ScoresApi": ("functions.completions.scores_api", 29),
+    "ProjectVerdicts": ("functions.projections.project_verdicts", 60),
+    "FollowChanges": ("functions.projections.follow_changes", 60),
+    "RunsApi": ("functions.runs.api", 29),
+    "DispatchChunks": ("functions.scoring.dispatch_chunks", 30),
+    "GradeChunk": ("functions.scoring.grade_chunk", 120),
+    "AwaitAnswers": ("functions.scoring.await_answers", 30),
+    "FailChunk": ("functions.scoring.fail_chunk", 60),
+    "CallbacksApi": ("functions.scoring.callbacks_api", 29),
+    "SweepBatches": ("functions.scoring.sweep_batches", 60),
+    "ReviewsApi": ("functions.reviews.api", 29),
+    "ReviewPage": ("functions.reviews.serve_page", 29),
+    "RewardsApi": ("functions.rewards.api", 29),
+    "TrainersApi": ("functions.rewards.answer_trainers", 900),
+    "ExportsApi": ("functions.exports.api", 29),
+    "ScoreExportApi": ("functions.exports.direct_api", 29),
+    "WriteExport": ("functions.exports.write_export", 900),
+    "FailExport": ("functions.exports.fail_export", 60),
+    "SweepExports": ("functions.exports.sweep_exports", 60),
+    "CreateOrganization": ("functions.operations.create_organization", 30),
+    "ListStuck": ("functions.operations.list_stuck", 30),
+    "RedriveDeadLetters": ("functions.operations.redrive_dead_letters", 60),
 }
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-
-ROUTES = {
-    "$default": "AccessApi",
-    "ANY /api/v1/keys": "AccessApi",
-    "ANY /api/v1/keys/{proxy+}": "AccessApi",
-    "ANY /api/v1/audit": "AccessApi",
-    "ANY /api/v1/tasks": "TasksApi",
-    "ANY /api/v1/tasks/{proxy+}": "TasksApi",
-    "ANY /api/v1/graders": "GradersApi",
-    "ANY /api/v1/graders/{proxy+}": "GradersApi",
-    "ANY /api/v1/completions": "CompletionsApi",
-    "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
-    "ANY /api/v1/batches": "CompletionsApi",
-    "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
-    "ANY /api/v1/runs": "CompletionsApi",
-    "ANY /api/v1/runs/{proxy+}": "CompletionsApi",
-    "ANY /api/v1/callbacks/{proxy+}": "CallbacksApi",
-    "ANY /api/v1/webhooks": "WebhooksApi",
-    "ANY /api/v1/webhooks/{proxy+}": "WebhooksApi",
-    "ANY /api/v1/reviews": "ReviewsApi",
-    "ANY /api/v1/reviews/{proxy+}": "ReviewsApi",
-    "ANY /api/v1/review-links": "ReviewsApi",
-    "ANY /api/v1/reward-urls": "RewardsApi",
-    "ANY /api/v1/reward-urls/{proxy+}": "RewardsApi",
-    "ANY /review": "ReviewPage",
-    "ANY /review/{proxy+}": "ReviewPage",
-    "ANY /api/v1/scores": "ScoringApi",
-    "ANY /api/v1/scores/{proxy+}": "ScoringApi",
-    "ANY /api/v1/scores/export": "ScoreExportApi",
-    "ANY /api/v1/exports": "ExportsApi",
-    "ANY /api/v1/exports/{proxy+}": "ExportsApi",
-}
 
 
 def test_there_are_the_functions_that_are_named_here(aws):
@@ -115,10 +57,12 @@ def test_a_handler_is_in_the_repository(aws, name):
     assert f"def {attribute}(" in source.read_text() or f"{attribute} =" in source.read_text()
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_gets_exactly_the_environment_that_it_reads(aws, name):
-    variables = aws.functions()[name]["Environment"]["Variables"]
-    assert set(variables) == BASE | FUNCTIONS[name][2]
+def test_a_function_is_in_the_stack_of_its_domain(aws):
+    for stack, template in aws.templates.items():
+        for each in template["Resources"].values():
+            if each["Type"] == "AWS::Lambda::Function":
+                _, domain, _, _ = each["Properties"]["Handler"].split(".")
+                assert stack == domain.capitalize()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -161,23 +105,6 @@ def test_private_addresses_are_admitted_only_locally(request, target, admitted):
     for name in ("GradersApi", "GradeChunk", "ProbeGraders", "WebhooksApi", "DeliverEvents"):
         variables = functions[name]["Environment"]["Variables"]
         assert variables["ADMIT_PRIVATE_ADDRESSES"] == admitted
-
-
-def test_routes_lead_to_the_function_of_their_domain(aws):
-    integrations = aws.service.find_resources("AWS::ApiGatewayV2::Integration")
-    targets = {
-        logical_id: aws.function_name(each["Properties"]["IntegrationUri"])
-        for logical_id, each in integrations.items()
-    }
-    routes = {
-        each["Properties"]["RouteKey"]: targets[
-            each["Properties"]["Target"]["Fn::Join"][1][1]["Ref"]
-        ]
-        for each in aws.service.find_resources("AWS::ApiGatewayV2::Route").values()
-    }
-    assert routes == ROUTES
-    versions = {each["Properties"]["PayloadFormatVersion"] for each in integrations.values()}
-    assert versions == {"2.0"}
 
 
 def test_the_stage_is_throttled_and_has_an_access_log_without_texts(aws):
@@ -269,21 +196,17 @@ def test_graders_call_back_where_the_api_is(aws):
     assert url["Fn::GetAtt"][1] == "ApiEndpoint"
 
 
-def test_graders_call_ministack_back_at_the_address_that_it_was_started_at(tmp_path):
-    from infra.application import SERVICE_STACK_NAME, build_app
-
-    context = {"target": "local", "api-origin": "http://127.0.0.1:4", "aws:cdk:bundling-stacks": []}
-    assembly = build_app(context=context, outdir=tmp_path).synth()
-    template = assembly.get_stack_by_name(SERVICE_STACK_NAME).template
+def test_graders_call_ministack_back_at_the_address_that_it_was_started_at(synthesize, tmp_path):
+    synthesized = synthesize("local", tmp_path, **{"api-origin": "http://127.0.0.1:4"})
     url, *others = [
         variables["API_URL"]
-        for each in template["Resources"].values()
-        if each["Type"] == "AWS::Lambda::Function"
-        and "API_URL" in (variables := each["Properties"]["Environment"]["Variables"])
+        for each in synthesized.functions().values()
+        if "API_URL" in (variables := each["Environment"]["Variables"])
     ]
     assert all(other == url for other in others)
     before, api, after = url["Fn::Join"][1]
-    assert template["Resources"][api["Ref"]]["Type"] == "AWS::ApiGatewayV2::Api"
+    [expected] = synthesized.service.find_resources("AWS::ApiGatewayV2::Api")
+    assert api == {"Ref": expected}
     assert before + after == "http://127.0.0.1:4/_aws/execute-api//$default"
 
 

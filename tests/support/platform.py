@@ -24,21 +24,27 @@ from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
 from tests.support.sessions import shared_session
 
 _FUNCTIONS = {
+    "/api/v1/audit": "functions.audit.api",
     "/api/v1/tasks": "functions.tasks.api",
     "/api/v1/graders": "functions.graders.api",
     "/api/v1/completions": "functions.completions.api",
     "/api/v1/batches": "functions.completions.api",
-    "/api/v1/runs": "functions.completions.api",
-    "/api/v1/scores": "functions.scoring.api",
+    "/api/v1/runs": "functions.runs.api",
+    "/api/v1/scores": "functions.completions.scores_api",
     "/api/v1/exports": "functions.exports.api",
-    "/api/v1/callbacks": "functions.callbacks.api",
+    "/api/v1/callbacks": "functions.scoring.callbacks_api",
     "/api/v1/webhooks": "functions.webhooks.api",
     "/api/v1/reviews": "functions.reviews.api",
     "/api/v1/review-links": "functions.reviews.api",
     "/api/v1/reward-urls": "functions.rewards.api",
 }
-_OF_ONE_PATH = {"/api/v1/scores/export": "functions.scoring.export_api"}
+_OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
 _BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
+_OPERATED = {
+    "list_stuck": "functions.operations.list_stuck",
+    "redrive_dead_letters": "functions.operations.redrive_dead_letters",
+    "sweep_batches": "functions.scoring.sweep_batches",
+}
 
 
 @dataclass
@@ -161,7 +167,7 @@ class Platform:
 
     def announce_reviews(self) -> None:
         """Deliver every record of a review, also those that were delivered before."""
-        handler("functions.completions.follow_changes")({"Records": self.review_records()}, None)
+        handler("functions.projections.follow_changes")({"Records": self.review_records()}, None)
 
     def queued(self, queue: str = "normal") -> list[dict[str, Any]]:
         """Take what waits on a queue, as SQS would deliver it."""
@@ -176,7 +182,7 @@ class Platform:
 
     def dispatch(self, records: list[dict[str, Any]]) -> list[str]:
         """Deliver messages; return the ids of those that are to be delivered again."""
-        answer = handler("functions.completions.dispatch_chunks")({"Records": records}, None)
+        answer = handler("functions.scoring.dispatch_chunks")({"Records": records}, None)
         return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
     def runs(self) -> list[dict[str, Any]]:
@@ -243,11 +249,11 @@ class Platform:
         """Deliver records of verdicts, by default all that there ever were, a hundred at a time."""
         due = self.verdict_records() if records is None else records
         for some in groups(due, 100):
-            handler("functions.scoring.project_verdicts")({"Records": some}, LambdaContext())
+            handler("functions.projections.project_verdicts")({"Records": some}, LambdaContext())
 
     def operate(self, function: str) -> Any:
-        """Invoke one of the operators' functions."""
-        return handler(f"functions.operations.{function}")({}, LambdaContext())
+        """Invoke one of the functions that look after everything."""
+        return handler(_OPERATED[function])({}, LambdaContext())
 
     def probe_graders(self, *, seconds: float = 240) -> dict[str, int]:
         """Probe every shard once, as the rule does; return the sum of what the runs report."""
@@ -327,10 +333,10 @@ def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> 
         monkeypatch.setattr(clients, "_session", lambda: shared_session()._session)
         for name, value in make_resources(admit_private=admit_private).items():
             monkeypatch.setenv(name, value)
-        _forget_processes()
+        forget_processes()
         with _connections_closed(monkeypatch):
             yield Platform()
-        _forget_processes()
+        forget_processes()
 
 
 @contextmanager
@@ -346,7 +352,7 @@ def _connections_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def _forget_processes() -> None:
+def forget_processes() -> None:
     """Let the next call be the first of a new process: every cached service and client goes."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("functions.", "autotune_platform")):

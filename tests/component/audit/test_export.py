@@ -134,7 +134,7 @@ def test_the_function_exports_what_is_due_or_a_day_again(platform: Platform) -> 
     whose = platform.me()["organizationId"]
     day = datetime.now(UTC).date() - timedelta(days=2)
     add(whose, at(day))
-    function = handler("functions.access.export_audit")
+    function = handler("functions.audit.export_audit")
     assert function({}, LambdaContext(900)) == {"entries": 0}
     assert function({"day": day.isoformat()}, LambdaContext(900)) == {"entries": 1}
 

@@ -8,7 +8,7 @@ import pytest
 
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
 from autotune_platform.scoring.deciding import Decisions
-from functions.callbacks import api
+from functions.scoring import callbacks_api
 from tests.component.audit.log import entries
 from tests.component.callbacks.conftest import Starter, Waiting, change
 from tests.support.graders import LoopbackGrader
@@ -45,8 +45,9 @@ def test_an_answer_that_is_applied_twice_at_the_same_time_is_not_late(
             overtaking.append(1)
             callback = waiting.grader.callback()
             call_id = callback.url.rpartition("/")[2]
-            proven = api.parts().callback_service.prove(call_id, callback.headers, callback.body)
-            api.parts().callback_service.answer(proven, callback.body)
+            service = callbacks_api.parts().callback_service
+            proven = service.prove(call_id, callback.headers, callback.body)
+            service.answer(proven, callback.body)
         decide(self, *arguments, **options)
 
     monkeypatch.setattr(Decisions, "decide", overtaken)

@@ -182,7 +182,7 @@ def test_large_texts_go_with_their_items(platform: Platform, task_id: str) -> No
     large, small = accepted["completionIds"]
     assert objects() == {f"content/{large}"}
     assert content_of(large)["bodyKey"] == f"content/{large}"
-    forget = handler("functions.completions.follow_changes")
+    forget = handler("functions.projections.follow_changes")
     other_records = [
         removal(large, "verdict#grd_x#1"),
         removal(large, event="MODIFY"),
@@ -199,7 +199,7 @@ def test_what_the_stream_tells_of_a_removal_is_enough(platform: Platform, task_i
     (large,) = platform.submit(task_id, {"response": LARGE}).json["completionIds"]
     remove(large)
     records = [one for one in stream_records("completions") if one["eventName"] == "REMOVE"]
-    handler("functions.completions.follow_changes")({"Records": records}, None)
+    handler("functions.projections.follow_changes")({"Records": records}, None)
     assert objects() == set()
 
 
@@ -215,7 +215,7 @@ def test_what_could_not_be_deleted_is_delivered_again(
     monkeypatch.setattr(clients, "s3", Refusing)
     records = [removal(platform.submit(task_id, {}).json["completionIds"][0])]
     with pytest.raises(Exception, match="busy"):
-        handler("functions.completions.follow_changes")({"Records": records}, None)
+        handler("functions.projections.follow_changes")({"Records": records}, None)
 
 
 def test_the_texts_of_a_batch_are_deleted_and_what_is_pending_is_canceled(

@@ -246,7 +246,7 @@ def test_many_at_once_count_each_verdict_once(
 
     def deliver(some: list[dict[str, Any]]) -> None:
         start.wait()
-        handler("functions.scoring.project_verdicts")({"Records": some}, None)
+        handler("functions.projections.project_verdicts")({"Records": some}, None)
 
     shares = [records, records[::-1], records[:4], records[2:]]
     with ThreadPoolExecutor(len(shares)) as threads:

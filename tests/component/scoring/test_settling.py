@@ -15,7 +15,7 @@ from autotune_platform.scoring.resolving import Settling
 from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.scoring import GradingParts
-from functions.operations import sweep_batches
+from functions.scoring import sweep_batches
 from tests.component.scoring.conftest import Trio
 from tests.support.graders import scoring
 from tests.support.platform import handler

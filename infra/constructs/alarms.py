@@ -1,7 +1,5 @@
 """Alarms that call a person: dead letters, failed runs, streams behind, gaps in the audit log."""
 
-from collections.abc import Sequence
-
 from aws_cdk import ArnFormat, Aws, Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
@@ -17,6 +15,7 @@ from infra.constructs.service_function import ServiceFunction
 from infra.constructs.stream_consumer import StreamConsumer
 
 METRICS_NAMESPACE = "Autotune"
+UNWRITTEN_AUDIT_METRIC = "AuditEntriesNotWritten"
 # As ``audit.calls`` words it.
 UNWRITTEN_AUDIT_MESSAGE = "audit entry not written"
 PERIOD = Duration.minutes(5)
@@ -24,8 +23,8 @@ PERIOD = Duration.minutes(5)
 LONGEST_LAG = Duration.minutes(15)
 
 
-class OperationsAlarms(Construct):
-    """Alarms over an encrypted topic that operators subscribe to."""
+class AlarmTopic(Construct):
+    """The encrypted topic that operators subscribe to; the alarms of this account publish to it."""
 
     def __init__(self, scope: Construct, construct_id: str, *, encryption_key: kms.IKey) -> None:
         super().__init__(scope, construct_id)
@@ -57,6 +56,14 @@ class OperationsAlarms(Construct):
                 },
             )
         )
+
+
+class Alarms(Construct):
+    """Alarms of one stack, which publish to the topic of all."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, topic: sns.ITopic) -> None:
+        super().__init__(scope, construct_id)
+        self._topic = topic
 
     def watch_dead_letters(self, queue: sqs.IQueue, *, of: str) -> None:
         """Alarms while a dead letter queue holds anything."""
@@ -107,29 +114,30 @@ class OperationsAlarms(Construct):
             description=f"{name} failed; it goes on where it stopped when it runs again",
         )
 
-    def watch_unwritten_audit(self, functions: Sequence[ServiceFunction]) -> None:
-        """Alarms when an entry of the audit log is in a function's log alone."""
-        metric = cloudwatch.Metric(
-            namespace=METRICS_NAMESPACE,
-            metric_name="AuditEntriesNotWritten",
-            period=PERIOD,
-            statistic="Sum",
+    def count_unwritten_audit(self, function: ServiceFunction) -> None:
+        """Counts entries of the audit log that are in a function's log alone."""
+        logs.MetricFilter(
+            self,
+            f"{function.node.id}{UNWRITTEN_AUDIT_METRIC}",
+            log_group=function.log_group,
+            filter_pattern=logs.FilterPattern.string_value(
+                "$.message", "=", UNWRITTEN_AUDIT_MESSAGE
+            ),
+            metric_namespace=METRICS_NAMESPACE,
+            metric_name=UNWRITTEN_AUDIT_METRIC,
+            metric_value="1",
         )
-        for function in functions:
-            logs.MetricFilter(
-                self,
-                f"{function.node.id}AuditEntriesNotWritten",
-                log_group=function.log_group,
-                filter_pattern=logs.FilterPattern.string_value(
-                    "$.message", "=", UNWRITTEN_AUDIT_MESSAGE
-                ),
-                metric_namespace=metric.namespace,
-                metric_name=metric.metric_name,
-                metric_value="1",
-            )
+
+    def watch_unwritten_audit(self) -> None:
+        """Alarms when a function of any stack counted an entry that is in its log alone."""
         self._alarm(
-            metric.metric_name,
-            metric=metric,
+            UNWRITTEN_AUDIT_METRIC,
+            metric=cloudwatch.Metric(
+                namespace=METRICS_NAMESPACE,
+                metric_name=UNWRITTEN_AUDIT_METRIC,
+                period=PERIOD,
+                statistic="Sum",
+            ),
             description="Entries of the audit log could not be written; they are in the logs",
         )
 
@@ -151,4 +159,4 @@ class OperationsAlarms(Construct):
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
-        alarm.add_alarm_action(actions.SnsAction(self.topic))
+        alarm.add_alarm_action(actions.SnsAction(self._topic))

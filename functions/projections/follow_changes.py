@@ -1,7 +1,7 @@
 """Tell of reviews, and delete large texts that expired; follows the stream of ``completions``.
 
 Both in one function, because no more than two may read a shard of a stream at the same time: the
-other one is ``scoring.project_verdicts``.
+other one is ``projections.project_verdicts``.
 """
 
 from contextlib import ExitStack

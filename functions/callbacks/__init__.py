@@ -1,1 +1,0 @@
-"""Callbacks of graders that answer later."""

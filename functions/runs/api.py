@@ -1,0 +1,54 @@
+"""Runs: what has completions graded."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from autotune.protocol.limits import MAX_PAGE_ITEMS
+from autotune.protocol.runs import RunList, RunResponse, RunState
+from autotune_platform.http.api import Api
+from autotune_platform.runs.wire import run_on_wire, summary_on_wire
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.wiring.completions import ContentParts
+
+
+@cache
+def parts() -> ContentParts:
+    """Return what this process is put together from."""
+    return ContentParts(ContentEnvironment.parse())
+
+
+app = Api(parts)
+
+
+@app.get("/api/v1/runs", tags=["runs"])
+def list_runs(
+    state: Annotated[RunState | None, Query()] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
+    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+) -> RunList:
+    """List runs in one state, or in each state after the other, the youngest first.
+
+    Runs are listed for 30 days. One that goes from state to state while pages are read may be
+    listed twice, or not at all.
+    """
+    found, token = parts().runs.list(app.caller, state=state, limit=limit, next_token=next_token)
+    return RunList(runs=[summary_on_wire(run) for run in found], next_token=token)
+
+
+@app.get("/api/v1/runs/<run_id>", tags=["runs"])
+def read_run(run_id: str) -> RunResponse:
+    """Return a run with its completions and the counts of their verdicts."""
+    return RunResponse(run=run_on_wire(parts().runs.get(app.caller, run_id)))
+
+
+@app.post("/api/v1/runs/<run_id>/cancel", tags=["runs"])
+def cancel_run(run_id: str) -> RunResponse:
+    """Cancel what is pending in a run; one that has ended stays as it is."""
+    return RunResponse(run=run_on_wire(parts().runs.cancel(app.caller, run_id)))
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

@@ -1,0 +1,19 @@
+"""Keys, and every path that no other function serves."""
+
+from constructs import Construct
+
+from infra.constructs.signed_api import resource_paths
+from infra.indexes import BY_COLLECTION_INDEX
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.http import HttpStack
+
+
+class AccessStack(DomainStack):
+    """Holds the function of keys."""
+
+    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+        super().__init__(scope, domain="access", shared=shared, holds="keys, and unknown paths")
+        keys = self.create_api("AccessApi")
+        shared.data.registry.grant_query_index(keys.function, index_name=BY_COLLECTION_INDEX)
+        http.api.route(keys, paths=resource_paths("keys"))
+        http.api.route_unknown_paths(keys)

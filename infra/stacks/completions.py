@@ -1,0 +1,74 @@
+"""Completions and their scores, and the queues in which they wait to be scored."""
+
+from collections.abc import Callable
+
+from aws_cdk import Duration
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.signed_api import resource_paths
+from infra.constructs.work_queue import DrainRate, WorkQueue
+from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.http import HttpStack
+
+DISPATCH_TIMEOUT = Duration.seconds(30)
+DRAIN_RATES = {
+    "High": DrainRate(max_concurrency=20, batching_window_seconds=0),
+    "Normal": DrainRate(max_concurrency=10, batching_window_seconds=0),
+    "Low": DrainRate(max_concurrency=2, batching_window_seconds=5),
+}
+
+
+class CompletionsStack(DomainStack):
+    """Holds the functions of completions and of scores, and the queue of each priority.
+
+    Attributes:
+        queues: The queue of each priority.
+        queue_environment: For functions that queue chunks.
+        dead_letter_environment: For functions that handle dead letters.
+    """
+
+    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+        super().__init__(scope, domain="completions", shared=shared, holds="submission and lists")
+        self.queues = {
+            priority: WorkQueue(
+                self, f"{priority}Priority", consumer_timeout=DISPATCH_TIMEOUT, drain_rate=rate
+            )
+            for priority, rate in DRAIN_RATES.items()
+        }
+        for priority, queue in self.queues.items():
+            self.alarms.watch_dead_letters(queue.dead_letters, of=priority)
+        self.queue_environment = self._urls("QUEUE", lambda queue: queue.queue)
+        self.dead_letter_environment = self._urls("DEAD_LETTERS", lambda queue: queue.dead_letters)
+
+        data = shared.data
+        completions = self.create_api(
+            "CompletionsApi", environment={**self.content_environment, **self.queue_environment}
+        )
+        data.completions.grant_read_write(completions.function)
+        data.content.grant_read_write(completions.function)
+        self.grant_send(completions)
+        for resource in ("completions", "batches"):
+            http.api.route(completions, paths=resource_paths(resource))
+
+        scores = self.create_api(
+            "ScoresApi", module="scores_api", environment=self.content_environment
+        )
+        data.completions.grant_read(scores.function)
+        data.completions.grant_query_index(scores.function, index_name=SCORES_BY_TASK_INDEX)
+        data.registry.grant_query_index(scores.function, index_name=BY_COLLECTION_INDEX)
+        data.content.grant_read(scores.function)
+        http.api.route(scores, paths=resource_paths("scores"))
+
+    def grant_send(self, function: ServiceFunction) -> None:
+        """Lets a function queue chunks; it also needs ``queue_environment``."""
+        for queue in self.queues.values():
+            queue.queue.grant_send_messages(function.function)
+
+    def _urls(self, suffix: str, which: Callable[[WorkQueue], sqs.Queue]) -> dict[str, str]:
+        return {
+            f"{priority.upper()}_{suffix}_URL": which(queue).queue_url
+            for priority, queue in self.queues.items()
+        }

@@ -1,0 +1,160 @@
+"""What the stack of every domain is made of: its functions, their variables, its alarms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aws_cdk import Duration, NestedStack, Size
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.config import DeploymentConfig
+from infra.constructs.alarms import Alarms
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_package import ServicePackage
+from infra.stacks.data_stack import DataStack
+
+# An HTTP API gives up on a function after 30 seconds.
+API_TIMEOUT = Duration.seconds(29)
+AUDIT_OF_ANY_ORGANIZATION = "org_*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared:
+    """What the stacks of all domains share.
+
+    Attributes:
+        service_name: What names start with that must be known before deployment.
+        config: The deployment.
+        data: Tables, buckets and keys.
+        package: Code and layers.
+        alarm_topic: What alarms publish to.
+    """
+
+    service_name: str
+    config: DeploymentConfig
+    data: DataStack
+    package: ServicePackage
+    alarm_topic: sns.ITopic
+
+
+class DomainStack(NestedStack):
+    """Holds one domain's functions, from ``functions/<domain>``, and what belongs to them alone.
+
+    Attributes:
+        shared: What the stacks of all domains share.
+        alarms: Alarms of this domain.
+        content_environment: For functions that read or write completions.
+        grader_environment: For functions that call addresses from outside.
+        audit_environment: For functions that write to the audit log, or that read it.
+    """
+
+    def __init__(self, scope: Construct, *, domain: str, shared: Shared, holds: str) -> None:
+        """Makes the stack without a function.
+
+        Args:
+            scope: The service's stack.
+            domain: Name of the domain, as its folders have it.
+            shared: What the stacks of all domains share.
+            holds: What is in the stack, for its description.
+        """
+        construct_id = domain.capitalize()
+        super().__init__(scope, construct_id, description=f"Autotune {domain}: {holds}")
+        if self.nested_stack_resource is not None:
+            # Names of functions and queues start with it and are cut at 64 characters.
+            self.nested_stack_resource.override_logical_id(construct_id)
+        self.shared = shared
+        self.alarms = Alarms(self, "Alarms", topic=shared.alarm_topic)
+        self._domain = domain
+        data = shared.data
+        self.content_environment: Mapping[str, str] = {
+            "COMPLETIONS_TABLE": data.completions.table.table_name,
+            "CONTENT_BUCKET": data.content.bucket.bucket_name,
+        }
+        self.grader_environment: Mapping[str, str] = {
+            "ADMIT_PRIVATE_ADDRESSES": str(shared.config.admits_private_addresses).lower(),
+        }
+        self.audit_environment: Mapping[str, str] = {"AUDIT_TABLE": data.audit.table.table_name}
+
+    def create_api(
+        self,
+        construct_id: str,
+        *,
+        module: str = "api",
+        environment: Mapping[str, str] | None = None,
+        writes_records: bool = False,
+    ) -> ServiceFunction:
+        """Makes a function of routes: it reads keys, and audits calls."""
+        function = self.create_keyless_api(
+            construct_id, module=module, environment=environment, writes_records=writes_records
+        )
+        self.shared.data.registry.grant_read_write(function.function)
+        self.shared.data.secrets_key.grant_derive(function.function)
+        return function
+
+    def create_keyless_api(
+        self,
+        construct_id: str,
+        *,
+        module: str = "api",
+        timeout: Duration = API_TIMEOUT,
+        environment: Mapping[str, str] | None = None,
+        writes_records: bool = False,
+        most_at_once: int | None = None,
+    ) -> ServiceFunction:
+        """Makes a function of routes that are called without a key; it audits calls as well."""
+        function = self.create(
+            construct_id,
+            module=module,
+            description=f"Answers requests about {self._domain}",
+            timeout=timeout,
+            environment={**self.audit_environment, **(environment or {})},
+            writes_records=writes_records,
+            most_at_once=most_at_once,
+        )
+        self.shared.data.audit.grant_put(function.function, keys=AUDIT_OF_ANY_ORGANIZATION)
+        self.alarms.count_unwritten_audit(function)
+        return function
+
+    def create(
+        self,
+        construct_id: str,
+        *,
+        module: str,
+        description: str,
+        timeout: Duration,
+        environment: Mapping[str, str] | None = None,
+        reads_environment: bool = True,
+        writes_records: bool = False,
+        disk: Size | None = None,
+        most_at_once: int | None = None,
+    ) -> ServiceFunction:
+        """Makes a function that may do nothing yet.
+
+        Args:
+            construct_id: What the function is called.
+            module: Module of its handler in the domain's folder.
+            description: What it does.
+            timeout: How long it may take.
+            environment: What it reads besides what every function reads.
+            reads_environment: Whether it reads anything; one that serves files does not.
+            writes_records: It needs what writes Parquet and TFRecord.
+            disk: Room below /tmp; 512 MB without it.
+            most_at_once: Invocations at the same time; as many as the account has without it.
+        """
+        package = self.shared.package
+        data = self.shared.data
+        read_by_all = {
+            "REGISTRY_TABLE": data.registry.table.table_name,
+            "SECRETS_KEY_ID": data.secrets_key.key.key_id,
+        }
+        return ServiceFunction(
+            self,
+            construct_id,
+            package=package.for_exports if writes_records else package.shared,
+            handler=f"functions.{self._domain}.{module}.lambda_handler",
+            description=description,
+            timeout=timeout,
+            environment={**read_by_all, **(environment or {})} if reads_environment else None,
+            disk=disk,
+            most_at_once=most_at_once,
+        )

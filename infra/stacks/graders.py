@@ -1,0 +1,46 @@
+"""Graders: their registration, and what watches their health."""
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from infra.constructs.schedule import Schedule
+from infra.constructs.signed_api import resource_paths
+from infra.indexes import BY_COLLECTION_INDEX
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.http import HttpStack
+
+PROBE_INTERVAL = Duration.minutes(5)
+# Shorter than the interval, so that no run meets the next one of its shard.
+PROBE_TIMEOUT = Duration.minutes(4)
+# As many as the repository of graders spreads their health over.
+HEALTH_SHARDS = 4
+
+
+class GradersStack(DomainStack):
+    """Holds the function of graders, and the one that probes them."""
+
+    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+        super().__init__(scope, domain="graders", shared=shared, holds="registration and health")
+        graders = self.create_api("GradersApi", environment=self.grader_environment)
+        shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
+        http.api.route(graders, paths=resource_paths("graders"))
+        self._add_probing()
+
+    def _add_probing(self) -> None:
+        """Ask graders for their health every five minutes, each shard's in a run of its own."""
+        probe = self.create(
+            "ProbeGraders",
+            module="probe_graders",
+            description="Asks graders for their health and has their status follow",
+            timeout=PROBE_TIMEOUT,
+            environment=self.grader_environment,
+        )
+        self.shared.data.registry.grant_query_replace(probe.function)
+        self.shared.data.secrets_key.grant_derive(probe.function)
+        Schedule(
+            self,
+            "ProbeEveryFiveMinutes",
+            function=probe,
+            every=PROBE_INTERVAL,
+            inputs=[{"shard": shard} for shard in range(HEALTH_SHARDS)],
+        )

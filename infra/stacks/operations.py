@@ -1,0 +1,81 @@
+"""What operators invoke, with AWS credentials: none of it has a route."""
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from infra.constructs.service_function import ServiceFunction
+from infra.indexes import OPEN_BATCHES_INDEX
+from infra.stacks.completions import CompletionsStack
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.webhooks import WebhooksStack
+
+OPERATOR_TIMEOUT = Duration.seconds(30)
+REDRIVE_TIMEOUT = Duration.seconds(60)
+
+
+class OperationsStack(DomainStack):
+    """Holds the functions of operators.
+
+    Attributes:
+        create_organization: Creates an organisation and its first key.
+        list_stuck: Tells which batches are overdue.
+        redrive: Moves dead letters back to their queues.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        shared: Shared,
+        webhooks: WebhooksStack,
+        completions: CompletionsStack,
+    ) -> None:
+        super().__init__(scope, domain="operations", shared=shared, holds="operators' functions")
+        self.create_organization = self._create_organizations()
+        self.list_stuck = self._create_list_stuck(completions)
+        self.redrive = self._create_redrive(webhooks, completions)
+
+    def _create_organizations(self) -> ServiceFunction:
+        function = self.create(
+            "CreateOrganization",
+            module="create_organization",
+            description="Creates an organization and its first admin key",
+            timeout=OPERATOR_TIMEOUT,
+        )
+        self.shared.data.registry.grant_read_write(function.function)
+        self.shared.data.secrets_key.grant_derive(function.function)
+        return function
+
+    def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:
+        data = self.shared.data
+        function = self.create(
+            "ListStuck",
+            module="list_stuck",
+            description="Tells which batches are overdue",
+            timeout=OPERATOR_TIMEOUT,
+            environment={**self.content_environment, **completions.queue_environment},
+        )
+        data.completions.grant_read(function.function)
+        data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
+        data.content.grant_read(function.function)
+        return function
+
+    def _create_redrive(
+        self, webhooks: WebhooksStack, completions: CompletionsStack
+    ) -> ServiceFunction:
+        function = self.create(
+            "RedriveDeadLetters",
+            module="redrive_dead_letters",
+            description="Moves dead letters back to their queues",
+            timeout=REDRIVE_TIMEOUT,
+            environment={
+                **completions.queue_environment,
+                **completions.dead_letter_environment,
+                "WEBHOOK_QUEUE_URL": webhooks.queue.queue.queue_url,
+                "WEBHOOK_DEAD_LETTERS_URL": webhooks.queue.dead_letters.queue_url,
+            },
+        )
+        for queue in (*completions.queues.values(), webhooks.queue):
+            queue.queue.grant_send_messages(function.function)
+            queue.dead_letters.grant_consume_messages(function.function)
+        return function

@@ -1,0 +1,108 @@
+"""What follows changes of completions: it tells of verdicts and reviews, counts, and cleans up."""
+
+from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.constructs.stream_consumer import StreamConsumer
+from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
+from infra.stacks.http import HttpStack
+from infra.stacks.webhooks import WebhooksStack
+
+FOLLOW_TIMEOUT = Duration.seconds(60)
+VERDICTS = "verdict#"
+OPINIONS = "opinion#"
+REVIEW = "review"
+CONTENT = "content"
+
+
+class ProjectionsStack(DomainStack):
+    """Holds the two functions that follow the table of completions; a third could not read it.
+
+    Attributes:
+        review_topic: Tells of each review; it holds neither prompt nor response.
+    """
+
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, webhooks: WebhooksStack
+    ) -> None:
+        super().__init__(
+            scope, domain="projections", shared=shared, holds="what follows completions"
+        )
+        self.review_topic = sns.Topic(
+            self,
+            "ReviewTopic",
+            display_name="Autotune reviews",
+            master_key=shared.data.data_key.key,
+            enforce_ssl=True,
+        )
+        verdicts = self._follow_verdicts(webhooks)
+        changes = self._follow_changes(http, webhooks)
+        self.alarms.watch_stream(verdicts, name="ProjectVerdicts")
+        self.alarms.watch_stream(changes, name="FollowChanges")
+
+    def _follow_verdicts(self, webhooks: WebhooksStack) -> StreamConsumer:
+        """Tell organisations of verdicts, and count them."""
+        data = self.shared.data
+        project = self.create(
+            "ProjectVerdicts",
+            module="project_verdicts",
+            description="Tells of verdicts, counts and audits them",
+            timeout=FOLLOW_TIMEOUT,
+            environment={
+                **self.content_environment,
+                **self.audit_environment,
+                **webhooks.publisher_environment,
+            },
+        )
+        data.completions.grant_read(project.function)
+        webhooks.grant_publish(project)
+        data.audit.grant_update(project.function, keys=AUDIT_OF_ANY_ORGANIZATION)
+        for table in (data.completions, data.registry):
+            table.grant_count(project.function)
+        return StreamConsumer(
+            self,
+            "VerdictStream",
+            table=data.completions,
+            consumer=project,
+            inserted=[VERDICTS, OPINIONS],
+        )
+
+    def _follow_changes(self, http: HttpStack, webhooks: WebhooksStack) -> StreamConsumer:
+        """Tell of reviews that are asked for, and delete large texts once their items expired.
+
+        The table's time to live removes the items. The stream tells a removed item's keys, and an
+        object's name follows from them.
+        """
+        data = self.shared.data
+        follow = self.create(
+            "FollowChanges",
+            module="follow_changes",
+            description="Tells of reviews, and deletes large texts that have expired",
+            timeout=FOLLOW_TIMEOUT,
+            environment={
+                **self.content_environment,
+                **webhooks.publisher_environment,
+                **http.url_environment,
+                "REVIEW_TOPIC_ARN": self.review_topic.topic_arn,
+            },
+        )
+        webhooks.grant_publish(follow)
+        data.content.grant_delete(follow.function)
+        data.secrets_key.grant_derive(follow.function)
+        # Not the topic's own grant, which would let the function use the data key for anything.
+        iam.Grant.add_to_principal(
+            grantee=follow.function,
+            actions=["sns:Publish"],
+            resource_arns=[self.review_topic.topic_arn],
+        )
+        data.data_key.grant_use_via(follow.function, service="sns", writes=True)
+        return StreamConsumer(
+            self,
+            "CompletionChanges",
+            table=data.completions,
+            consumer=follow,
+            inserted=[REVIEW],
+            removed=[CONTENT],
+        )

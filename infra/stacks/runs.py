@@ -1,0 +1,20 @@
+"""Runs, as callers see them; what executes them is in the stack of scoring."""
+
+from constructs import Construct
+
+from infra.constructs.signed_api import resource_paths
+from infra.indexes import RUNS_BY_STATE_INDEX
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.http import HttpStack
+
+
+class RunsStack(DomainStack):
+    """Holds the function of runs."""
+
+    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+        super().__init__(scope, domain="runs", shared=shared, holds="reading and canceling runs")
+        runs = self.create_api("RunsApi", environment=self.content_environment)
+        completions = shared.data.completions
+        completions.grant_read_write(runs.function)
+        completions.grant_query_index(runs.function, index_name=RUNS_BY_STATE_INDEX)
+        http.api.route(runs, paths=resource_paths("runs"))

@@ -1,0 +1,164 @@
+"""Scoring: what starts runs, grades, waits, takes answers, and drives again what is lost."""
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from infra.config import REPOSITORY_ROOT
+from infra.constructs.schedule import Schedule
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.workflow import Workflow
+from infra.indexes import OPEN_BATCHES_INDEX
+from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
+from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
+from infra.stacks.http import HttpStack
+from infra.stacks.webhooks import WebhooksStack
+
+GRADE_TIMEOUT = Duration.seconds(120)
+AWAIT_TIMEOUT = Duration.seconds(30)
+FAIL_TIMEOUT = Duration.seconds(60)
+SWEEP_TIMEOUT = Duration.seconds(60)
+STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
+
+
+class ScoringStack(DomainStack):
+    """Holds the workflow that scores chunks, and the functions around it.
+
+    Attributes:
+        workflow: What answers of graders and people wake; only dispatch starts executions.
+        sweep: For operators, who need not wait for its schedule.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        shared: Shared,
+        http: HttpStack,
+        webhooks: WebhooksStack,
+        completions: CompletionsStack,
+    ) -> None:
+        super().__init__(scope, domain="scoring", shared=shared, holds="runs of the workflow")
+        await_answers = self._create_await()
+        self.workflow = Workflow(
+            self,
+            "ScoreCompletions",
+            service_name=shared.service_name,
+            definition=STATE_MACHINE_DEFINITION,
+            functions={
+                "GradeChunkFunctionArn": self._create_grade(http),
+                "AwaitAnswersFunctionArn": await_answers,
+                "FailChunkFunctionArn": self._create_fail(),
+            },
+        )
+        self.workflow.grant_wake(await_answers)
+        self.alarms.watch_runs(self.workflow.state_machine, name="ScoreCompletions")
+        self._add_dispatch(completions)
+        self._add_callbacks(http)
+        self.sweep = self._create_sweep(webhooks, completions)
+
+    def _create_grade(self, http: HttpStack) -> ServiceFunction:
+        data = self.shared.data
+        grade = self.create(
+            "GradeChunk",
+            module="grade_chunk",
+            description="Has a chunk of completions graded and writes the verdicts",
+            timeout=GRADE_TIMEOUT,
+            environment={
+                **self.content_environment,
+                **self.grader_environment,
+                **http.url_environment,
+                "BUDGETS_TABLE": data.budgets.table.table_name,
+            },
+        )
+        data.registry.grant_read(grade.function)
+        data.registry.grant_update(grade.function, keys="grd_*")
+        data.budgets.grant_read_change(grade.function)
+        data.completions.grant_read_write(grade.function)
+        data.content.grant_read(grade.function)
+        data.secrets_key.grant_derive(grade.function)
+        return grade
+
+    def _create_fail(self) -> ServiceFunction:
+        fail = self.create(
+            "FailChunk",
+            module="fail_chunk",
+            description="Writes failed verdicts for what a run could not have graded",
+            timeout=FAIL_TIMEOUT,
+            environment=self.content_environment,
+        )
+        self.shared.data.completions.grant_read_write(fail.function)
+        return fail
+
+    def _create_await(self) -> ServiceFunction:
+        await_answers = self.create(
+            "AwaitAnswers",
+            module="await_answers",
+            description="Lets a run wait for callbacks and people",
+            timeout=AWAIT_TIMEOUT,
+            environment=self.content_environment,
+        )
+        self.shared.data.completions.grant_read(await_answers.function)
+        self.shared.data.completions.grant_update(await_answers.function, keys="run_*")
+        return await_answers
+
+    def _add_dispatch(self, completions: CompletionsStack) -> None:
+        """Start an execution for each chunk in a queue."""
+        data = self.shared.data
+        dispatch = self.create(
+            "DispatchChunks",
+            module="dispatch_chunks",
+            description="Starts a run of the scoring workflow for each chunk in a queue",
+            timeout=DISPATCH_TIMEOUT,
+            environment={
+                "COMPLETIONS_TABLE": data.completions.table.table_name,
+                "SCORE_COMPLETIONS_ARN": self.workflow.state_machine.state_machine_arn,
+            },
+        )
+        data.completions.grant_put(dispatch.function, keys="run_*")
+        self.workflow.state_machine.grant_start_execution(dispatch.function)
+        for queue in completions.queues.values():
+            queue.drain_into(dispatch)
+
+    def _add_callbacks(self, http: HttpStack) -> None:
+        """Route callbacks to a function that reads no keys: graders sign with what they share."""
+        data = self.shared.data
+        callbacks = self.create_keyless_api(
+            "CallbacksApi", module="callbacks_api", environment=self.content_environment
+        )
+        data.registry.grant_read(callbacks.function)
+        data.registry.grant_update(callbacks.function, keys="grd_*")
+        # Whoever signs a request to a path that is no route is told so, and needs a fresh request
+        # id.
+        data.registry.grant_put(callbacks.function, keys="nonce#*")
+        data.completions.grant_read_write(callbacks.function)
+        data.secrets_key.grant_derive(callbacks.function)
+        self.workflow.grant_wake(callbacks)
+        # Below an id alone: there is no list of calls.
+        http.api.route(callbacks, paths=["/api/v1/callbacks/{proxy+}"])
+
+    def _create_sweep(
+        self, webhooks: WebhooksStack, completions: CompletionsStack
+    ) -> ServiceFunction:
+        """Drive again every minute what got stuck."""
+        data = self.shared.data
+        sweep = self.create(
+            "SweepBatches",
+            module="sweep_batches",
+            description="Drives again what is pending longer than it should be",
+            timeout=SWEEP_TIMEOUT,
+            environment={
+                **self.content_environment,
+                **self.audit_environment,
+                **completions.queue_environment,
+                **webhooks.publisher_environment,
+            },
+        )
+        data.completions.grant_read_write(sweep.function)
+        data.completions.grant_query_index(sweep.function, index_name=OPEN_BATCHES_INDEX)
+        data.content.grant_read(sweep.function)
+        data.audit.grant_update(sweep.function, keys=AUDIT_OF_ANY_ORGANIZATION)
+        data.registry.grant_count(sweep.function)
+        webhooks.grant_publish(sweep)
+        completions.grant_send(sweep)
+        Schedule(self, "SweepEveryMinute", function=sweep, every=Duration.minutes(1))
+        return sweep

@@ -1,0 +1,94 @@
+"""Routes of the API, and the functions that they lead to."""
+
+import importlib
+
+import pytest
+
+ROUTES = {
+    "$default": "AccessApi",
+    "ANY /api/v1/keys": "AccessApi",
+    "ANY /api/v1/keys/{proxy+}": "AccessApi",
+    "ANY /api/v1/audit": "AuditApi",
+    "ANY /api/v1/tasks": "TasksApi",
+    "ANY /api/v1/tasks/{proxy+}": "TasksApi",
+    "ANY /api/v1/graders": "GradersApi",
+    "ANY /api/v1/graders/{proxy+}": "GradersApi",
+    "ANY /api/v1/completions": "CompletionsApi",
+    "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
+    "ANY /api/v1/batches": "CompletionsApi",
+    "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
+    "ANY /api/v1/runs": "RunsApi",
+    "ANY /api/v1/runs/{proxy+}": "RunsApi",
+    "ANY /api/v1/callbacks/{proxy+}": "CallbacksApi",
+    "ANY /api/v1/webhooks": "WebhooksApi",
+    "ANY /api/v1/webhooks/{proxy+}": "WebhooksApi",
+    "ANY /api/v1/reviews": "ReviewsApi",
+    "ANY /api/v1/reviews/{proxy+}": "ReviewsApi",
+    "ANY /api/v1/review-links": "ReviewsApi",
+    "ANY /api/v1/reward-urls": "RewardsApi",
+    "ANY /api/v1/reward-urls/{proxy+}": "RewardsApi",
+    "ANY /review": "ReviewPage",
+    "ANY /review/{proxy+}": "ReviewPage",
+    "ANY /api/v1/scores": "ScoresApi",
+    "ANY /api/v1/scores/{proxy+}": "ScoresApi",
+    "ANY /api/v1/scores/export": "ScoreExportApi",
+    "ANY /api/v1/exports": "ExportsApi",
+    "ANY /api/v1/exports/{proxy+}": "ExportsApi",
+}
+
+
+@pytest.fixture(scope="module")
+def routes(aws):
+    """Name of the function behind each route."""
+    integrations = aws.service.find_resources("AWS::ApiGatewayV2::Integration")
+    assert {each["Properties"]["PayloadFormatVersion"] for each in integrations.values()} == {"2.0"}
+    targets = {
+        logical_id: aws.function_name(each["Properties"]["IntegrationUri"])
+        for logical_id, each in integrations.items()
+    }
+    return {
+        each["Properties"]["RouteKey"]: targets[
+            each["Properties"]["Target"]["Fn::Join"][1][1]["Ref"]
+        ]
+        for each in aws.service.find_resources("AWS::ApiGatewayV2::Route").values()
+    }
+
+
+def behind(path, routes):
+    """Return the function that the API asks for a path: of the longest route that matches."""
+    if f"ANY {path}" in routes:
+        return routes[f"ANY {path}"]
+    above = path.rpartition("/")[0]
+    while above:
+        if f"ANY {above}/{{proxy+}}" in routes:
+            return routes[f"ANY {above}/{{proxy+}}"]
+        above = above.rpartition("/")[0]
+    return routes["$default"]
+
+
+def test_routes_lead_to_the_function_of_their_domain(routes):
+    assert routes == ROUTES
+
+
+def test_every_path_is_asked_of_the_function_that_serves_it(aws, routes):
+    served = 0
+    for name, function in aws.functions().items():
+        module = importlib.import_module(function["Handler"].rpartition(".")[0])
+        if name == "TrainersApi" or not hasattr(module, "app"):
+            continue  # one has an address of its own, others serve no route
+        for route in module.app.routes:
+            served += 1
+            assert behind(route.path, routes) == name, route.path
+    assert served > 50
+
+
+def test_a_function_serves_paths_of_few_kinds():
+    """What a domain serves is in its own functions; completions come in batches as well."""
+    kinds = {}
+    for key, name in ROUTES.items():
+        if key.startswith("ANY /api"):
+            kinds.setdefault(name, set()).add(key.split("/")[3])
+    assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
+        "CompletionsApi": ["batches", "completions"],
+        "ReviewsApi": ["review-links", "reviews"],
+    }
