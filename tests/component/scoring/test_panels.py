@@ -326,7 +326,7 @@ def test_opinions_that_the_stream_lost_are_made_good(
     webhook_id, batch_id = projected
     once = everything(webhook_id)
     projection = ProjectionParts(ProjectionEnvironment.parse()).projection
-    batch = projection._completions.batches([batch_id])[batch_id]
+    batch = projection.completions.batches([batch_id])[batch_id]
     verdicts = [
         record
         for record in platform.verdict_records()

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
+from autotune_platform.runtime.parts import part
+
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 _PART_BYTES = 16_000_000
 
 
+@part
 class AuditArchive:
     """Writes the entries of an organisation and a day.
 
@@ -19,9 +22,8 @@ class AuditArchive:
     and its like read as a partitioned table. The same entries make the same objects, byte for byte.
     """
 
-    def __init__(self, *, bucket: str, s3: "S3Client") -> None:
-        self._bucket = bucket
-        self._s3 = s3
+    bucket: str
+    s3: "S3Client"
 
     def write(self, organization_id: str, day: date, lines: Iterable[str]) -> int:
         """Write lines in parts of about 16 MB before compression; return how many lines there were.
@@ -31,8 +33,8 @@ class AuditArchive:
         folder = f"audit/organization={organization_id}/day={day.isoformat()}"
         count = 0
         for number, (some, body) in enumerate(_parts(lines)):
-            self._s3.put_object(
-                Bucket=self._bucket,
+            self.s3.put_object(
+                Bucket=self.bucket,
                 Key=f"{folder}/part-{number:05}.jsonl.gz",
                 Body=body,
                 ContentType="application/gzip",

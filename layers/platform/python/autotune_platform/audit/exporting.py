@@ -14,6 +14,7 @@ from autotune_platform.access.service import AccessService
 from autotune_platform.audit.archive import AuditArchive
 from autotune_platform.audit.progress import ExportProgress, ExportProgressRepository
 from autotune_platform.audit.repository import RETENTION, AuditRepository
+from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
@@ -31,21 +32,14 @@ class DayNotExportableError(ValueError):
     """The day is not over yet, or so old that its entries may be gone."""
 
 
+@part
 class AuditExport:
     """Copies the log to the archive."""
 
-    def __init__(
-        self,
-        *,
-        repository: AuditRepository,
-        progress: ExportProgressRepository,
-        archive: AuditArchive,
-        access: AccessService,
-    ) -> None:
-        self._repository = repository
-        self._progress = progress
-        self._archive = archive
-        self._access = access
+    repository: AuditRepository
+    progress: ExportProgressRepository
+    archive: AuditArchive
+    access: AccessService
 
     def catch_up(self, *, now: datetime, has_time: Callable[[], bool]) -> int:
         """Export what is due, as far as there is time; return how many entries were written.
@@ -54,17 +48,17 @@ class AuditExport:
             ExportBehindError: much is left; the next run goes on, but somebody should look.
         """
         last_day = _last_closed(now)
-        progress = self._progress.get_or_start(first_day=last_day)
+        progress = self.progress.get_or_start(first_day=last_day)
         count = 0
         while progress.day <= last_day and has_time():
-            found = self._access.organizations(after=progress.after, limit=1)
+            found = self.access.organizations(after=progress.after, limit=1)
             if found:
                 count += self._export(found[0].id, progress.day)
                 further = replace(progress, after=found[0].id)
             else:
                 logger.info("day exported", day=progress.day.isoformat())
                 further = ExportProgress(day=progress.day + timedelta(days=1))
-            if not self._progress.advance(progress, further):
+            if not self.progress.advance(progress, further):
                 break  # another run goes on from there
             progress = further
         if last_day - progress.day > _LONGEST_BACKLOG:
@@ -85,13 +79,13 @@ class AuditExport:
 
     def _export(self, organization_id: str, day: date) -> int:
         whose = f'{{"organizationId":"{organization_id}",'
-        entries = self._repository.of_day(organization_id, day)
+        entries = self.repository.of_day(organization_id, day)
         lines = (whose + entry.removeprefix("{") for entry in entries)
-        return self._archive.write(organization_id, day, lines)
+        return self.archive.write(organization_id, day, lines)
 
     def _organizations(self) -> Iterator[str]:
         after = None
-        while found := self._access.organizations(after=after, limit=_ORGANIZATIONS_AT_A_TIME):
+        while found := self.access.organizations(after=after, limit=_ORGANIZATIONS_AT_A_TIME):
             for organization in found:
                 yield organization.id
             after = found[-1].id

@@ -6,6 +6,7 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.wire import completion_on_wire, verdict_on_wire
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.http.sizes import response_bytes
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.score_index import ScorePosition
@@ -16,21 +17,14 @@ from autotune_platform.verdicts.walking import ScoreWalk
 _LARGEST_PAGE_BYTES = 5_000_000
 
 
+@part
 class ScoreListing:
     """Tells of verdicts what each caller may know."""
 
-    def __init__(
-        self,
-        *,
-        walk: ScoreWalk,
-        verdicts: VerdictService,
-        completions: CompletionService,
-        graders: GraderDirectory,
-    ) -> None:
-        self._walk = walk
-        self._verdicts = verdicts
-        self._completions = completions
-        self._graders = graders
+    walk: ScoreWalk
+    verdicts: VerdictService
+    completions: CompletionService
+    graders: GraderDirectory
 
     def page(
         self,
@@ -52,7 +46,7 @@ class ScoreListing:
         """
         if scope == "own":
             return self._of_own_graders(caller, filters, limit=limit, next_token=next_token)
-        verdicts, token = self._walk.page(caller, filters, limit=limit, next_token=next_token)
+        verdicts, token = self.walk.page(caller, filters, limit=limit, next_token=next_token)
         if not with_completions:
             return [_scored(verdict) for verdict in verdicts], token
         return self._with_completions(verdicts, token)
@@ -61,15 +55,15 @@ class ScoreListing:
         self, caller: Caller, filters: ScoreFilters, *, limit: int, next_token: str | None
     ) -> tuple[list[ScoredCompletion], str | None]:
         # The store is not asked for a model: what it finds would tell which model it was.
-        verdicts, token = self._walk.page(
+        verdicts, token = self.walk.page(
             caller,
             filters.model_copy(update={"model_id": None}),
             limit=limit,
             next_token=next_token,
         )
-        own = self._graders.managed(caller, "own", {verdict.grader_id for verdict in verdicts})
+        own = self.graders.managed(caller, "own", {verdict.grader_id for verdict in verdicts})
         given = [verdict for verdict in verdicts if verdict.grader_id in own]
-        headers = self._completions.headers(verdict.completion_id for verdict in given)
+        headers = self.completions.headers(verdict.completion_id for verdict in given)
         # What has expired has no header any more, and nobody is told which model it was.
         sharing = {id_ for id_, header in headers.items() if header.share_identity}
         told = [_scored(verdict, tells_model=verdict.completion_id in sharing) for verdict in given]
@@ -80,11 +74,11 @@ class ScoreListing:
     def _with_completions(
         self, verdicts: list[Verdict], token: str | None
     ) -> tuple[list[ScoredCompletion], str | None]:
-        whole = self._verdicts.find_many(
+        whole = self.verdicts.find_many(
             (verdict.completion_id, verdict.grader_id, verdict.grader_version)
             for verdict in verdicts
         )
-        completions = self._completions.load(whole)
+        completions = self.completions.load(whole)
         listed: list[ScoredCompletion] = []
         size = 0
         for verdict in verdicts:

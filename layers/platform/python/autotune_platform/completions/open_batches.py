@@ -5,15 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
 from autotune_platform.completions.repository import CompletionRepository
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.due_index import DueIndex, moment
 
 
+@part
 class OpenBatches:
     """Finds overdue batches, and says when they are to be looked at again."""
 
-    def __init__(self, *, repository: CompletionRepository, due: DueIndex) -> None:
-        self._repository = repository
-        self._due = due
+    repository: CompletionRepository
+    due: DueIndex
 
     def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
         """Yield open batches that should be decided by now.
@@ -21,14 +22,14 @@ class OpenBatches:
         Args:
             limit: most batches from each shard.
         """
-        for batch_id in self._due.due(now, limit=limit):
-            batch = self._repository.get_batch(batch_id)
+        for batch_id in self.due.due(now, limit=limit):
+            batch = self.repository.get_batch(batch_id)
             if batch is not None:
                 yield batch
 
     def postpone(self, batch_id: str, until: datetime) -> None:
         """Have the sweeper look at an open batch then."""
-        self._due.move(batch_id, until)
+        self.due.move(batch_id, until)
 
     def let_sleep(self, batch_ids: Iterable[str], *, seconds: int) -> None:
         """Tell the sweeper that a run sleeps on purpose, and a while after that is to be awake.
@@ -38,7 +39,7 @@ class OpenBatches:
         until = datetime.now(UTC) + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
         for batch_id in batch_ids:
             asleep = {"asleep_until": moment(until)}
-            self._due.move(batch_id, until, changes=asleep, rising="asleep_until")
+            self.due.move(batch_id, until, changes=asleep, rising="asleep_until")
 
     def have_looked_at(self, batch_ids: Iterable[str], *, in_seconds: int = 0) -> None:
         """Have the sweeper look a while after some seconds whether what was to follow has followed.
@@ -51,7 +52,7 @@ class OpenBatches:
 
     def claim(self, batch: Batch, *, due_at: datetime) -> bool:
         """Count a sweep of a batch; return False where another sweeper came first."""
-        return self._due.move(
+        return self.due.move(
             batch.id,
             due_at,
             changes={"sweeps": batch.sweeps + 1},
@@ -60,4 +61,4 @@ class OpenBatches:
 
     def close(self, batch: Batch) -> None:
         """Look at a batch no more."""
-        self._due.close(batch.id)
+        self.due.close(batch.id)

@@ -7,6 +7,7 @@ from autotune.protocol.completions import Priority
 from autotune_platform.completions.models import Chunk
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 _MESSAGES_PER_CALL = 10
 
 
+@part
 class ChunkQueues:
     """The queue of each priority."""
 
-    def __init__(self, *, urls: Mapping[Priority, str], sqs: "SQSClient") -> None:
-        self._urls = urls
-        self._sqs = sqs
+    urls: Mapping[Priority, str]
+    sqs: "SQSClient"
 
     def send(self, chunks: Iterable[Chunk], priority: Priority) -> None:
         """Queue chunks.
@@ -33,14 +34,14 @@ class ChunkQueues:
                 {"Id": str(index), "MessageBody": chunk.model_dump_json()}
                 for index, chunk in enumerate(some)
             ]
-            answer = self._sqs.send_message_batch(QueueUrl=self._urls[priority], Entries=entries)
+            answer = self.sqs.send_message_batch(QueueUrl=self.urls[priority], Entries=entries)
             if answer.get("Failed"):
                 raise UnavailableError("the queue is busy", retry_after_seconds=1)
 
     def backlog(self, priority: Priority) -> int:
         """Return about how many chunks wait on a queue or are being dispatched."""
-        answer = self._sqs.get_queue_attributes(
-            QueueUrl=self._urls[priority],
+        answer = self.sqs.get_queue_attributes(
+            QueueUrl=self.urls[priority],
             AttributeNames=[
                 "ApproximateNumberOfMessages",
                 "ApproximateNumberOfMessagesNotVisible",

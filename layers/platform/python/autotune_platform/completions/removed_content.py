@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from autotune_platform.completions.content import CONTENT, object_key
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -21,12 +22,12 @@ def removed_in(record: Mapping[str, Any]) -> str | None:
     return str(keys["pk"]["S"]) if is_removal else None
 
 
+@part
 class RemovedContent:
     """Objects in the content bucket whose items are gone."""
 
-    def __init__(self, *, bucket: str, s3: "S3Client") -> None:
-        self._bucket = bucket
-        self._s3 = s3
+    bucket: str
+    s3: "S3Client"
 
     def delete(self, completion_ids: Sequence[str]) -> None:
         """Delete the large texts of completions; most have none.
@@ -36,8 +37,8 @@ class RemovedContent:
         """
         for some in groups(completion_ids, _OBJECTS_PER_CALL):
             keys: list[ObjectIdentifierTypeDef] = [{"Key": object_key(id_)} for id_ in some]
-            answer = self._s3.delete_objects(
-                Bucket=self._bucket, Delete={"Objects": keys, "Quiet": True}
+            answer = self.s3.delete_objects(
+                Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True}
             )
             if answer.get("Errors"):
                 raise UnavailableError("the bucket is busy", retry_after_seconds=1)

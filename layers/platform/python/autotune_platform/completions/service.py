@@ -16,6 +16,7 @@ from autotune_platform.completions.models import (
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader, Verdict
 from autotune_platform.verdicts.service import VerdictService
@@ -50,19 +51,13 @@ class BatchStanding:
         return self.batch.size - len(self.verdicts)
 
 
+@part
 class CompletionService:
     """Reads completions of the caller's organisation, and deletes their text."""
 
-    def __init__(
-        self,
-        *,
-        repository: CompletionRepository,
-        verdicts: VerdictService,
-        graders: GraderDirectory,
-    ) -> None:
-        self._repository = repository
-        self._verdicts = verdicts
-        self._graders = graders
+    repository: CompletionRepository
+    verdicts: VerdictService
+    graders: GraderDirectory
 
     def get(self, caller: Caller, completion_id: str) -> Completion:
         """Return a completion of the caller's organisation.
@@ -71,26 +66,26 @@ class CompletionService:
             NotFoundError: there is none, its text was deleted or has expired, or it is another
                 organisation's.
         """
-        completion = self._repository.get(completion_id, organization_id=caller.organization_id)
+        completion = self.repository.get(completion_id, organization_id=caller.organization_id)
         if completion is None:
             raise NotFoundError(f"no completion {completion_id}")
         return completion
 
     def load(self, completion_ids: Iterable[str]) -> dict[str, Completion]:
         """Return those completions that exist, of any organisation, by id; for grading them."""
-        return self._repository.get_many(completion_ids)
+        return self.repository.get_many(completion_ids)
 
     def load_packed(self, completion_ids: Iterable[str]) -> dict[str, PackedText]:
         """Return the packed texts of those completions that exist, of any organisation, by id."""
-        return self._repository.get_packed(completion_ids)
+        return self.repository.get_packed(completion_ids)
 
     def unpack(self, packed: PackedText) -> CompletionText | None:
         """Return a text; None if it was deleted since it was loaded."""
-        return self._repository.unpack(packed)
+        return self.repository.unpack(packed)
 
     def headers(self, completion_ids: Iterable[str]) -> dict[str, CompletionHeader]:
         """Return what is known of completions beside their text, of any organisation, by id."""
-        return self._repository.get_headers(completion_ids)
+        return self.repository.get_headers(completion_ids)
 
     def headers_in(
         self, batch_id: str, completion_ids: Sequence[str]
@@ -99,15 +94,15 @@ class CompletionService:
 
         Of these the model is not known any more.
         """
-        known = self._repository.get_headers(completion_ids)
+        known = self.repository.get_headers(completion_ids)
         if len(known) == len(completion_ids):
             return known
-        batch = self._repository.get_batch(batch_id)
+        batch = self.repository.get_batch(batch_id)
         return {**(batch.headers(completion_ids) if batch else {}), **known}
 
     def batches(self, batch_ids: Iterable[str]) -> dict[str, Batch]:
         """Return those batches that exist, of any organisation, by id; for counting them."""
-        return self._repository.get_batches(batch_ids)
+        return self.repository.get_batches(batch_ids)
 
     def delete(self, caller: Caller, completion_id: str) -> None:
         """Delete a completion's text; if it has no verdict yet, it is canceled.
@@ -117,7 +112,7 @@ class CompletionService:
         """
         completion = self.get(caller, completion_id)
         self._cancel([completion])
-        self._repository.delete_texts([completion_id], at=datetime.now(UTC))
+        self.repository.delete_texts([completion_id], at=datetime.now(UTC))
 
     def delete_batch_content(self, caller: Caller, batch_id: str) -> None:
         """Delete the text of every completion of a batch; what has no verdict yet is canceled.
@@ -128,7 +123,7 @@ class CompletionService:
             NotFoundError: there is no such batch, or it is another organisation's.
         """
         batch = self.cancel_batch(caller, batch_id).batch
-        self._repository.delete_texts(batch.completion_ids, at=datetime.now(UTC))
+        self.repository.delete_texts(batch.completion_ids, at=datetime.now(UTC))
 
     def cancel(self, caller: Caller, completion_id: str) -> Standing:
         """Cancel a completion unless it has a verdict, which then stands; return where it stands.
@@ -159,7 +154,7 @@ class CompletionService:
 
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
         for completion in completions:
-            self._verdicts.decide(verdict_of(completion, Judgement(canceled=True)))
+            self.verdicts.decide(verdict_of(completion, Judgement(canceled=True)))
 
     def standing(
         self, caller: Caller, scope: Scope, completion_id: str, *, wait_seconds: float
@@ -172,15 +167,15 @@ class CompletionService:
             NotFoundError: there is none, it is another organisation's, or in ``own`` another
                 principal's grader scores it.
         """
-        completion = self._repository.get_headers([completion_id]).get(completion_id)
+        completion = self.repository.get_headers([completion_id]).get(completion_id)
         if completion is None or completion.organization_id != caller.organization_id:
             # Another's is looked for as far as one that is gone, so that both take as long.
             return self._left_of(caller, scope, completion_id)
-        if scope == "own" and not self._graders.managed(caller, scope, [completion.grader_id]):
+        if scope == "own" and not self.graders.managed(caller, scope, [completion.grader_id]):
             raise NotFoundError(f"no completion {completion_id}")
 
         def look() -> Standing:
-            verdict = self._verdicts.find(
+            verdict = self.verdicts.find(
                 completion.id, completion.grader_id, completion.grader_version
             )
             return Standing(completion, verdict)
@@ -188,10 +183,10 @@ class CompletionService:
         return _poll(look, until=lambda standing: standing.verdict is not None, for_=wait_seconds)
 
     def _left_of(self, caller: Caller, scope: Scope, completion_id: str) -> Standing:
-        verdict = self._verdicts.first(completion_id)
+        verdict = self.verdicts.first(completion_id)
         if verdict is None or verdict.organization_id != caller.organization_id:
             raise NotFoundError(f"no completion {completion_id}")
-        if scope == "own" and not self._graders.managed(caller, scope, [verdict.grader_id]):
+        if scope == "own" and not self.graders.managed(caller, scope, [verdict.grader_id]):
             raise NotFoundError(f"no completion {completion_id}")
         return Standing(None, verdict)
 
@@ -203,7 +198,7 @@ class CompletionService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        batch = self._repository.get_batch(batch_id)
+        batch = self.repository.get_batch(batch_id)
         if batch is None or batch.organization_id != caller.organization_id:
             raise NotFoundError(f"no batch {batch_id}")
         keys = {key[0]: key for key in batch.verdict_keys}
@@ -212,14 +207,14 @@ class CompletionService:
         def look() -> BatchStanding:
             # A verdict never changes, so only what was pending is read again.
             found.update(
-                self._verdicts.find_many(key for id_, key in keys.items() if id_ not in found)
+                self.verdicts.find_many(key for id_, key in keys.items() if id_ not in found)
             )
             return BatchStanding(batch, found)
 
         def is_worth_a_look() -> bool:
             # Most wait until all are decided: one tells, and costs a unit where all cost hundreds.
             last = next(key for id_, key in reversed(keys.items()) if id_ not in found)
-            return bool(self._verdicts.find_many([last]))
+            return bool(self.verdicts.find_many([last]))
 
         return _poll(
             look,

@@ -34,6 +34,7 @@ from autotune_platform.runtime.errors import (
     NotFoundError,
     UnavailableError,
 )
+from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
@@ -54,6 +55,7 @@ class Submission:
     replayed: bool
 
 
+@part
 class SubmissionService:
     """Stores completions and queues them for their graders.
 
@@ -61,20 +63,11 @@ class SubmissionService:
     done again after a crash without adding anything.
     """
 
-    def __init__(
-        self,
-        *,
-        repository: CompletionRepository,
-        queues: ChunkQueues,
-        tasks: TaskService,
-        graders: GraderDirectory,
-        panels: PanelRecords,
-    ) -> None:
-        self._repository = repository
-        self._queues = queues
-        self._tasks = tasks
-        self._graders = graders
-        self._panels = panels
+    repository: CompletionRepository
+    queues: ChunkQueues
+    tasks: TaskService
+    graders: GraderDirectory
+    panels: PanelRecords
 
     def submit(
         self,
@@ -120,10 +113,10 @@ class SubmissionService:
             )
         except AutotuneError:
             # What was accepted stays accepted, whatever became of its task and grader since.
-            if self._repository.get_batch(batch_id) is None:
+            if self.repository.get_batch(batch_id) is None:
                 raise
         # The usual submission is a new one: that it is not is seen when it is stored.
-        if batch is None or not self._repository.add_batch(batch):
+        if batch is None or not self.repository.add_batch(batch):
             batch = self._resubmitted(batch_id, fingerprint)
             if batch.status == "accepted":
                 return Submission(batch, replayed=True)
@@ -154,7 +147,7 @@ class SubmissionService:
             return batch.status == "accepted"
         # Ours before it is looked at: the other attempt cannot queue it any more.
         batch = self._take_over(batch)
-        stored = self._repository.get_many(batch.completion_ids)
+        stored = self.repository.get_many(batch.completion_ids)
         if len(stored) < batch.size:
             self._exchange(batch, status="given_up")
             return False
@@ -164,7 +157,7 @@ class SubmissionService:
     def give_up(self, organization_id: str, batch_id: str) -> bool:
         """See that a batch that is not there never comes to be; return False where it now is."""
         now = datetime.now(UTC)
-        return self._repository.add_batch(
+        return self.repository.add_batch(
             Batch(
                 id=batch_id,
                 organization_id=organization_id,
@@ -179,17 +172,17 @@ class SubmissionService:
         )
 
     def _finish(self, batch: Batch, stored: Sequence[Completion], *, fenced: bool) -> None:
-        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         try:
-            self._repository.add_all(stored)
+            self.repository.add_all(stored)
             if fenced:
                 batch = self._exchange(batch, status="accepting")
-            self._queues.send(chunks_of(stored, panels), batch.priority)
+            self.queues.send(chunks_of(stored, panels), batch.priority)
         except Exception:
             # Whatever it was: a repetition need not wait until this attempt would be over.
-            self._repository.mark_interrupted(batch)
+            self.repository.mark_interrupted(batch)
             raise
-        self._repository.mark_accepted(batch, due_at=datetime.now(UTC) + FIRST_SWEEP_AFTER)
+        self.repository.mark_accepted(batch, due_at=datetime.now(UTC) + FIRST_SWEEP_AFTER)
 
     def _resubmitted(self, batch_id: str, fingerprint: str) -> Batch:
         """Return the batch that came before with the same key: accepted, or ours to finish.
@@ -198,7 +191,7 @@ class SubmissionService:
             IdempotencyKeyReusedError: it came with another body.
             UnavailableError: another attempt is at work on it, or it was given up.
         """
-        before = self._repository.get_batch(batch_id)
+        before = self.repository.get_batch(batch_id)
         if before is None or before.status == "given_up":
             raise _in_progress(1)
         if before.fingerprint != fingerprint:
@@ -224,7 +217,7 @@ class SubmissionService:
             UnavailableError: it is not.
         """
         after = before.model_copy(update={"status": status, "attempted_at": datetime.now(UTC)})
-        if not self._repository.claim_batch(before, after):
+        if not self.repository.claim_batch(before, after):
             raise _in_progress(1)
         return after
 
@@ -269,7 +262,7 @@ class SubmissionService:
     def _tasks_of(
         self, caller: Caller, completions: Sequence[NewCompletion], *, alone: bool
     ) -> dict[str, Task]:
-        tasks = self._tasks.get_many(caller, {completion.task_id for completion in completions})
+        tasks = self.tasks.get_many(caller, {completion.task_id for completion in completions})
         unknown = [
             FieldProblem(
                 field="taskId" if alone else f"completions[{index}].taskId",
@@ -287,7 +280,7 @@ class SubmissionService:
     def _graders_of(self, caller: Caller, tasks: dict[str, Task]) -> dict[str, Grader]:
         try:
             return {
-                grader_id: self._graders.get_visible(caller, "organization", grader_id)
+                grader_id: self.graders.get_visible(caller, "organization", grader_id)
                 for grader_id in {
                     named.grader_id for task in tasks.values() for named in task.graders
                 }
@@ -320,7 +313,7 @@ class SubmissionService:
             review=task.review,
             is_human=is_human,
         )
-        self._panels.keep(panel)
+        self.panels.keep(panel)
         return _Judge(panel.id, panel.version)
 
 

@@ -13,6 +13,7 @@ from autotune_platform.exports.models import START_WITHIN, Export
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.work import ExportWork
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
@@ -29,15 +30,13 @@ def start_export(executions: Executions, export: Export) -> None:
     executions.try_start(export.execution_name, document)
 
 
+@part
 class ExportSweeper:
     """Looks after open exports of every organisation."""
 
-    def __init__(
-        self, *, repository: ExportRepository, executions: Executions, work: ExportWork
-    ) -> None:
-        self._repository = repository
-        self._executions = executions
-        self._work = work
+    repository: ExportRepository
+    executions: Executions
+    work: ExportWork
 
     def sweep(self) -> int:
         """Drive every overdue export again; return how many there were.
@@ -47,7 +46,7 @@ class ExportSweeper:
         """
         overdue = 0
         errors: list[Exception] = []
-        for export_id in self._repository.open_ids():
+        for export_id in self.repository.open_ids():
             try:
                 overdue += self._look_after(export_id)
             except Exception as error:
@@ -59,7 +58,7 @@ class ExportSweeper:
 
     def _look_after(self, export_id: str) -> bool:
         """Drive an export again, or end it, where it is overdue; return whether it is."""
-        export = self._repository.get(export_id)
+        export = self.repository.get(export_id)
         now = datetime.now(UTC)
         if export is None or not export.is_open:
             return False
@@ -67,12 +66,12 @@ class ExportSweeper:
         if export.due_at > now and not is_late:
             return False
         if export.drive >= MAX_DRIVES or is_late:
-            self._work.fail(export.id, drive=export.drive, error_code="platform_error")
+            self.work.fail(export.id, drive=export.drive, error_code="platform_error")
             return True
         # Twice as long each time, so that two hours in which nothing starts are outlasted.
         due_at = now + START_WITHIN * 2 ** (export.drive + 1)
         again = export.model_copy(update={"drive": export.drive + 1, "due_at": due_at})
-        if self._repository.replace(export, again):
+        if self.repository.replace(export, again):
             logger.warning("export driven again", export_id=export.id, drive=again.drive)
-            start_export(self._executions, again)
+            start_export(self.executions, again)
         return True

@@ -16,6 +16,7 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.exports.models import Export, Position
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import Verdict
@@ -52,15 +53,13 @@ class LoadedTexts:
         return self.completions.unpack(packed) if packed is not None else None
 
 
+@part
 class ExportSource:
     """Reads verdicts and texts of any organisation."""
 
-    def __init__(
-        self, *, tasks: TaskService, verdicts: VerdictService, completions: CompletionService
-    ) -> None:
-        self._tasks = tasks
-        self._verdicts = verdicts
-        self._completions = completions
+    tasks: TaskService
+    verdicts: VerdictService
+    completions: CompletionService
 
     def require_task(self, caller: Caller, task_id: str | None) -> None:
         """See that a task is the organisation's, deleted or not; None stands for all of them.
@@ -68,7 +67,7 @@ class ExportSource:
         Raises:
             NotFoundError: it is not.
         """
-        if task_id is not None and not self._tasks.is_known(caller, task_id):
+        if task_id is not None and not self.tasks.is_known(caller, task_id):
             raise NotFoundError(f"no task {task_id}")
 
     def page(self, export: Export, position: Position) -> VerdictPage:
@@ -77,7 +76,7 @@ class ExportSource:
         task_id = position.task_id or self._first_task(export)
         if task_id is None:
             return VerdictPage([], None)
-        found, token = self._verdicts.matching(
+        found, token = self.verdicts.matching(
             task_id, filters, limit=PAGE_VERDICTS, next_token=position.token
         )
         if token is None:
@@ -87,15 +86,15 @@ class ExportSource:
 
     def behind(self, position: Position, verdict: Verdict) -> Position:
         """Return the position behind a verdict."""
-        following = {"task_id": verdict.task_id, "token": self._verdicts.token_behind(verdict)}
+        following = {"task_id": verdict.task_id, "token": self.verdicts.token_behind(verdict)}
         return position.model_copy(update=following)
 
     def texts(self, completion_ids: Iterable[str]) -> LoadedTexts:
         """Return texts, in few round trips."""
-        loaded = LoadedTexts(self._completions)
+        loaded = LoadedTexts(self.completions)
         with ThreadPoolExecutor(_CONCURRENT_READS) as threads:
             some = groups(dict.fromkeys(completion_ids), _TEXTS_PER_READ)
-            for packed in threads.map(self._completions.load_packed, some):
+            for packed in threads.map(self.completions.load_packed, some):
                 loaded.packed |= packed
         return loaded
 
@@ -104,17 +103,17 @@ class ExportSource:
         found: Dimensions = {}
         with ThreadPoolExecutor(_CONCURRENT_READS) as threads:
             keys = groups(map(_key, verdicts), _DIMENSIONS_PER_READ)
-            for some in threads.map(self._verdicts.dimensions_of, keys):
+            for some in threads.map(self.verdicts.dimensions_of, keys):
                 found |= some
         return found
 
     def _first_task(self, export: Export) -> str | None:
-        return export.request.filters.task_id or self._tasks.id_after(export.organization_id, None)
+        return export.request.filters.task_id or self.tasks.id_after(export.organization_id, None)
 
     def _task_after(self, export: Export, task_id: str) -> str | None:
         if export.request.filters.task_id is not None:
             return None
-        return self._tasks.id_after(export.organization_id, task_id)
+        return self.tasks.id_after(export.organization_id, task_id)
 
 
 def filters_of(export: Export) -> ScoreFilters:

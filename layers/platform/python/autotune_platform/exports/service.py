@@ -29,6 +29,7 @@ from autotune_platform.runtime.errors import (
     UnavailableError,
 )
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
 
 
 @dataclass(frozen=True)
@@ -39,21 +40,14 @@ class Asked:
     replayed: bool
 
 
+@part
 class ExportService:
     """Keeps an organisation's exports."""
 
-    def __init__(
-        self,
-        *,
-        repository: ExportRepository,
-        files: ExportFiles,
-        executions: Executions,
-        source: ExportSource,
-    ) -> None:
-        self._repository = repository
-        self._files = files
-        self._executions = executions
-        self._source = source
+    repository: ExportRepository
+    files: ExportFiles
+    executions: Executions
+    source: ExportSource
 
     def create(
         self, caller: Caller, request: CreateExportRequest, *, idempotency_key: str | None
@@ -68,18 +62,18 @@ class ExportService:
         """
         fingerprint = _fingerprint(request)
         claim = (
-            self._repository.claim(caller.organization_id, idempotency_key)
+            self.repository.claim(caller.organization_id, idempotency_key)
             if idempotency_key is not None
             else None
         )
-        before = self._repository.get(claim.export_id) if claim and claim.export_id else None
+        before = self.repository.get(claim.export_id) if claim and claim.export_id else None
         if before is not None and not _has_expired(before):
             if before.fingerprint != fingerprint:
                 raise IdempotencyKeyReusedError(
                     "this Idempotency-Key came before with another body"
                 )
             if before.state == "pending":
-                start_export(self._executions, before)
+                start_export(self.executions, before)
             return Asked(export_on_wire(before), replayed=True)
         self._require_task(caller, request.filters.task_id)
         export = Export.new(
@@ -88,9 +82,9 @@ class ExportService:
             request=request,
             fingerprint=fingerprint,
         )
-        if not self._repository.add(export, claim=claim):
+        if not self.repository.add(export, claim=claim):
             raise UnavailableError("the same request is in progress", retry_after_seconds=1)
-        start_export(self._executions, export)
+        start_export(self.executions, export)
         return Asked(export_on_wire(export), replayed=False)
 
     def get(self, caller: Caller, export_id: str) -> ExportDetails:
@@ -102,7 +96,7 @@ class ExportService:
         export = self._find(caller, export_id)
         downloads = None
         if export.manifest is not None and export.state == "completed":
-            parts = self._repository.files(export, "part")
+            parts = self.repository.files(export, "part")
             downloads = self._downloads(export.manifest, parts)
         return ExportDetails(**dict(export_on_wire(export)), downloads=downloads)
 
@@ -110,7 +104,7 @@ class ExportService:
         self, caller: Caller, *, limit: int, next_token: str | None
     ) -> tuple[list[WireExport], str | None]:
         """Return a page of the organisation's exports, oldest first, without links."""
-        found, token = self._repository.list(
+        found, token = self.repository.list(
             caller.organization_id, limit=limit, next_token=next_token
         )
         return [export_on_wire(export) for export in found if not _has_expired(export)], token
@@ -125,13 +119,13 @@ class ExportService:
         export = self._find(caller, export_id)
         while export.state != "canceled":
             changes = {"state": "canceled", "error_code": None, "limit": None, "manifest": None}
-            self._repository.replace(export, export.model_copy(update=changes))
+            self.repository.replace(export, export.model_copy(update=changes))
             export = self._find(caller, export_id)
         # What a step uploads from now on it cannot record any more, and deletes itself.
-        self._files.delete_all(export)
+        self.files.delete_all(export)
 
     def _find(self, caller: Caller, export_id: str) -> Export:
-        export = self._repository.get(export_id)
+        export = self.repository.get(export_id)
         if (
             export is None
             or export.organization_id != caller.organization_id
@@ -142,7 +136,7 @@ class ExportService:
 
     def _require_task(self, caller: Caller, task_id: str | None) -> None:
         try:
-            self._source.require_task(caller, task_id)
+            self.source.require_task(caller, task_id)
         except NotFoundError as error:
             raise InvalidRequestError.of_field(
                 "filters.taskId", "a task of this organisation", told=error.detail
@@ -156,7 +150,7 @@ class ExportService:
 
     def _described(self, file: StoredFile) -> dict[str, object]:
         described = file.model_dump(include={"name", "sha256", "bytes"})
-        return {**described, "url": self._files.link(file)}
+        return {**described, "url": self.files.link(file)}
 
 
 def _has_expired(export: Export) -> bool:

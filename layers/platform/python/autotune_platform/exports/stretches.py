@@ -33,6 +33,7 @@ from autotune_platform.exports.records import (
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.statistics import Summary
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 
 CANDIDATES_PER_FILE = 500_000
 
@@ -60,15 +61,13 @@ class Stretch:
     files: list[LocalFile] = field(default_factory=list)
 
 
+@part
 class Stretches:
     """Does one stretch of each phase but the last."""
 
-    def __init__(
-        self, *, source: ExportSource, repository: ExportRepository, files: ExportFiles
-    ) -> None:
-        self._source = source
-        self._repository = repository
-        self._files = files
+    source: ExportSource
+    repository: ExportRepository
+    files: ExportFiles
 
     def do(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> Stretch:
         """Go on from an export's position, at least a little even where there is no time.
@@ -94,7 +93,7 @@ class Stretches:
         make = record_maker(export.request)
         summary = Summary()
         walk = VerdictWalk(
-            self._source,
+            self.source,
             export,
             whole=needs_dimensions(export.request.shape),
             has_time=has_time,
@@ -129,7 +128,7 @@ class Stretches:
     ) -> Stretch:
         summary = Summary()
         path = directory / "candidates.jsonl.gz"
-        walk = VerdictWalk(self._source, export, whole=False, has_time=has_time)
+        walk = VerdictWalk(self.source, export, whole=False, has_time=has_time)
         with closing(RowFile(path)) as file:
             for verdict, text in walk:
                 summary.states[verdict.state] += 1
@@ -146,7 +145,7 @@ class Stretches:
                 if file.rows >= CANDIDATES_PER_FILE:
                     break
             position = walk.position
-        before = sum(one.records for one in self._repository.files(export, "candidates"))
+        before = sum(one.records for one in self.repository.files(export, "candidates"))
         if before + file.rows > MAX_EXPORT_CANDIDATES:
             raise ExportTooLargeError(
                 LimitProblem(
@@ -158,9 +157,9 @@ class Stretches:
 
     def _pair(self, export: Export, options: PreferenceOptions, directory: Path) -> Stretch:
         fetched: list[Path] = []
-        for place, stored in enumerate(self._repository.files(export, "candidates")):
+        for place, stored in enumerate(self.repository.files(export, "candidates")):
             fetched.append(directory / f"candidates-{place:05}.jsonl.gz")
-            self._files.fetch(stored, fetched[-1])
+            self.files.fetch(stored, fetched[-1])
         paired = pair_candidates(fetched, options, directory=directory)
         summary = Summary()
         summary.skipped["unpaired"] += paired.unpaired
@@ -172,11 +171,11 @@ class Stretches:
         self, export: Export, directory: Path, has_time: Callable[[], bool]
     ) -> Stretch:
         position, summary = export.position, Summary()
-        files = list(self._repository.files(export, "pairs"))
+        files = list(self.repository.files(export, "pairs"))
         if position.file >= len(files):
             return Stretch(_FINISH, summary)
         path = directory / "pairs.jsonl.gz"
-        self._files.fetch(files[position.file], path)
+        self.files.fetch(files[position.file], path)
         row = position.row
         with (
             PartWriter(export, directory) as part,
@@ -196,7 +195,7 @@ class Stretches:
         self, pairs: Iterable[Pair]
     ) -> Iterator[tuple[Pair, CompletionText | None, CompletionText | None]]:
         for some in groups(pairs, _PAIRS_AT_A_TIME):
-            texts = self._source.texts(
+            texts = self.source.texts(
                 id_ for pair in some for id_ in (pair.chosen_id, pair.rejected_id)
             )
             for pair in some:

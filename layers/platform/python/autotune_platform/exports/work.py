@@ -26,6 +26,7 @@ from autotune_platform.exports.models import (
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.scratch import scratch_folder
 from autotune_platform.exports.stretches import LocalFile, Stretch, Stretches
+from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
@@ -36,15 +37,13 @@ _MANIFEST = "manifest.json"
 _WITHOUT_FILES: tuple[ExportState, ...] = ("failed", "canceled")
 
 
+@part
 class ExportWork:
     """Does as much of an export as there is time for."""
 
-    def __init__(
-        self, *, repository: ExportRepository, files: ExportFiles, stretches: Stretches
-    ) -> None:
-        self._repository = repository
-        self._files = files
-        self._stretches = stretches
+    repository: ExportRepository
+    files: ExportFiles
+    stretches: Stretches
 
     def go_on(self, export_id: str, *, drive: int, seconds_left: Callable[[], float]) -> bool:
         """Do stretch after stretch; return whether there is nothing left to do for this drive."""
@@ -76,7 +75,7 @@ class ExportWork:
         while (export := self._open(export_id, drive)) is not None:
             changes = {"state": "failed", "error_code": error_code, "limit": limit}
             failed = export.model_copy(update=changes)
-            if self._repository.replace(export, failed):
+            if self.repository.replace(export, failed):
                 logger.info("export failed", export_id=export_id, code=error_code)
         self._tidy(export_id, drive)
 
@@ -86,20 +85,20 @@ class ExportWork:
         Whoever did that may have been killed before its files were gone, or have looked before the
         last step's upload; every retry comes here again.
         """
-        export = self._repository.get(export_id)
+        export = self.repository.get(export_id)
         if export is not None and export.drive == drive and export.state in _WITHOUT_FILES:
-            self._files.delete_all(export)
+            self.files.delete_all(export)
 
     def _begin(self, export_id: str, drive: int, seconds: float) -> None:
         """Tell the sweeper by when this step will have been heard of."""
         due_at = datetime.now(UTC) + timedelta(seconds=seconds) + START_WITHIN
         while (export := self._open(export_id, drive)) is not None:
             begun = export.model_copy(update={"state": "running", "due_at": due_at})
-            if self._repository.replace(export, begun):
+            if self.repository.replace(export, begun):
                 return
 
     def _open(self, export_id: str, drive: int) -> Export | None:
-        export = self._repository.get(export_id)
+        export = self.repository.get(export_id)
         if export is None or not export.is_open or export.drive != drive:
             return None
         return export
@@ -109,13 +108,13 @@ class ExportWork:
             self._finish(export, directory)
             return
         try:
-            stretch = self._stretches.do(export, directory, has_time)
+            stretch = self.stretches.do(export, directory, has_time)
         except ExportTooLargeError as error:
             logger.info("export too large", export_id=export.id, reason=str(error))
             self.fail(export.id, drive=export.drive, error_code="too_large", limit=error.limit)
             return
         stored = [(file.kind, self._store(export, file)) for file in stretch.files]
-        if not self._repository.advance(
+        if not self.repository.advance(
             export, _after(export, stretch), files=stored, summary=stretch.summary
         ):
             self._drop(file for _, file in stored)
@@ -123,13 +122,13 @@ class ExportWork:
     def _finish(self, export: Export, directory: Path) -> None:
         manifest = manifest_of(
             export,
-            parts=self._repository.files(export, "part"),
-            summaries=self._repository.summaries(export),
+            parts=self.repository.files(export, "part"),
+            summaries=self.repository.summaries(export),
         )
         path = directory / _MANIFEST
         told = manifest.model_dump(mode="json", by_alias=True, exclude_none=True)
         path.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-        stored = self._files.store(
+        stored = self.files.store(
             export,
             path,
             name=_MANIFEST,
@@ -141,13 +140,13 @@ class ExportWork:
             "manifest": stored,
             "completed_at": datetime.now(UTC),
         }
-        if self._repository.replace(export, export.model_copy(update=completed)):
+        if self.repository.replace(export, export.model_copy(update=completed)):
             logger.info("export completed", export_id=export.id, records=export.records)
         else:
             self._drop([stored])
 
     def _store(self, export: Export, file: LocalFile) -> StoredFile:
-        return self._files.store(
+        return self.files.store(
             export,
             file.path,
             name=file.path.name,
@@ -158,7 +157,7 @@ class ExportWork:
     def _drop(self, files: Iterable[StoredFile]) -> None:
         """Delete what a stretch stored that somebody else did, or that is no longer wanted."""
         for file in files:
-            self._files.delete(file)
+            self.files.delete(file)
 
 
 def _after(export: Export, stretch: Stretch) -> Export:

@@ -14,6 +14,7 @@ from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
@@ -33,19 +34,19 @@ class ProbeReport(FrozenModel):
     left: int = 0
 
 
+@part
 class GraderProbing:
     """Asks graders for their health and has their status follow.
 
     A probe is never repeated here: that a status changes only after several in a row is the retry.
     """
 
-    def __init__(self, *, graders: GraderService, gateway: GraderGateway) -> None:
-        self._graders = graders
-        self._gateway = gateway
+    graders: GraderService
+    gateway: GraderGateway
 
     def probe(self, shard: int, *, seconds_left: Callable[[], float]) -> ProbeReport:
         """Probe every grader of a shard that there is time for, the longest unprobed first."""
-        waiting = sorted(self._graders.probed(shard), key=lambda health: health.updated_at)
+        waiting = sorted(self.graders.probed(shard), key=lambda health: health.updated_at)
 
         def probed(health: Health) -> _Result:
             if seconds_left() < _SECONDS_FOR_ONE:
@@ -65,10 +66,10 @@ class GraderProbing:
         return ProbeReport(probed=len(results) - left, changed=results.count("changed"), left=left)
 
     def _probe(self, health: Health) -> _Result:
-        usable = self._graders.get_usable(health.grader_id)
+        usable = self.graders.get_usable(health.grader_id)
         if usable is None:
             return "probed"  # deleted since the shard was read
-        found = ask_health(self._gateway, usable, timeout_seconds=_CALL_SECONDS)
+        found = ask_health(self.gateway, usable, timeout_seconds=_CALL_SECONDS)
         probe = Probe(
             probed_at=datetime.now(UTC),
             outcome=found.outcome,
@@ -76,7 +77,7 @@ class GraderProbing:
             reason_code=found.reason_code,
         )
         before = usable.grader
-        after = self._graders.record_probe(before, health, probe)
+        after = self.graders.record_probe(before, health, probe)
         if after is None:
             logger.info("probe not counted: the grader changed", grader_id=before.id)
             return "probed"

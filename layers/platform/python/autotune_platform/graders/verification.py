@@ -10,17 +10,18 @@ from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.service import GraderService
+from autotune_platform.runtime.parts import part
 
 # Two calls have to fit into the 29 s of an API request.
 _CALL_SECONDS = 10
 
 
+@part
 class GraderVerification:
     """Asks an endpoint for its health, signed, and sees that a wrong signature is refused."""
 
-    def __init__(self, *, graders: GraderService, gateway: GraderGateway) -> None:
-        self._graders = graders
-        self._gateway = gateway
+    graders: GraderService
+    gateway: GraderGateway
 
     def verify(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
         """Try a grader; return it as it is now registered, and each check.
@@ -32,20 +33,20 @@ class GraderVerification:
         """
         if grader.kind != "http":
             return grader, []
-        usable = self._graders.usable(grader)
+        usable = self.graders.usable(grader)
         health, signed = self._check_health(usable)
         checks = [signed]
         if health is not None:
             checks += [_check_batch_size(grader, health), self._check_refusal(usable)]
         passed = health is not None and all(check.passed for check in checks)
         version = health.version if health is not None and passed else None
-        return self._graders.record_verification(grader, version=version), checks
+        return self.graders.record_verification(grader, version=version), checks
 
     def _check_health(
         self, usable: UsableGrader
     ) -> tuple[HealthResponse | None, VerificationCheck]:
         name = "signed health request is answered with a signed, healthy response"
-        found = ask_health(self._gateway, usable, timeout_seconds=_CALL_SECONDS)
+        found = ask_health(self.gateway, usable, timeout_seconds=_CALL_SECONDS)
         if found.answer is None:
             return None, VerificationCheck(name=name, passed=False, reason_code=found.reason_code)
         return found.answer, VerificationCheck(name=name, passed=True)
@@ -64,7 +65,7 @@ class GraderVerification:
             },
         }
         try:
-            self._gateway.ask(
+            self.gateway.ask(
                 usable,
                 "/score",
                 body=json.dumps(probe).encode(),

@@ -7,6 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.scoring.sweeper import BATCHES_PER_SHARD
 
@@ -23,19 +24,19 @@ class StuckBatch(FrozenModel):
     sweeps: int
 
 
+@part
 class StuckWork:
     """Finds overdue batches without touching them."""
 
-    def __init__(self, *, batches: OpenBatches, recovery: BatchRecovery) -> None:
-        self._batches = batches
-        self._recovery = recovery
+    batches: OpenBatches
+    recovery: BatchRecovery
 
     def find(self) -> list[StuckBatch]:
         """Return overdue batches that have pending completions."""
         now = datetime.now(UTC)
         found: list[StuckBatch] = []
-        for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):
-            pending = self._recovery.pending(batch)
+        for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD):
+            pending = self.recovery.pending(batch)
             if pending:
                 found.append(
                     StuckBatch(

@@ -21,6 +21,7 @@ from autotune_platform.projections.placing import Placed, placed
 from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.projections.tallies import TallyRepository
 from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import attempts
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.models import Verdict
@@ -33,27 +34,17 @@ from autotune_platform.webhooks.publisher import EventPublisher
 _ATTEMPTS = 10
 
 
+@part
 class VerdictProjection:
     """Tells of verdicts and counts them, each once."""
 
-    def __init__(
-        self,
-        *,
-        completions: CompletionService,
-        verdicts: VerdictService,
-        tallies: TallyRepository,
-        panels: PanelRecords,
-        statistics: GraderStatistics,
-        publisher: EventPublisher,
-        audit: DecisionAudit,
-    ) -> None:
-        self._audit = audit
-        self._completions = completions
-        self._verdicts = verdicts
-        self._tallies = tallies
-        self._panels = panels
-        self._statistics = statistics
-        self._publisher = publisher
+    completions: CompletionService
+    verdicts: VerdictService
+    tallies: TallyRepository
+    panels: PanelRecords
+    statistics: GraderStatistics
+    publisher: EventPublisher
+    audit: DecisionAudit
 
     def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Project what records of the table's stream tell of verdicts and opinions; skip the rest.
@@ -84,17 +75,17 @@ class VerdictProjection:
         Raises:
             UnavailableError: others kept counting the same batch; do it again.
         """
-        tally = self._tallies.get_many([batch.id])[batch.id]
+        tally = self.tallies.get_many([batch.id])[batch.id]
         self.project(self._opinions_in(batch))
         if tally.size == batch.size:
-            self._publisher.publish([batch_completed(batch, tally)])
+            self.publisher.publish([batch_completed(batch, tally)])
         else:
-            self.project(self._verdicts.find_many(batch.verdict_keys).values())
+            self.project(self.verdicts.find_many(batch.verdict_keys).values())
 
     def _opinions_in(self, batch: Batch) -> list[Verdict]:
         """Return what members of panels said of a batch's completions."""
-        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
-        found = self._verdicts.opinions_of(
+        panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
+        found = self.verdicts.opinions_of(
             (completion_id, panels[grader_id])
             for completion_id, grader_id, _ in batch.verdict_keys
             if grader_id in panels
@@ -102,15 +93,15 @@ class VerdictProjection:
         return [opinion for opinions in found.values() for opinion in opinions]
 
     def _project(self, verdicts: Sequence[Verdict]) -> None:
-        batches = self._completions.batches({verdict.batch_id for verdict in verdicts})
-        panels = self._panels.get_many(one.panel_id for one in verdicts if one.panel_id)
+        batches = self.completions.batches({verdict.batch_id for verdict in verdicts})
+        panels = self.panels.get_many(one.panel_id for one in verdicts if one.panel_id)
         self._count(placed(verdicts, batches, panels), batches)
 
     def _count(self, due: Mapping[str, Placed], batches: Mapping[str, Batch]) -> None:
         """Tell of what is not counted yet, and count it."""
         told: set[str] = set()
         for _ in attempts(_ATTEMPTS):
-            before = self._tallies.get_many(due)
+            before = self.tallies.get_many(due)
             new = {id_: some.without_counted(before[id_]) for id_, some in due.items()}
             uncounted = [verdict for some in new.values() for verdict in some.all]
             after = {
@@ -125,16 +116,16 @@ class VerdictProjection:
                 if event.id not in told
             ]
             if events:
-                self._publisher.publish(events)
+                self.publisher.publish(events)
                 told |= {event.id for event in events}
             if not uncounted:
                 return
             changes = [(before[id_], after[id_]) for id_, some in new.items() if some.all]
             additions = [
-                *self._statistics.additions(uncounted),
-                *self._audit.additions(uncounted, after),
+                *self.statistics.additions(uncounted),
+                *self.audit.additions(uncounted, after),
             ]
-            if self._tallies.advance(changes, additions):
+            if self.tallies.advance(changes, additions):
                 return
         raise UnavailableError("others count the same verdicts", retry_after_seconds=1)
 

@@ -11,11 +11,13 @@ from autotune_platform.access.models import Caller, Key
 from autotune_platform.access.service import AccessService
 from autotune_platform.reviews.links import ReviewLinks
 from autotune_platform.runtime.errors import UnauthenticatedError
+from autotune_platform.runtime.parts import part
 
 _SESSION = re.compile(r"[A-Za-z0-9]{8,40}")
 _NAME_DIGITS = 32
 
 
+@part
 class ReviewCallers:
     """Takes a link's token where a request carries one, and else the signature of a key.
 
@@ -23,13 +25,12 @@ class ReviewCallers:
     reviews, or to one review where it opens only that.
     """
 
-    def __init__(self, *, keys: AccessService, links: ReviewLinks) -> None:
-        self._keys = keys
-        self._links = links
+    keys: AccessService
+    links: ReviewLinks
 
     def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
         """Return the key that a request says it is signed with; None of one that brings a link."""
-        return None if "authorization" in headers else self._keys.claimed_key(headers)
+        return None if "authorization" in headers else self.keys.claimed_key(headers)
 
     def authenticate(
         self,
@@ -50,7 +51,7 @@ class ReviewCallers:
         """
         if "authorization" in headers:
             return self._bearer(headers)
-        return self._keys.authenticate(
+        return self.keys.authenticate(
             key, headers, method=method, path=path, query=query, body=body
         )
 
@@ -58,7 +59,7 @@ class ReviewCallers:
         scheme, _, token = headers["authorization"].partition(" ")
         if scheme.lower() != "bearer":
             raise UnauthenticatedError("authorization must be Bearer, with the token of a link")
-        payload = self._links.read(token.strip())
+        payload = self.links.read(token.strip())
         reviewer_id = payload.reviewer_id
         if payload.shared:
             session = headers.get(REVIEWER_SESSION_HEADER, "")

@@ -6,15 +6,16 @@ from autotune_platform.access.models import Caller
 from autotune_platform.judging.human.models import Review
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime.errors import ReviewAssignedError, ReviewClosedError, ReviewHeldError
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.service import VerdictService
 
 
+@part
 class ReviewConditions:
     """Refuses, in words that a reviewer understands, and names nobody to others."""
 
-    def __init__(self, *, records: ReviewRecords, verdicts: VerdictService) -> None:
-        self._records = records
-        self._verdicts = verdicts
+    records: ReviewRecords
+    verdicts: VerdictService
 
     def require_free(self, review: Review, caller: Caller, now: datetime) -> None:
         """See that a review is open, held by nobody else and meant for nobody else.
@@ -37,7 +38,7 @@ class ReviewConditions:
         """
         if review.state == "open" and self._is_decided(review):
             withdrawn = review.after(state="withdrawn", lease=None)
-            if self._records.change(review, withdrawn):
+            if self.records.change(review, withdrawn):
                 review = withdrawn
         match review.state:
             case "open":
@@ -51,4 +52,4 @@ class ReviewConditions:
         raise ReviewClosedError(detail, state=review.state)
 
     def _is_decided(self, review: Review) -> bool:
-        return self._verdicts.first(review.completion_id) is not None
+        return self.verdicts.first(review.completion_id) is not None

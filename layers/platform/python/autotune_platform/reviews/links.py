@@ -19,6 +19,7 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.judging.human.models import ReviewSummary
 from autotune_platform.runtime.errors import LinkExpiredError, UnauthenticatedError
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.parts import part
 
 ANYONE = "anyone"
 """Stands for whoever opens the link of a notification; each browser is a reviewer of its own."""
@@ -46,6 +47,7 @@ class LinkPayload(FrozenModel):
     expires_at: int = Field(alias="e")
 
 
+@part
 class ReviewLinks:
     """Signs links and reads them.
 
@@ -53,13 +55,12 @@ class ReviewLinks:
         base_url: what ``/review`` hangs below, without a slash at its end.
     """
 
-    def __init__(self, *, secrets: DerivedSecrets, base_url: str) -> None:
-        self._secrets = secrets
-        self._base_url = base_url
+    secrets: DerivedSecrets
+    base_url: str
 
     def url(self, payload: LinkPayload) -> str:
         """Return the address of the page, with the token that opens it."""
-        return f"{self._base_url}/review#{self.token(payload)}"
+        return f"{self.base_url}/review#{self.token(payload)}"
 
     def token(self, payload: LinkPayload) -> str:
         """Return the token that says what ``payload`` says."""
@@ -106,7 +107,7 @@ class ReviewLinks:
     def _mac(self, said: str) -> bytes:
         # One secret for all organisations: a forged token costs no call of KMS for each that it
         # makes up, and the organisation is part of what is signed.
-        secret = self._secrets.derive("review-link", "links", 1)
+        secret = self.secrets.derive("review-link", "links", 1)
         return hmac.digest(bytes.fromhex(secret), _SIGNED + said.encode(), hashlib.sha256)
 
 

@@ -12,18 +12,17 @@ from autotune_platform.judging.human.records import review_in
 from autotune_platform.reviews.events import review_requested
 from autotune_platform.reviews.links import ReviewLinks
 from autotune_platform.reviews.topic import ReviewTopic
+from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.publisher import EventPublisher
 
 
+@part
 class ReviewProjection:
     """Tells of reviews that are asked for."""
 
-    def __init__(
-        self, *, links: ReviewLinks, publisher: EventPublisher, topic: ReviewTopic
-    ) -> None:
-        self._links = links
-        self._publisher = publisher
-        self._topic = topic
+    links: ReviewLinks
+    publisher: EventPublisher
+    topic: ReviewTopic
 
     def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Tell of the reviews that records of the table's stream bring, and of no other items.
@@ -33,10 +32,10 @@ class ReviewProjection:
         """
         found = (review_in(record) for record in records)
         events = [
-            review_requested(review, link=self._links.of_review(review))
+            review_requested(review, link=self.links.of_review(review))
             for review in found
             if review is not None
         ]
-        self._publisher.publish(events)
+        self.publisher.publish(events)
         for event in events:
-            self._topic.publish(event)
+            self.topic.publish(event)

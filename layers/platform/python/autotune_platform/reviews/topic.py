@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import event_body
 
@@ -9,18 +10,18 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
 
 
+@part
 class ReviewTopic:
     """Publishes events to whoever subscribed in the account that the platform runs in."""
 
-    def __init__(self, *, arn: str, sns: "SNSClient") -> None:
-        self._arn = arn
-        self._sns = sns
+    arn: str
+    sns: "SNSClient"
 
     def publish(self, event: Event) -> None:
         """Send what webhooks are sent; subscribers filter by organisation and type."""
         attributes = {"organizationId": event.organization_id, "eventType": event.type}
-        self._sns.publish(
-            TopicArn=self._arn,
+        self.sns.publish(
+            TopicArn=self.arn,
             Message=event_body(event),
             MessageAttributes={
                 name: {"DataType": "String", "StringValue": value}

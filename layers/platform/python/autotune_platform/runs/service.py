@@ -9,6 +9,7 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.runs.models import ENDS, Run, RunStanding, RunSummary
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.service import VerdictService
 
@@ -21,19 +22,13 @@ class CountedRun:
     counts: VerdictCounts
 
 
+@part
 class RunService:
     """Reads runs of the caller's organisation, and cancels what is pending in one."""
 
-    def __init__(
-        self,
-        *,
-        repository: RunRepository,
-        completions: CompletionService,
-        verdicts: VerdictService,
-    ) -> None:
-        self._repository = repository
-        self._completions = completions
-        self._verdicts = verdicts
+    repository: RunRepository
+    completions: CompletionService
+    verdicts: VerdictService
 
     def get(self, caller: Caller, run_id: str) -> CountedRun:
         """Return a run as it stands.
@@ -54,7 +49,7 @@ class RunService:
         self, caller: Caller, *, state: RunState | None, limit: int, next_token: str | None
     ) -> tuple[list[RunSummary], str | None]:
         """Return a page of the organisation's runs, the youngest first within each state."""
-        return self._repository.of_organization(
+        return self.repository.of_organization(
             caller.organization_id, state=state, limit=limit, next_token=next_token
         )
 
@@ -72,22 +67,22 @@ class RunService:
         if pending:
             # Marked first: the round that finds nothing left must not note that all was graded.
             self._end(caller, run, "canceled")
-            self._completions.cancel_all(pending)
+            self.completions.cancel_all(pending)
         return self.get(caller, run_id)
 
     def _find(self, caller: Caller, run_id: str) -> Run:
-        run = self._repository.get(run_id)
+        run = self.repository.get(run_id)
         if run is None or run.organization_id != caller.organization_id:
             raise NotFoundError(f"no run {run_id}")
         return run
 
     def _end(self, caller: Caller, run: Run, state: RunState) -> Run:
         ended = RunStanding.ended(state, step="done", attempt=run.attempt)
-        self._repository.change(run.id, caller.organization_id, ended)
+        self.repository.change(run.id, caller.organization_id, ended)
         return self._find(caller, run.id)
 
     def _verdicts_of(self, run: Run) -> dict[str, Verdict]:
-        return self._verdicts.of_run(run.completion_ids, run)
+        return self.verdicts.of_run(run.completion_ids, run)
 
 
 def _counts(run: Run, verdicts: dict[str, Verdict]) -> VerdictCounts:

@@ -15,6 +15,7 @@ from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.tokens import TaskTokens
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
@@ -31,30 +32,23 @@ class AwaitedWords(Protocol):
         ...
 
 
+@part
 class RunWaits:
     """Begins the waits of runs, and ends them."""
 
-    def __init__(
-        self,
-        *,
-        repository: RunRepository,
-        verdicts: VerdictService,
-        tokens: TaskTokens,
-        words: Sequence[AwaitedWords],
-    ) -> None:
-        self._repository = repository
-        self._verdicts = verdicts
-        self._tokens = tokens
-        self._words = words
+    repository: RunRepository
+    verdicts: VerdictService
+    tokens: TaskTokens
+    words: Sequence[AwaitedWords]
 
     def begin(self, progress: ChunkProgress, token: str) -> None:
         """Store what ends a run's wait, and end it at once where nothing is waited for any more.
 
         The word that came just before had no token to wake the run with.
         """
-        self._repository.begin_wait(progress, token)
+        self.repository.begin_wait(progress, token)
         if not self._awaits(progress):
-            self._tokens.succeed(token)
+            self.tokens.succeed(token)
 
     def wake(self, run_id: str) -> None:
         """End a run's wait where none of its completions waits any more.
@@ -63,10 +57,10 @@ class RunWaits:
         is gone cannot go on, so its run is over once all of its completions are decided.
         """
         try:
-            wait = self._repository.get_wait(run_id)
+            wait = self.repository.get_wait(run_id)
             if wait is None or self._awaits(wait.progress):
                 return
-            if not self._tokens.succeed(wait.token):
+            if not self.tokens.succeed(wait.token):
                 self._end(wait)
         except REFUSALS:
             # What was said is recorded: the run goes on when its time is up, or is driven again.
@@ -77,13 +71,13 @@ class RunWaits:
         return any(
             word.awaited(some, progress)
             for some in groups(progress.waiting_ids, _LOOKED_AT_TOGETHER)
-            for word in self._words
+            for word in self.words
         )
 
     def _end(self, wait: RunWait) -> None:
         run = wait.run
-        if self._verdicts.undecided(run.completion_ids, wait.progress):
+        if self.verdicts.undecided(run.completion_ids, wait.progress):
             return  # the sweeper drives them again
         logger.info("run ended without its execution", run_id=run.id)
         ended = RunStanding.ended("completed", step="done", attempt=run.attempt)
-        self._repository.change(run.id, run.organization_id, ended)
+        self.repository.change(run.id, run.organization_id, ended)

@@ -10,6 +10,7 @@ from autotune_platform.judging.http.callbacks import Callbacks, ProvenCall
 from autotune_platform.judging.http.calls import Call
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime.errors import ConflictError
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.deciding import Decisions
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.models import CompletionHeader, overdue
@@ -18,27 +19,17 @@ from autotune_platform.verdicts.service import VerdictService
 _NOBODY_WAITS = "nothing waits for an answer to this request any more"
 
 
+@part
 class CallbackService:
     """Takes graders' later answers, once the http judge has proven whose they are."""
 
-    def __init__(
-        self,
-        *,
-        callbacks: Callbacks,
-        batches: OpenBatches,
-        completions: CompletionService,
-        verdicts: VerdictService,
-        decisions: Decisions,
-        settling: Settling,
-        waits: RunWaits,
-    ) -> None:
-        self._callbacks = callbacks
-        self._batches = batches
-        self._completions = completions
-        self._verdicts = verdicts
-        self._decisions = decisions
-        self._settling = settling
-        self._waits = waits
+    callbacks: Callbacks
+    batches: OpenBatches
+    completions: CompletionService
+    verdicts: VerdictService
+    decisions: Decisions
+    settling: Settling
+    waits: RunWaits
 
     def prove(self, call_id: str, headers: Mapping[str, str], body: bytes) -> ProvenCall:
         """Return the call that something came about, which its grader has to have signed for it.
@@ -47,7 +38,7 @@ class CallbackService:
             RequestTooLargeError: it is over the limit of any grader's answer.
             NotFoundError: there is no such call, or this is not signed by its grader for it.
         """
-        return self._callbacks.prove(call_id, headers, body)
+        return self.callbacks.prove(call_id, headers, body)
 
     def answer(self, proven: ProvenCall, body: bytes) -> Call:
         """Take the answer to a call; the same answer again is answered as it was before.
@@ -56,29 +47,29 @@ class CallbackService:
             InvalidRequestError: it is not of the protocol; a better one may follow.
             ConflictError: it was answered otherwise, or nothing waits for an answer any more.
         """
-        judgements = self._callbacks.read(proven.call, body)
+        judgements = self.callbacks.read(proven.call, body)
         call = self._expire_if_overdue(proven.call)
         undecided = self._undecided(call)
         if call.state == "open" and undecided:
             if len(overdue(undecided.values(), datetime.now(UTC))) == len(undecided):
                 late = {id_: judgements[id_] for id_ in undecided}
-                self._decisions.decide(call, undecided, late, attempts=call.attempts)
+                self.decisions.decide(call, undecided, late, attempts=call.attempts)
                 self._go_on(call)
                 raise ConflictError("the completions' deadlines have passed; the answer is dropped")
-            recorded = self._callbacks.record(call, body)
+            recorded = self.callbacks.record(call, body)
             if recorded is not None:
                 dropped = [judgements[id_] for id_ in call.completion_ids if id_ not in undecided]
-                self._decisions.count_late(call, dropped)
+                self.decisions.count_late(call, dropped)
                 self._follow_up(recorded, proven)
                 return recorded
-            call = self._callbacks.get(call)
+            call = self.callbacks.get(call)
         if call.answer_sha256 == hashlib.sha256(body).hexdigest():
             # Whoever recorded it may have died: what is left to do is done now.
             self._follow_up(call, proven)
             return call
         if call.state == "answered":
             raise ConflictError("this request was answered before, and not with these bytes")
-        self._decisions.count_late(call, judgements.values())
+        self.decisions.count_late(call, judgements.values())
         raise ConflictError(_NOBODY_WAITS)
 
     def heartbeat(self, proven: ProvenCall, body: bytes) -> Call:
@@ -88,34 +79,34 @@ class CallbackService:
             InvalidRequestError: it is about another request.
             ConflictError: nothing waits for an answer any more.
         """
-        self._callbacks.require_heartbeat_of(proven.call, body)
-        call = self._callbacks.postpone(self._expire_if_overdue(proven.call))
+        self.callbacks.require_heartbeat_of(proven.call, body)
+        call = self.callbacks.postpone(self._expire_if_overdue(proven.call))
         if call is None or call.state != "open" or not self._undecided(call):
             raise ConflictError(_NOBODY_WAITS)
         return call
 
     def _expire_if_overdue(self, call: Call) -> Call:
         """End a call whose time is up, as the run would that waits for it."""
-        current = self._callbacks.current(call)
+        current = self.callbacks.current(call)
         if current.state == "expired" and call.state == "open":
             undecided = list(self._undecided(current))
-            self._decisions.apply(self._callbacks.expired(current, undecided, current))
+            self.decisions.apply(self.callbacks.expired(current, undecided, current))
             self._go_on(current)
         return current
 
     def _follow_up(self, call: Call, proven: ProvenCall) -> None:
         """Do what follows from a recorded answer, which nothing can lose any more."""
-        self._batches.have_looked_at(call.batch_ids)
-        for judged in self._callbacks.judged(call, proven.grader):
-            self._decisions.apply(judged)
+        self.batches.have_looked_at(call.batch_ids)
+        for judged in self.callbacks.judged(call, proven.grader):
+            self.decisions.apply(judged)
         self._go_on(call)
 
     def _undecided(self, call: Call) -> dict[str, CompletionHeader]:
-        return self._completions.headers(self._verdicts.undecided(call.completion_ids, call))
+        return self.completions.headers(self.verdicts.undecided(call.completion_ids, call))
 
     def _go_on(self, call: Call) -> None:
         """Have the panel decide whose member was asked, and wake the run that waits."""
         if call.panel_id is not None:
-            headers = self._completions.headers(call.completion_ids)
-            self._settling.settle(headers, run_id=call.run_id)
-        self._waits.wake(call.run_id)
+            headers = self.completions.headers(call.completion_ids)
+            self.settling.settle(headers, run_id=call.run_id)
+        self.waits.wake(call.run_id)

@@ -10,16 +10,17 @@ from autotune_platform.completions.models import CHUNK_COMPLETIONS, CHUNK_TEXT_B
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
 
+@part
 class DispatchService:
     """Starts a run for each chunk, merging small chunks of one grader."""
 
-    def __init__(self, *, runs: Executions, recorder: RunRecorder) -> None:
-        self._runs = runs
-        self._recorder = recorder
+    runs: Executions
+    recorder: RunRecorder
 
     def dispatch(self, messages: Mapping[str, str]) -> set[str]:
         """Start the runs of queued chunks; return the messages whose run could not be started.
@@ -41,8 +42,8 @@ class DispatchService:
             # Stored first, so that no run is under way that cannot be read. What is not started
             # goes back to its queue, and after five times to the dead letters.
             if not (
-                self._recorder.begin(progress, run_id)
-                and self._runs.try_start(run_id, progress.model_dump_json())
+                self.recorder.begin(progress, run_id)
+                and self.runs.try_start(run_id, progress.model_dump_json())
             ):
                 failed |= message_ids
         return failed

@@ -6,28 +6,21 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.service import VerdictService
 
 
+@part
 class ChunkFailure:
     """Writes ``failed`` where a run gave up, so that nothing waits for ever."""
 
-    def __init__(
-        self,
-        *,
-        completions: CompletionService,
-        verdicts: VerdictService,
-        settling: Settling,
-        waits: CallWaits,
-        recorder: RunRecorder,
-    ) -> None:
-        self._completions = completions
-        self._verdicts = verdicts
-        self._settling = settling
-        self._waits = waits
-        self._recorder = recorder
+    completions: CompletionService
+    verdicts: VerdictService
+    settling: Settling
+    waits: CallWaits
+    recorder: RunRecorder
 
     def fail(self, progress: ChunkProgress) -> ChunkProgress:
         """Write ``platform_error`` for each completion of the run that is not graded yet.
@@ -36,17 +29,17 @@ class ChunkFailure:
         or a callback goes on waiting: those need no run.
         """
         # First, because a run without pending completions counts as completed to whoever reads it.
-        self._recorder.failed(progress)
+        self.recorder.failed(progress)
         people = self._settle(progress)
         failure = Judgement(reason_code="platform_error")
-        left = self._verdicts.undecided(progress.open_ids, progress)
-        calls = self._waits.awaiting(
+        left = self.verdicts.undecided(progress.open_ids, progress)
+        calls = self.waits.awaiting(
             (id_, progress.grader_id, progress.grader_version) for id_ in left
         )
         lost = [id_ for id_ in left if id_ not in people and id_ not in calls]
-        for header in self._completions.headers(lost).values():
+        for header in self.completions.headers(lost).values():
             verdict = verdict_of(header, failure, attempts=progress.attempt)
-            self._verdicts.decide(opinion_of(verdict, progress))
+            self.verdicts.decide(opinion_of(verdict, progress))
         self._settle(progress)
         return progress.finished()
 
@@ -54,5 +47,5 @@ class ChunkFailure:
         """Have the panel decide what it can; return what waits for a person."""
         if progress.panel_id is None:
             return ()
-        headers = self._completions.headers(progress.open_ids)
-        return self._settling.settle(headers, run_id=None)
+        headers = self.completions.headers(progress.open_ids)
+        return self.settling.settle(headers, run_id=None)

@@ -10,6 +10,7 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader
@@ -26,25 +27,16 @@ class _Member:
     panel_id: str
 
 
+@part
 class BatchRecovery:
     """Finds what is lost of overdue batches, and drives it again or ends it."""
 
-    def __init__(
-        self,
-        *,
-        batches: OpenBatches,
-        completions: CompletionService,
-        queues: ChunkQueues,
-        verdicts: VerdictService,
-        panels: PanelRecords,
-        settling: Settling,
-    ) -> None:
-        self._batches = batches
-        self._completions = completions
-        self._queues = queues
-        self._verdicts = verdicts
-        self._panels = panels
-        self._settling = settling
+    batches: OpenBatches
+    completions: CompletionService
+    queues: ChunkQueues
+    verdicts: VerdictService
+    panels: PanelRecords
+    settling: Settling
 
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
         """Decide what panels can decide; return what is lost, and until when people are waited for.
@@ -52,17 +44,17 @@ class BatchRecovery:
         What a person was asked is not lost: driving it again would change nothing.
         """
         pending = self.pending(batch)
-        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         judged = {id_ for id_, grader_id, _ in batch.verdict_keys if grader_id in panels}
         judged.intersection_update(pending)
         if not judged:
             return pending, {}
-        awaiting = self._settling.settle(self._headers(batch, judged), run_id=None)
+        awaiting = self.settling.settle(self._headers(batch, judged), run_id=None)
         return [id_ for id_ in self.pending(batch) if id_ not in awaiting], awaiting
 
     def pending(self, batch: Batch) -> list[str]:
         """Return the completions of a batch that have no verdict."""
-        decided = self._verdicts.find_many(batch.verdict_keys)
+        decided = self.verdicts.find_many(batch.verdict_keys)
         return [
             completion_id for completion_id in batch.completion_ids if completion_id not in decided
         ]
@@ -74,10 +66,10 @@ class BatchRecovery:
 
         Each is told as completion, grader and its version: of a panel, members without an opinion.
         """
-        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         keys = {key[0]: key for key in batch.verdict_keys}
         judged = {id_: panels[keys[id_][1]] for id_ in pending if keys[id_][1] in panels}
-        opinions = self._verdicts.opinions_of(judged.items()) if judged else {}
+        opinions = self.verdicts.opinions_of(judged.items()) if judged else {}
         given = {
             (one.completion_id, one.grader_id, one.grader_version)
             for some in opinions.values()
@@ -96,17 +88,17 @@ class BatchRecovery:
 
         Every member of a panel is asked: those that have given their opinion are not called.
         """
-        if not self._batches.claim(batch, due_at=due_at):
+        if not self.batches.claim(batch, due_at=due_at):
             return False
         # Without their text they cannot be judged, and what expires has its deadline by then.
         now = datetime.now(UTC)
         headers = batch.headers(pending)
         expired = [id_ for id_ in pending if (headers[id_].expires_at or _NEVER) <= now]
         self._decide(batch, expired, "deadline_exceeded")
-        stored = self._completions.load(id_ for id_ in pending if id_ not in expired).values()
-        panels = self._panels.get_many(completion.grader_id for completion in stored)
+        stored = self.completions.load(id_ for id_ in pending if id_ not in expired).values()
+        panels = self.panels.get_many(completion.grader_id for completion in stored)
         chunks = chunks_of(stored, panels, generation=batch.sweeps + 1)
-        self._queues.send(chunks, batch.priority)
+        self.queues.send(chunks, batch.priority)
         return True
 
     def fail(self, batch: Batch, pending: Sequence[str]) -> None:
@@ -114,7 +106,7 @@ class BatchRecovery:
 
         A panel decides without the opinions that are missing then.
         """
-        panels = self._panels.get_many(segment.grader_id for segment in batch.segments)
+        panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         headers = self._headers(batch, pending)
         missing = self.unanswered(batch, pending)
         judged = {id_: one for id_, one in headers.items() if one.grader_id in panels}
@@ -122,14 +114,14 @@ class BatchRecovery:
         for completion_id, header in judged.items():
             for _, grader_id, version in missing[completion_id]:
                 member = _Member(grader_id, version, panel_id=header.grader_id)
-                self._verdicts.decide(opinion_of(verdict_of(header, failure), member))
-        self._settling.settle(judged, run_id=None)
+                self.verdicts.decide(opinion_of(verdict_of(header, failure), member))
+        self.settling.settle(judged, run_id=None)
         self._decide(batch, [id_ for id_ in pending if id_ not in judged], "platform_error")
 
     def _decide(self, batch: Batch, pending: Sequence[str], reason_code: ReasonCode) -> None:
         failure = Judgement(reason_code=reason_code)
         for header in self._headers(batch, pending).values():
-            self._verdicts.decide(verdict_of(header, failure))
+            self.verdicts.decide(verdict_of(header, failure))
 
     def _headers(
         self, batch: Batch, completion_ids: Collection[str]
@@ -137,5 +129,5 @@ class BatchRecovery:
         """Return what is known; an item that expired is gone, and with it the model's name."""
         return {
             **batch.headers(sorted(completion_ids)),
-            **self._completions.headers(completion_ids),
+            **self.completions.headers(completion_ids),
         }

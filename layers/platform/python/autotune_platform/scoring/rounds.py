@@ -12,6 +12,7 @@ from autotune_platform.judging.judge import Awaited, Judged, Remainder, Round
 from autotune_platform.judging.judges import Judges
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.deciding import Decisions
 from autotune_platform.scoring.resolving import Settling
 from autotune_platform.verdicts.judgements import Judgement
@@ -26,29 +27,18 @@ _LONGEST_UNSWEPT_SECONDS = 3_600
 LeftT = TypeVar("LeftT")
 
 
+@part
 class ChunkGrading:
     """Grades the completions of a run that have no verdict yet."""
 
-    def __init__(
-        self,
-        *,
-        batches: OpenBatches,
-        completions: CompletionService,
-        verdicts: VerdictService,
-        graders: GraderDirectory,
-        judges: Judges,
-        settling: Settling,
-        recorder: RunRecorder,
-        decisions: Decisions,
-    ) -> None:
-        self._batches = batches
-        self._completions = completions
-        self._verdicts = verdicts
-        self._graders = graders
-        self._judges = judges
-        self._settling = settling
-        self._recorder = recorder
-        self._decisions = decisions
+    batches: OpenBatches
+    completions: CompletionService
+    verdicts: VerdictService
+    graders: GraderDirectory
+    judges: Judges
+    settling: Settling
+    recorder: RunRecorder
+    decisions: Decisions
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
         """Do one round; return what is left and how long to wait for the next.
@@ -64,7 +54,7 @@ class ChunkGrading:
         if progress.panel_id is not None:
             left = self._settle(progress, left)
         left = left.model_copy(update={"rounds": progress.rounds + 1})
-        self._recorder.after_round(left)
+        self.recorder.after_round(left)
         return left
 
     def _settle(self, progress: ChunkProgress, left: ChunkProgress) -> ChunkProgress:
@@ -74,18 +64,18 @@ class ChunkGrading:
         """
         still_open = set(left.open_ids)
         graded = [id_ for id_ in progress.open_ids if id_ not in still_open]
-        people = self._settling.settle(self._completions.headers(graded), run_id=progress.run_id)
+        people = self.settling.settle(self.completions.headers(graded), run_id=progress.run_id)
         return left.also_waiting_for_people(people)
 
     def _do_round(
         self, progress: ChunkProgress, seconds_left: Callable[[], float]
     ) -> ChunkProgress:
-        usable = self._graders.get_usable(progress.grader_id)
-        undecided = self._verdicts.undecided(progress.due_ids, progress)
+        usable = self.graders.get_usable(progress.grader_id)
+        undecided = self.verdicts.undecided(progress.due_ids, progress)
         if usable is None:
             self._fail(progress, [*undecided, *progress.delayed_ids], "grader_missing")
             return progress.finished()
-        judge = self._judges.of(usable.grader)
+        judge = self.judges.of(usable.grader)
         round_ = Round(
             asker=progress,
             usable=usable,
@@ -96,7 +86,7 @@ class ChunkGrading:
         resumed = self._store(judge.resume(round_, undecided), {})
         waits, headers = self._keep_waiting(progress, resumed.waiting)
 
-        stored = self._completions.load(resumed.unasked)
+        stored = self.completions.load(resumed.unasked)
         self._fail_without_text(progress, [id_ for id_ in resumed.unasked if id_ not in stored])
         late = overdue(stored.values(), datetime.now(UTC))
         self._fail(progress, late, "deadline_exceeded", attempts=progress.attempt)
@@ -110,7 +100,7 @@ class ChunkGrading:
         }
         left = left.waiting_for(waits)
         unknown = [id_ for id_ in left.unfinished_ids if id_ not in stored]
-        headers = {**stored, **headers, **self._completions.headers(unknown)}
+        headers = {**stored, **headers, **self.completions.headers(unknown)}
         left = self._without_late(left, headers)
         self._postpone_sweeps(left, headers)
         return left
@@ -133,7 +123,7 @@ class ChunkGrading:
                 left: LeftT = end.value
                 return left
             try:
-                self._decisions.apply(judged, known)
+                self.decisions.apply(judged, known)
             except Exception as error:  # noqa: BLE001 - raised at the end
                 errors.append(error)
 
@@ -141,7 +131,7 @@ class ChunkGrading:
         self, progress: ChunkProgress, waiting: Mapping[str, Awaited]
     ) -> tuple[dict[str, datetime], Mapping[str, CompletionHeader]]:
         """Fail what is out of time; return until when the others wait, and their headers."""
-        headers = self._completions.headers(waiting)
+        headers = self.completions.headers(waiting)
         late = overdue(headers.values(), datetime.now(UTC))
         self._fail_late(progress, headers, {id_: waiting[id_].attempts for id_ in late})
         waits = {
@@ -159,7 +149,7 @@ class ChunkGrading:
     ) -> None:
         failure = Judgement(reason_code="deadline_exceeded")
         for id_, made in attempts.items():
-            self._decisions.decide(progress, headers, {id_: failure}, attempts=made)
+            self.decisions.decide(progress, headers, {id_: failure}, attempts=made)
 
     def _after(
         self,
@@ -173,7 +163,7 @@ class ChunkGrading:
             judgements = {
                 id_: Judgement(reason_code=failure.reason_code) for id_, failure in failed.items()
             }
-            self._decisions.decide(progress, headers, judgements, attempts=MAX_ATTEMPTS)
+            self.decisions.decide(progress, headers, judgements, attempts=MAX_ATTEMPTS)
             failed = {}
         return progress.after_round(
             untried=list(remainder.untried),
@@ -191,9 +181,9 @@ class ChunkGrading:
         """
         sleeping = {headers[id_].batch_id for id_ in left.unfinished_ids if id_ in headers}
         waiting = {headers[id_].batch_id for id_ in left.waiting_ids if id_ in headers}
-        self._batches.let_sleep(sleeping, seconds=left.sleep_seconds)
+        self.batches.let_sleep(sleeping, seconds=left.sleep_seconds)
         seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
-        self._batches.have_looked_at(waiting - sleeping, in_seconds=seconds)
+        self.batches.have_looked_at(waiting - sleeping, in_seconds=seconds)
 
     def _without_late(
         self, left: ChunkProgress, headers: Mapping[str, CompletionHeader]
@@ -208,7 +198,7 @@ class ChunkGrading:
 
     def _fail_without_text(self, progress: ChunkProgress, completion_ids: Sequence[str]) -> None:
         """End what has no text: it expired, or is gone although nobody deleted it."""
-        headers = self._completions.headers(completion_ids)
+        headers = self.completions.headers(completion_ids)
         expired = overdue(headers.values(), datetime.now(UTC))
         self._fail(progress, expired, "deadline_exceeded", attempts=progress.attempt)
         lost = [id_ for id_ in headers if id_ not in expired]
@@ -225,8 +215,8 @@ class ChunkGrading:
         if not completion_ids:
             return
         failure = Judgement(reason_code=reason_code)
-        headers = self._completions.headers(completion_ids)
-        self._decisions.decide(
+        headers = self.completions.headers(completion_ids)
+        self.decisions.decide(
             progress,
             headers,
             dict.fromkeys(headers, failure),

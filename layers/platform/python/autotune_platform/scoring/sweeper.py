@@ -25,6 +25,7 @@ from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.recovery import BatchRecovery
 
 logger = Logger()
@@ -51,36 +52,28 @@ class SweepReport(FrozenModel):
     postponed: int = 0
 
 
+@part
 class Sweeper:
     """Looks after open batches whose time has come."""
 
-    def __init__(
-        self,
-        *,
-        batches: OpenBatches,
-        recovery: BatchRecovery,
-        queues: ChunkQueues,
-        waits: CallWaits,
-        projection: VerdictProjection,
-    ) -> None:
-        self._batches = batches
-        self._recovery = recovery
-        self._queues = queues
-        self._waits = waits
-        self._projection = projection
+    batches: OpenBatches
+    recovery: BatchRecovery
+    queues: ChunkQueues
+    waits: CallWaits
+    projection: VerdictProjection
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
         """Look after every overdue batch that there is time for."""
         done: Counter[Outcome] = Counter()
         now = datetime.now(UTC)
-        backlog = cache(self._queues.backlog)
+        backlog = cache(self.queues.backlog)
         for batch in self._overdue(now, seconds_left):
             try:
                 done[self._look_after(batch, now, backlog)] += 1
             except (*REFUSALS, UnavailableError):
                 # The batches behind it must not wait for what is in this one's way.
                 logger.exception("batch not looked after", batch_id=batch.id)
-                self._batches.postpone(batch.id, now + _wait(0))
+                self.batches.postpone(batch.id, now + _wait(0))
                 done["postponed"] += 1
         return SweepReport(
             closed=done["closed"],
@@ -92,7 +85,7 @@ class Sweeper:
     def _look_after(
         self, batch: Batch, now: datetime, backlog: Callable[[Priority], int]
     ) -> Outcome:
-        unjudged, people = self._recovery.examine(batch)
+        unjudged, people = self.recovery.examine(batch)
         waits = self._waits_of(batch, unjudged, now) | people
         lost = [id_ for id_ in unjudged if id_ not in waits]
         if not (lost or waits):
@@ -113,7 +106,7 @@ class Sweeper:
     ) -> Outcome:
         """Drive again what is lost, or end it where that was done often enough."""
         if batch.sweeps >= MAX_SWEEPS:
-            self._recovery.fail(batch, lost)
+            self.recovery.fail(batch, lost)
             if waits:
                 self._wait_for_words(batch, waits.values(), now)
             else:
@@ -123,7 +116,7 @@ class Sweeper:
         if backlog(batch.priority):
             # It may just be waiting its turn: driving it again would lengthen the queue.
             return self._postpone(batch, now + _wait(0))
-        if not self._recovery.drive_again(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
+        if not self.recovery.drive_again(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
             return "overtaken"
         logger.warning("batch driven again", batch_id=batch.id, completions=len(lost))
         return "driven"
@@ -135,8 +128,8 @@ class Sweeper:
 
         That is a while after they are due: the runs that wait for them end their waits first.
         """
-        unanswered = self._recovery.unanswered(batch, undecided)
-        due = self._waits.until(asked for some in unanswered.values() for asked in some)
+        unanswered = self.recovery.unanswered(batch, undecided)
+        due = self.waits.until(asked for some in unanswered.values() for asked in some)
         deadlines = {id_: one.deadline for id_, one in batch.headers(undecided).items()}
         return {
             id_: min(deadlines[id_], *(due[asked] for asked in some)) + _wait(0)
@@ -151,17 +144,17 @@ class Sweeper:
         return self._postpone(batch, first if batch.size == 1 else min(first, now + _LONGEST_WAIT))
 
     def _postpone(self, batch: Batch, until: datetime) -> Outcome:
-        self._batches.postpone(batch.id, until)
+        self.batches.postpone(batch.id, until)
         return "postponed"
 
     def _close(self, batch: Batch) -> Outcome:
         """Close a batch once all of it is told of and counted."""
-        self._projection.complete(batch)
-        self._batches.close(batch)
+        self.projection.complete(batch)
+        self.batches.close(batch)
         return "closed"
 
     def _overdue(self, now: datetime, seconds_left: Callable[[], float]) -> Iterator[Batch]:
-        for batch in self._batches.overdue(now, limit=BATCHES_PER_SHARD):
+        for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD):
             if seconds_left() < 10:
                 return
             yield batch

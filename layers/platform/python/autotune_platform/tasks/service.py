@@ -10,18 +10,19 @@ from autotune_platform.access.models import Caller
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.repository import TaskRepository
 
 _IDS_AT_A_TIME = 12
 
 
+@part
 class TaskService:
     """Keeps an organisation's tasks."""
 
-    def __init__(self, *, repository: TaskRepository, graders: GraderDirectory) -> None:
-        self._repository = repository
-        self._graders = graders
+    repository: TaskRepository
+    graders: GraderDirectory
 
     def create(self, caller: Caller, request: CreateTaskRequest) -> Task:
         """Create a task.
@@ -41,7 +42,7 @@ class TaskService:
             updated_at=now,
             **{**_every_field(request), **_named(graders)},
         )
-        self._repository.add(task)
+        self.repository.add(task)
         return task
 
     def get(self, caller: Caller, task_id: str) -> Task:
@@ -50,14 +51,14 @@ class TaskService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        task = self._repository.get(task_id)
+        task = self.repository.get(task_id)
         if task is None or task.organization_id != caller.organization_id:
             raise NotFoundError(f"no task {task_id}")
         return task
 
     def get_many(self, caller: Caller, task_ids: Iterable[str]) -> dict[str, Task]:
         """Return those of the tasks that are the organisation's, by id."""
-        tasks = self._repository.get_many(task_ids)
+        tasks = self.repository.get_many(task_ids)
         return {
             task.id: task
             for task in tasks.values()
@@ -66,7 +67,7 @@ class TaskService:
 
     def is_known(self, caller: Caller, task_id: str) -> bool:
         """Tell whether a task is or was the organisation's; of any other it takes as long."""
-        return self._repository.is_known(caller.organization_id, task_id)
+        return self.repository.is_known(caller.organization_id, task_id)
 
     def ids(self, caller: Caller, *, after: str | None = None) -> Iterator[str]:
         """Yield the ids of every task that the organisation ever had, oldest first.
@@ -74,7 +75,7 @@ class TaskService:
         A deleted one keeps its place, because what was submitted to it can still be read.
         """
         while True:
-            found = self._repository.ids(caller.organization_id, after=after, limit=_IDS_AT_A_TIME)
+            found = self.repository.ids(caller.organization_id, after=after, limit=_IDS_AT_A_TIME)
             yield from found
             if len(found) < _IDS_AT_A_TIME:
                 return
@@ -84,11 +85,11 @@ class TaskService:
         self, caller: Caller, *, limit: int, next_token: str | None
     ) -> tuple[list[Task], str | None]:
         """Return a page of the organisation's tasks, oldest first."""
-        return self._repository.list(caller.organization_id, limit=limit, next_token=next_token)
+        return self.repository.list(caller.organization_id, limit=limit, next_token=next_token)
 
     def id_after(self, organization_id: str, task_id: str | None) -> str | None:
         """Return the task behind one in the order of ids, deleted or not; None at the end."""
-        found = self._repository.ids(organization_id, after=task_id, limit=1)
+        found = self.repository.ids(organization_id, after=task_id, limit=1)
         return found[0] if found else None
 
     def update(self, caller: Caller, task_id: str, request: UpdateTaskRequest) -> Task:
@@ -109,7 +110,7 @@ class TaskService:
             changes = {"quorum": None, **changes, **_named(graders)}
         _require_attainable(request.quorum, graders or before.graders)
         after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
-        if not self._repository.replace(before, after):
+        if not self.repository.replace(before, after):
             raise ConflictError(f"task {task_id} changed at the same time; read it again")
         return after
 
@@ -119,7 +120,7 @@ class TaskService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        self._repository.delete(self.get(caller, task_id))
+        self.repository.delete(self.get(caller, task_id))
 
     def _require_graders(
         self, caller: Caller, graders: Sequence[GraderWeight], *, alone: bool
@@ -138,7 +139,7 @@ class TaskService:
 
     def _visible(self, caller: Caller, grader_id: str, field: str) -> Grader:
         try:
-            return self._graders.get_visible(caller, "organization", grader_id)
+            return self.graders.get_visible(caller, "organization", grader_id)
         except NotFoundError as error:
             raise InvalidRequestError.of_field(
                 field,

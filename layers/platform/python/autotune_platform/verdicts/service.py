@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import OfGrader, Verdict
@@ -13,57 +14,50 @@ from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
 
 
+@part
 class VerdictService:
     """Writes each verdict once, and finds it again."""
 
-    def __init__(
-        self,
-        *,
-        repository: VerdictRepository,
-        index: ScoreIndex,
-        opinions: OpinionRepository,
-        panels: PanelRecords,
-    ) -> None:
-        self._repository = repository
-        self._index = index
-        self._opinions = opinions
-        self._panels = panels
+    repository: VerdictRepository
+    index: ScoreIndex
+    opinions: OpinionRepository
+    panels: PanelRecords
 
     def decide(self, verdict: Verdict) -> bool:
         """Store a verdict, or an opinion; return False where there was one, which stands."""
         if verdict.is_opinion:
-            return self._opinions.add(verdict)
-        return self._repository.add(verdict)
+            return self.opinions.add(verdict)
+        return self.repository.add(verdict)
 
     def find(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
         """Return one grader's verdict on a completion."""
-        return self._repository.of_completion(completion_id, grader_id, version)
+        return self.repository.of_completion(completion_id, grader_id, version)
 
     def first(self, completion_id: str) -> Verdict | None:
         """Return the verdict that a completion came to first, whoever gave it."""
-        found = self._repository.all_of(completion_id) if is_id("cmp", completion_id) else []
+        found = self.repository.all_of(completion_id) if is_id("cmp", completion_id) else []
         return min(found, key=lambda verdict: verdict.decided_at, default=None)
 
     def find_many(self, completions: Iterable[tuple[str, str, str]]) -> dict[str, Verdict]:
         """Return the verdicts there are, by completion; see ``VerdictRepository``."""
-        return self._repository.of_completions(completions)
+        return self.repository.of_completions(completions)
 
     def dimensions_of(
         self, verdicts: Iterable[tuple[str, str, str]]
     ) -> dict[tuple[str, str, str], list[ScoreDimension]]:
         """Return the dimensions of those verdicts that have any; see ``VerdictRepository``."""
-        return self._repository.dimensions_of(verdicts)
+        return self.repository.dimensions_of(verdicts)
 
     def of_run(self, completion_ids: Iterable[str], run: OfGrader) -> dict[str, Verdict]:
         """Return the verdicts there are on a run's completions: the panel's where there is one."""
         grader_id, version = run.grader_id, run.grader_version
         if run.panel_id is not None:
-            grader_id, version = run.panel_id, self._panels.get(run.panel_id).version
+            grader_id, version = run.panel_id, self.panels.get(run.panel_id).version
         return self.find_many((id_, grader_id, version) for id_ in completion_ids)
 
     def opinions_of(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:
         """Return the opinions of panels' members that there are; see ``OpinionRepository``."""
-        return self._opinions.of_completions(completions)
+        return self.opinions.of_completions(completions)
 
     def undecided(self, completion_ids: Sequence[str], asker: OfGrader) -> list[str]:
         """Return those completions of a run that are still to be graded, in the same order.
@@ -74,7 +68,7 @@ class VerdictService:
         left = [id_ for id_ in completion_ids if id_ not in found]
         if asker.panel_id is None or not left:
             return left
-        found = self._opinions.of_member(left, asker.grader_id, asker.grader_version)
+        found = self.opinions.of_member(left, asker.grader_id, asker.grader_version)
         return [id_ for id_ in left if id_ not in found]
 
     def matching(
@@ -104,7 +98,7 @@ class VerdictService:
             start = ScorePosition.from_token(next_token)
             if start.task_id != task_id:
                 raise invalid_cursor()
-        found, end = self._index.page(
+        found, end = self.index.page(
             filters, start=start, limit=limit, allowance=allowance or Allowance()
         )
         return found, end.token() if end else None

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from autotune_platform.access.models import Caller
 from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.filters import ScoreFilters
@@ -12,6 +13,7 @@ from autotune_platform.verdicts.score_index import Allowance, ScorePosition
 from autotune_platform.verdicts.service import VerdictService
 
 
+@part
 class ScoreWalk:
     """Lists verdicts to the organisation that their tasks belong to.
 
@@ -19,9 +21,8 @@ class ScoreWalk:
     its place, so that one which is made or deleted meanwhile moves no other.
     """
 
-    def __init__(self, *, verdicts: VerdictService, tasks: TaskService) -> None:
-        self._verdicts = verdicts
-        self._tasks = tasks
+    verdicts: VerdictService
+    tasks: TaskService
 
     def page(
         self, caller: Caller, filters: ScoreFilters, *, limit: int, next_token: str | None
@@ -35,9 +36,9 @@ class ScoreWalk:
             InvalidRequestError: ``next_token`` is not from this list.
         """
         if filters.task_id is not None:
-            if not self._tasks.is_known(caller, filters.task_id):
+            if not self.tasks.is_known(caller, filters.task_id):
                 raise NotFoundError(f"no task {filters.task_id}")
-            return self._verdicts.matching(
+            return self.verdicts.matching(
                 filters.task_id, filters, limit=limit, next_token=next_token
             )
         allowance = Allowance()
@@ -45,7 +46,7 @@ class ScoreWalk:
         for task_id in self._task_ids(caller, next_token):
             if len(found) == limit or allowance.is_spent:
                 return found, ScorePosition(task_id).token()
-            verdicts, token = self._verdicts.matching(
+            verdicts, token = self.verdicts.matching(
                 task_id,
                 filters,
                 limit=limit - len(found),
@@ -63,7 +64,7 @@ class ScoreWalk:
         after = None
         if next_token is not None:
             after = ScorePosition.from_token(next_token).task_id
-            if not self._tasks.is_known(caller, after):
+            if not self.tasks.is_known(caller, after):
                 raise invalid_cursor()
             yield after
-        yield from self._tasks.ids(caller, after=after)
+        yield from self.tasks.ids(caller, after=after)

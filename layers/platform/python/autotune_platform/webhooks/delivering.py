@@ -11,6 +11,7 @@ from aws_lambda_powertools import Logger
 from pydantic import ValidationError
 
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import (
@@ -33,6 +34,7 @@ CALLS_AT_ONCE = 8
 _LAST_START_SECONDS = 20
 
 
+@part
 class Deliverer:
     """Sends what is due, one webhook at a time.
 
@@ -40,22 +42,12 @@ class Deliverer:
     id: twice at worst, never not at all.
     """
 
-    def __init__(
-        self,
-        *,
-        webhooks: WebhookRepository,
-        deliveries: DeliveryRepository,
-        drains: VersionedStates,
-        queue: WakeQueue,
-        sender: WebhookSender,
-        secrets: WebhookSecrets,
-    ) -> None:
-        self._webhooks = webhooks
-        self._deliveries = deliveries
-        self._drains = drains
-        self._queue = queue
-        self._sender = sender
-        self._secrets = secrets
+    webhooks: WebhookRepository
+    deliveries: DeliveryRepository
+    drains: VersionedStates
+    queue: WakeQueue
+    sender: WebhookSender
+    secrets: WebhookSecrets
 
     def drain_all(
         self, messages: Mapping[str, str], *, seconds_left: Callable[[], float]
@@ -92,26 +84,26 @@ class Deliverer:
         holder = secrets.token_hex(8)
         now = _now().timestamp()
         state = drain_key(key.webhook_id)
-        taken = self._drains.change(
+        taken = self.drains.change(
             state, Drain, now, lambda drain: drain.taken(holder, now, seconds=seconds_left())
         )
         if not taken:
             return
         next_due = self._work(key, seconds_left)
         ended = _now().timestamp()
-        wake_at = self._drains.change(
+        wake_at = self.drains.change(
             state, Drain, ended, lambda drain: drain.released(holder, ended, next_due=next_due)
         )
         if wake_at is not None:
             # Rounded up: a wake-up that comes before its delivery is due does nothing.
             delay = min(ceil(wake_at - ended), LONGEST_DELAY_SECONDS)
-            self._queue.wake([key], delay_seconds=delay)
+            self.queue.wake([key], delay_seconds=delay)
 
     def _work(self, key: WebhookKey, seconds_left: Callable[[], float]) -> float | None:
         """Do what there is to do, and return when there is more, in Unix seconds."""
         while True:
             now = _now()
-            webhook = self._webhooks.get(key)
+            webhook = self.webhooks.get(key)
             if webhook is None or webhook.status != "active":
                 done = self._end_all(key, webhook, seconds_left)
                 return None if done else now.timestamp()
@@ -119,14 +111,14 @@ class Deliverer:
             if seconds_left() < _LAST_START_SECONDS:
                 return now.timestamp()
             if not sent:
-                due = self._deliveries.next_due(key.webhook_id, after=now)
+                due = self.deliveries.next_due(key.webhook_id, after=now)
                 return due.timestamp() if due else None
 
     def _send_all(self, webhook: Webhook, now: datetime, seconds_left: Callable[[], float]) -> int:
         """Send what is due by now as far as there is time; return how much was sent."""
         sent = 0
         current: Webhook | None = webhook
-        due = self._deliveries.pending(webhook.id, until=now)
+        due = self.deliveries.pending(webhook.id, until=now)
         with ThreadPoolExecutor(CALLS_AT_ONCE) as calls:
             for some in groups(due, CALLS_AT_ONCE):
                 if current is None or current.status != "active":
@@ -134,27 +126,27 @@ class Deliverer:
                 if seconds_left() < _LAST_START_SECONDS:
                     break
                 # Once for all: what keeps derived secrets is not for several threads.
-                signed_with = self._secrets.valid(current, _now())
+                signed_with = self.secrets.valid(current, _now())
                 send = partial(self._send, current.url, signed_with)
                 attempts = list(calls.map(send, some))
                 sent += len(attempts)
                 self._note(current, attempts)
                 # Whoever disables or deletes a webhook is not sent the rest of a backlog.
-                current = self._webhooks.get(key_of(webhook))
+                current = self.webhooks.get(key_of(webhook))
         return sent
 
     def _send(self, url: str, signed_with: Sequence[str], delivery: Delivery) -> Attempt:
-        attempt = self._sender.send(
+        attempt = self.sender.send(
             url, event_id=delivery.event_id, body=delivery.body, secrets=signed_with, now=_now()
         )
-        self._deliveries.replace(delivery, after_attempt(delivery, attempt, _now()))
+        self.deliveries.replace(delivery, after_attempt(delivery, attempt, _now()))
         return attempt
 
     def _note(self, webhook: Webhook, attempts: Iterable[Attempt]) -> None:
         """Store how some attempts left a webhook: failing or not, disabled or not."""
         after = after_attempts(webhook, attempts, _now())
         # An address or status that its owner has set meanwhile was not the one that was tried.
-        stored = self._webhooks.change(webhook, after, unless_changed=("url", "status"))
+        stored = self.webhooks.change(webhook, after, unless_changed=("url", "status"))
         if stored and after.status == "disabled":
             logger.warning("webhook disabled", webhook_id=webhook.id, reason=after.disabled_reason)
 
@@ -168,12 +160,12 @@ class Deliverer:
             "last_error": "webhook_disabled" if webhook else "webhook_deleted",
         }
         with ThreadPoolExecutor(CALLS_AT_ONCE) as writes:
-            for some in groups(self._deliveries.pending(key.webhook_id), CALLS_AT_ONCE):
+            for some in groups(self.deliveries.pending(key.webhook_id), CALLS_AT_ONCE):
                 if seconds_left() < _LAST_START_SECONDS:
                     return False
                 list(
                     writes.map(
-                        lambda one: self._deliveries.replace(one, one.model_copy(update=ended)),
+                        lambda one: self.deliveries.replace(one, one.model_copy(update=ended)),
                         some,
                     )
                 )

@@ -7,6 +7,7 @@ from autotune.protocol.events import DeliveryStatus
 from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Caller
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, key_of
@@ -18,15 +19,13 @@ _MOST_EXAMINED = 1_000
 _REPLAY_ATTEMPTS = 3
 
 
+@part
 class DeliveryHistory:
     """The deliveries of an organisation's webhooks."""
 
-    def __init__(
-        self, *, webhooks: WebhookService, deliveries: DeliveryRepository, queue: WakeQueue
-    ) -> None:
-        self._webhooks = webhooks
-        self._deliveries = deliveries
-        self._queue = queue
+    webhooks: WebhookService
+    deliveries: DeliveryRepository
+    queue: WakeQueue
 
     def list(
         self,
@@ -43,9 +42,9 @@ class DeliveryHistory:
             NotFoundError: there is no such webhook, or it is another organisation's.
             InvalidRequestError: ``next_token`` is not from this list.
         """
-        webhook = self._webhooks.get(caller, webhook_id)
+        webhook = self.webhooks.get(caller, webhook_id)
         found: list[Delivery] = []
-        newest = self._deliveries.newest(
+        newest = self.deliveries.newest(
             webhook.id, after=_position(next_token), page_size=limit if status is None else 100
         )
         for examined, delivery in enumerate(islice(newest, _MOST_EXAMINED), start=1):
@@ -61,8 +60,8 @@ class DeliveryHistory:
         Raises:
             NotFoundError: there is no such webhook or delivery in the caller's organisation.
         """
-        webhook = self._webhooks.get(caller, webhook_id)
-        delivery = self._deliveries.get(webhook.id, event_id)
+        webhook = self.webhooks.get(caller, webhook_id)
+        delivery = self.deliveries.get(webhook.id, event_id)
         if delivery is None:
             raise NotFoundError(f"no delivery of {event_id} to {webhook_id}")
         return delivery
@@ -74,7 +73,7 @@ class DeliveryHistory:
             NotFoundError: there is no such webhook or delivery in the caller's organisation.
             ConflictError: the webhook is disabled, or is just being sent this event.
         """
-        webhook = self._webhooks.get(caller, webhook_id)
+        webhook = self.webhooks.get(caller, webhook_id)
         if webhook.status != "active":
             raise ConflictError(f'webhook {webhook_id} is disabled; set its status to "active"')
         anew = {
@@ -87,8 +86,8 @@ class DeliveryHistory:
         for _ in range(_REPLAY_ATTEMPTS):
             before = self.get(caller, webhook_id, event_id)
             after = before.model_copy(update={**anew, "due_at": datetime.now(UTC)})
-            if self._deliveries.replace(before, after):
-                self._queue.wake([key_of(webhook)])
+            if self.deliveries.replace(before, after):
+                self.queue.wake([key_of(webhook)])
                 return after
         raise ConflictError(f"{event_id} is just being sent to {webhook_id}; try again")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from autotune.protocol.ids import is_id
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.webhooks.models import Webhook, WebhookKey
@@ -59,12 +60,12 @@ class WebhookRepository:
         self._table.delete(_webhooks(webhook.organization_id), webhook.id)
 
 
+@part
 class WakeQueue:
     """The queue of webhooks that have something due."""
 
-    def __init__(self, *, url: str, sqs: "SQSClient") -> None:
-        self._url = url
-        self._sqs = sqs
+    url: str
+    sqs: "SQSClient"
 
     def wake(self, keys: Iterable[WebhookKey], *, delay_seconds: int = 0) -> None:
         """Have webhooks drained, after 0 to 900 seconds; twice does no harm.
@@ -81,7 +82,7 @@ class WakeQueue:
                 }
                 for index, key in enumerate(some)
             ]
-            answer = self._sqs.send_message_batch(QueueUrl=self._url, Entries=entries)
+            answer = self.sqs.send_message_batch(QueueUrl=self.url, Entries=entries)
             if answer.get("Failed"):
                 raise UnavailableError("the queue is busy", retry_after_seconds=1)
 

@@ -11,26 +11,20 @@ from autotune.protocol.webhooks import CreateWebhookRequest, UpdateWebhookReques
 from autotune_platform.access.models import Caller
 from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.models import Webhook, WebhookKey, key_of
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 from autotune_platform.webhooks.secrets import ROTATION, WebhookSecrets
 
 
+@part
 class WebhookService:
     """Keeps an organisation's webhooks."""
 
-    def __init__(
-        self,
-        *,
-        webhooks: WebhookRepository,
-        queue: WakeQueue,
-        secrets: WebhookSecrets,
-        admit_private: bool,
-    ) -> None:
-        self._webhooks = webhooks
-        self._queue = queue
-        self._secrets = secrets
-        self._admit_private = admit_private
+    webhooks: WebhookRepository
+    queue: WakeQueue
+    secrets: WebhookSecrets
+    admit_private: bool
 
     def create(self, caller: Caller, request: CreateWebhookRequest) -> tuple[Webhook, str]:
         """Create a webhook; return it and its secret.
@@ -49,14 +43,14 @@ class WebhookService:
             **_fields(request),
         )
         self._require_room(caller, taken=MAX_WEBHOOKS)
-        self._webhooks.add(webhook)
+        self.webhooks.add(webhook)
         try:
             # Others may have been created between the look and the write.
             self._require_room(caller, taken=MAX_WEBHOOKS + 1)
         except ConflictError:
-            self._webhooks.delete(webhook)
+            self.webhooks.delete(webhook)
             raise
-        return webhook, self._secrets.current(webhook)
+        return webhook, self.secrets.current(webhook)
 
     def get(self, caller: Caller, webhook_id: str) -> Webhook:
         """Return a webhook of the caller's organisation.
@@ -65,14 +59,14 @@ class WebhookService:
             NotFoundError: there is none, or it is another organisation's.
         """
         key = WebhookKey(organization_id=caller.organization_id, webhook_id=webhook_id)
-        webhook = self._webhooks.get(key)
+        webhook = self.webhooks.get(key)
         if webhook is None:
             raise NotFoundError(f"no webhook {webhook_id}")
         return webhook
 
     def list(self, caller: Caller) -> list[Webhook]:
         """Return all webhooks of the organisation, oldest first."""
-        return self._webhooks.list(caller.organization_id)
+        return self.webhooks.list(caller.organization_id)
 
     def update(self, caller: Caller, webhook_id: str, request: UpdateWebhookRequest) -> Webhook:
         """Change a webhook; a new URL, or taking it up again, forgets its failures.
@@ -94,7 +88,7 @@ class WebhookService:
         after = self._change(before, changes)
         if after.status == "disabled":
             # Its drain ends what is pending.
-            self._queue.wake([key_of(after)])
+            self.queue.wake([key_of(after)])
         return after
 
     def delete(self, caller: Caller, webhook_id: str) -> None:
@@ -104,8 +98,8 @@ class WebhookService:
             NotFoundError: there is none, or it is another organisation's.
         """
         webhook = self.get(caller, webhook_id)
-        self._webhooks.delete(webhook)
-        self._queue.wake([key_of(webhook)])
+        self.webhooks.delete(webhook)
+        self.queue.wake([key_of(webhook)])
 
     def rotate_secret(self, caller: Caller, webhook_id: str) -> tuple[Webhook, str]:
         """Give a webhook its next secret; for 24 hours the one before signs, too.
@@ -122,13 +116,13 @@ class WebhookService:
                 "previous_secret_until": datetime.now(UTC) + ROTATION,
             },
         )
-        return after, self._secrets.current(after)
+        return after, self.secrets.current(after)
 
     def _check(self, url: str) -> None:
-        check_url(url, field="url", admit_private=self._admit_private, may_have_query=True)
+        check_url(url, field="url", admit_private=self.admit_private, may_have_query=True)
 
     def _require_room(self, caller: Caller, *, taken: int) -> None:
-        count = len(self._webhooks.list(caller.organization_id))
+        count = len(self.webhooks.list(caller.organization_id))
         if count >= taken:
             raise ConflictError(
                 f"the organisation has {MAX_WEBHOOKS} webhooks; delete one first",
@@ -139,7 +133,7 @@ class WebhookService:
 
     def _change(self, before: Webhook, changes: Mapping[str, Any]) -> Webhook:
         after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
-        if not self._webhooks.change(before, after, unless_changed=["updated_at"]):
+        if not self.webhooks.change(before, after, unless_changed=["updated_at"]):
             raise ConflictError(f"webhook {before.id} changed at the same time; read it again")
         return after
 

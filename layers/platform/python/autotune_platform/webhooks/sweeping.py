@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import WebhookKey
@@ -17,15 +18,13 @@ _RESERVE_SECONDS = 10
 _WOKEN_AT_ONCE = 10
 
 
+@part
 class DeliverySweeper:
     """Finds webhooks that have something due."""
 
-    def __init__(
-        self, *, deliveries: DeliveryRepository, calls: DrainCalls, queue: WakeQueue
-    ) -> None:
-        self._deliveries = deliveries
-        self._calls = calls
-        self._queue = queue
+    deliveries: DeliveryRepository
+    calls: DrainCalls
+    queue: WakeQueue
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> int:
         """Wake every webhook with something due that there is time for; return how many.
@@ -34,13 +33,13 @@ class DeliverySweeper:
         """
         woken = 0
         for some in groups(self._due(seconds_left), _WOKEN_AT_ONCE):
-            unheard = [key for key in some if self._calls.must_send(key, _now())]
-            self._queue.wake(unheard)
+            unheard = [key for key in some if self.calls.must_send(key, _now())]
+            self.queue.wake(unheard)
             woken += len(unheard)
         return woken
 
     def _due(self, seconds_left: Callable[[], float]) -> Iterator[WebhookKey]:
-        for key in self._deliveries.webhooks_due(_now()):
+        for key in self.deliveries.webhooks_due(_now()):
             if seconds_left() < _RESERVE_SECONDS:
                 return
             yield key

@@ -23,6 +23,7 @@ from autotune_platform.runtime.errors import (
     NotFoundError,
     RequestTooLargeError,
 )
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.judgements import Judgement
 
 logger = Logger()
@@ -36,6 +37,7 @@ class ProvenCall:
     grader: Grader
 
 
+@part
 class Callbacks:
     """Proves what comes for calls, and keeps it until its verdicts are stored.
 
@@ -43,9 +45,8 @@ class Callbacks:
     the very request that it was asked.
     """
 
-    def __init__(self, *, calls: CallRepository, graders: GraderDirectory) -> None:
-        self._calls = calls
-        self._graders = graders
+    calls: CallRepository
+    graders: GraderDirectory
 
     def prove(self, call_id: str, headers: Mapping[str, str], body: bytes) -> ProvenCall:
         """Return the call that something came about, which its grader has to have signed for it.
@@ -64,8 +65,8 @@ class Callbacks:
                     actual=len(body),
                 ),
             )
-        call = self._calls.get(call_id)
-        usable = self._graders.get_usable(call.grader_id) if call else None
+        call = self.calls.get(call_id)
+        usable = self.graders.get_usable(call.grader_id) if call else None
         unknown = NotFoundError(
             "no such call, or not signed by its grader, for its request, in the last 300 s"
         )
@@ -116,25 +117,25 @@ class Callbacks:
 
     def record(self, call: Call, body: bytes) -> Call | None:
         """Store an answer that comes now; return None where the call is not open."""
-        return self._calls.record(call, body, at=datetime.now(UTC))
+        return self.calls.record(call, body, at=datetime.now(UTC))
 
     def postpone(self, call: Call) -> Call | None:
         """Put off when the next sign of life is due; return None where the call is not open."""
         if call.state != "open" or call.heartbeat_seconds is None:
             return call if call.state == "open" else None
         by = datetime.now(UTC) + timedelta(seconds=call.heartbeat_seconds)
-        return self._calls.note_heartbeat(call, by)
+        return self.calls.note_heartbeat(call, by)
 
     def get(self, call: Call) -> Call:
         """Return a call as it is stored now."""
-        return self._calls.get(call.id) or call
+        return self.calls.get(call.id) or call
 
     def current(self, call: Call) -> Call:
         """Return a call as it stands, expired where its time is up."""
         if call.state != "open" or call.until > datetime.now(UTC):
             return call
         # None where an answer or a sign of life came at this moment.
-        return self._calls.expire(call) or self.get(call)
+        return self.calls.expire(call) or self.get(call)
 
     def expired(self, call: Call, completion_ids: Sequence[str], asker: Asker) -> Judged:
         """Return that completions of an expired call have failed."""
@@ -144,7 +145,7 @@ class Callbacks:
 
     def judged(self, call: Call, grader: Grader) -> Iterator[Judged]:
         """Yield what a recorded answer says, unless its verdicts are stored."""
-        body = self._calls.answer(call)
+        body = self.calls.answer(call)
         if body is None:
             return
         answered_at = call.answered_at or call.due_at
@@ -160,7 +161,7 @@ class Callbacks:
             attempts=call.attempts,
             share_reasoning=grader.share_reasoning,
             recorded_at=answered_at,
-            stored=lambda: self._calls.forget_answer(call),
+            stored=lambda: self.calls.forget_answer(call),
         )
 
 

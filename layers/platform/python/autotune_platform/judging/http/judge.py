@@ -21,6 +21,7 @@ from autotune_platform.judging.http.hedging import Hedging
 from autotune_platform.judging.http.questions import asked_about, packs_of, question
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.judge import Awaited, Failure, Judged, Remainder, Resumed, Round
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.judgements import Judgement
 
 logger = Logger()
@@ -31,6 +32,7 @@ CALL_TIMEOUT_SECONDS = 30
 _CONCURRENT_CALLS = 8
 
 
+@part
 class HttpJudge:
     """Asks graders over HTTP.
 
@@ -38,20 +40,11 @@ class HttpJudge:
         api_url: where graders find their callbacks.
     """
 
-    def __init__(
-        self,
-        *,
-        gateway: GraderGateway,
-        admission: Admission,
-        calls: CallRepository,
-        callbacks: Callbacks,
-        api_url: str,
-    ) -> None:
-        self._gateway = gateway
-        self._admission = admission
-        self._calls = calls
-        self._callbacks = callbacks
-        self._api_url = api_url
+    gateway: GraderGateway
+    admission: Admission
+    calls: CallRepository
+    callbacks: Callbacks
+    api_url: str
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield answers that were recorded, and failures for calls that expired.
@@ -61,21 +54,21 @@ class HttpJudge:
         if not (round_.grader.capabilities.supports_async or round_.is_resumed):
             return Resumed(unasked=undecided)
         asker = round_.asker
-        found = self._calls.awaited(
+        found = self.calls.awaited(
             (id_, asker.grader_id, asker.grader_version) for id_ in undecided
         )
         asked = {id_: call for (id_, *_), call in found.items()}
         waiting: dict[str, Awaited] = {}
         for call in {call.id: call for call in asked.values()}.values():
             of_call = [id_ for id_, one in asked.items() if one.id == call.id]
-            current = self._callbacks.current(call)
+            current = self.callbacks.current(call)
             if current.state == "answered":
-                yield from self._callbacks.judged(current, round_.grader)
+                yield from self.callbacks.judged(current, round_.grader)
             elif current.state == "expired":
-                yield self._callbacks.expired(current, of_call, asker)
+                yield self.callbacks.expired(current, of_call, asker)
             else:
                 if current.run_id != asker.run_id:
-                    self._calls.take_over(current, asker.run_id)
+                    self.calls.take_over(current, asker.run_id)
                 waiting |= _awaited(current, of_call)
         return Resumed(unasked=[id_ for id_ in undecided if id_ not in asked], waiting=waiting)
 
@@ -87,7 +80,7 @@ class HttpJudge:
         packs = list(packs_of(map(asked_about, completions), grader.capabilities.max_batch_size))
         if not packs:
             return Remainder(asked=False)
-        admitted = self._admission.admit(
+        admitted = self.admission.admit(
             grader.id,
             grader.limits,
             calls=min(len(packs), _CONCURRENT_CALLS),
@@ -126,7 +119,7 @@ class HttpJudge:
         path, request = question(round_.usable, pack)
         completion_ids = [completion.id for completion in pack]
         body, call = self._open(round_, path, request, completion_ids, batch_ids)
-        answer = self._gateway.ask(
+        answer = self.gateway.ask(
             round_.usable,
             path,
             body=body,
@@ -137,7 +130,7 @@ class HttpJudge:
         if call is None or not answer.deferred:
             return read_answer(path, answer, completion_ids), None
         estimated = read_deferral(answer).estimated_seconds
-        self._calls.add_waits(call)
+        self.calls.add_waits(call)
         logger.info(
             "answer deferred",
             grader_id=call.grader_id,
@@ -161,7 +154,7 @@ class HttpJudge:
         if not round_.grader.capabilities.supports_async:
             return _json(request), None
         call_id = capability_id("call")
-        url = f"{self._api_url}/api/v1/callbacks/{call_id}"
+        url = f"{self.api_url}/api/v1/callbacks/{call_id}"
         body = _json(request.model_copy(update={"callback_url": url}))
         settings, asker = round_.grader.async_settings, round_.asker
         now, beat = datetime.now(UTC), settings.heartbeat_seconds
@@ -183,7 +176,7 @@ class HttpJudge:
             heartbeat_seconds=beat,
             heartbeat_by=now + timedelta(seconds=beat) if beat else None,
         )
-        self._calls.add(call)
+        self.calls.add(call)
         return body, call
 
 

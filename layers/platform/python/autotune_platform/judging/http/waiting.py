@@ -5,16 +5,17 @@ from datetime import UTC, datetime
 
 from autotune_platform.judging.http.calls import Asked
 from autotune_platform.judging.http.repository import CallRepository
+from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
 
+@part
 class CallWaits:
     """Finds what waits for graders' callbacks."""
 
-    def __init__(self, *, repository: CallRepository, verdicts: VerdictService) -> None:
-        self._repository = repository
-        self._verdicts = verdicts
+    repository: CallRepository
+    verdicts: VerdictService
 
     def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
         """Return those of a run's completions that are undecided and wait for a callback.
@@ -23,8 +24,8 @@ class CallWaits:
         about to decide and to wake the run; one whose time is up counts, for the run's own time-out
         finds that, and fails it.
         """
-        undecided = self._verdicts.undecided(completion_ids, asker)
-        awaited = self._repository.awaited(
+        undecided = self.verdicts.undecided(completion_ids, asker)
+        awaited = self.repository.awaited(
             (id_, asker.grader_id, asker.grader_version) for id_ in undecided
         )
         return {id_ for id_, *_ in awaited}
@@ -34,7 +35,7 @@ class CallWaits:
         now = datetime.now(UTC)
         return {
             completion_id
-            for (completion_id, *_), call in self._repository.awaited(asked).items()
+            for (completion_id, *_), call in self.repository.awaited(asked).items()
             if call.state == "answered" or (call.state == "open" and call.until > now)
         }
 
@@ -43,6 +44,6 @@ class CallWaits:
         now = datetime.now(UTC)
         return {
             question: call.until
-            for question, call in self._repository.awaited(asked).items()
+            for question, call in self.repository.awaited(asked).items()
             if call.state == "open" and call.until > now
         }
