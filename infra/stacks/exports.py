@@ -4,7 +4,6 @@ from aws_cdk import Duration, Size
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
-from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
@@ -89,7 +88,7 @@ class ExportsStack(DomainStack):
         registry.grant_query_index(sweep.function, index_name=BY_COLLECTION_INDEX)
         self.shared.data.exports.grant_delete(sweep.function)
         self._workflow.state_machine.grant_start_execution(sweep.function)
-        Schedule(self, "SweepExportsEveryMinute", function=sweep, every=Duration.minutes(1))
+        self.run_every(Duration.minutes(1), sweep)
         return sweep
 
     def _add_requests(self, http: HttpStack) -> None:
