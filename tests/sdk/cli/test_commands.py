@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autotune.cli import exit_codes
-from tests.sdk.fake_api import Fault
+from tests.support.served_platform import Fault
 from tests.sdk.fake_registry import NO_FIGURES
 
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tests.sdk.fake_api import Fault
-from tests.sdk.fake_storage import Breakage
+from tests.support.served_platform import Fault
+from tests.support.served_storage import Breakage
 
 FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
 
@@ -193,7 +193,7 @@ def test_an_export_that_fails_is_told_with_its_reason(api, run, tmp_path):
 
 
 def test_after_its_time_it_ends_and_says_how_to_go_on(api, run, tmp_path, submitted):
-    api.store.exports.seconds = 1.5
+    api.export_seconds = 1.5
     out = tmp_path / "two words"
     ran = run("export", "-o", out, "--timeout", 1)
     assert ran.exit_code == 1
@@ -205,7 +205,7 @@ def test_after_its_time_it_ends_and_says_how_to_go_on(api, run, tmp_path, submit
 
 
 def test_ctrl_c_says_how_to_go_on(api, start, tmp_path):
-    api.store.exports.seconds = 60
+    api.export_seconds = 60
     process = start("export", "--out", tmp_path / "out")
     while not api.count("GET .*/exports/"):
         time.sleep(0.05)

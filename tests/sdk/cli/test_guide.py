@@ -44,7 +44,7 @@ def test_the_commands_of_the_guide_to_training_data_run(api, tmp_path):
         check=False,
         env={
             **os.environ,
-            "TASK_ID": api.store.add_task(),
+            "TASK_ID": api.new_task(),
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         },
     )

@@ -2,7 +2,7 @@ import re
 import signal
 import time
 
-from tests.sdk.fake_api import Fault
+from tests.support.served_platform import Fault
 
 
 def until(condition, seconds=120):
@@ -46,7 +46,7 @@ def test_ctrl_c_in_mid_submission_and_the_same_command_again_submit_each_line_on
 def test_ctrl_c_while_waiting_for_verdicts_keeps_what_was_submitted(
     api, start, run, task_id, write_jsonl, completions
 ):
-    api.store.grading_seconds = 60
+    api.grading_seconds = 60
     path = write_jsonl(completions(20))
     process = start("submit", path, "--task", task_id)
     until(lambda: api.count("GET /api/v1/batches") >= 1)

@@ -7,7 +7,7 @@ from autotune.protocol.ids import derived_id
 @pytest.fixture
 def batch_id(api, run, task_id, write_jsonl, completions):
     """A batch of three whose grader takes its time."""
-    api.store.grading_seconds = 3_600
+    api.grading_seconds = 3_600
     run("submit", write_jsonl(completions(3)), "--task", task_id, "--no-wait")
     (batch_id,) = api.store.batches
     return batch_id

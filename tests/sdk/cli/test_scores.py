@@ -16,7 +16,7 @@ def test_scores_are_listed_and_filtered(run, task_id, write_jsonl, completions):
 
 
 def test_scores_of_every_task_are_narrowed_by_every_filter(api, run, write_jsonl, completions):
-    tasks = [api.store.add_task(), api.store.add_task()]
+    tasks = [api.new_task(), api.new_task()]
     for n, task in enumerate(tasks):
         lines = completions(3)
         for place, line in enumerate(lines):

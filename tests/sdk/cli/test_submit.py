@@ -3,14 +3,14 @@ import re
 
 import pytest
 
-from tests.sdk.fake_api import Fault
+from tests.support.served_platform import Fault
 
 
 def test_a_file_is_submitted_and_its_verdicts_are_told(api, run, task_id, write_jsonl, completions):
     lines = completions(25)
     lines[3]["metadata"]["outcome"] = "abstained"
     lines[4]["metadata"]["value"] = 0.05
-    api.store.grading_seconds = 0.2
+    api.grading_seconds = 0.2
     ran = run("submit", write_jsonl(lines), "--task", task_id, "--batch-size", 10)
     assert ran.exit_code == 0
     assert ran.last_line == "scored 24 of 25"
@@ -53,7 +53,7 @@ def test_another_task_model_or_submission_is_new(api, run, task_id, write_jsonl,
     for more in ([], ["--model", "m9"], ["--submission", "second run"]):
         assert "5 new" in run("submit", path, "--task", task_id, *more).stdout
         assert "0 new" in run("submit", path, "--task", task_id, *more).stdout
-    assert "5 new" in run("submit", path, "--task", api.store.add_task("other")).stdout
+    assert "5 new" in run("submit", path, "--task", api.new_task("other")).stdout
     assert {one["modelId"] for one in api.store.completions.values()} == {"m0", "m1", "m9"}
 
 
@@ -88,7 +88,7 @@ def test_json_is_one_document_and_alone_on_stdout(run, task_id, write_jsonl, com
 
 
 def test_without_waiting_no_verdict_is_asked_for(api, run, task_id, write_jsonl, completions):
-    api.store.grading_seconds = 60
+    api.grading_seconds = 60
     ran = run("submit", write_jsonl(completions(7)), "--task", task_id, "--no-wait")
     assert (ran.exit_code, ran.last_line) == (0, "submitted 7")
     assert api.count("GET /api/v1/batches") == 0
@@ -220,7 +220,7 @@ def test_verdicts_that_come_one_by_one_are_counted_once(
 ):
     monkeypatch.setattr("autotune.cli.submission._HOLD_SECONDS", 0)
     monkeypatch.setattr("autotune.cli.submission._GAP_SECONDS", 0.02)
-    api.store.grading_seconds = 60
+    api.grading_seconds = 60
 
     def decide_one(request):
         if request.method == "GET" and "/batches/" in request.path:
@@ -236,7 +236,7 @@ def test_verdicts_that_come_one_by_one_are_counted_once(
 
 def test_silence_is_explained(api, run, task_id, write_jsonl, completions, monkeypatch):
     monkeypatch.setattr("autotune.cli.submission._REMIND_EVERY_SECONDS", 0.3)
-    api.store.grading_seconds = 0.8
+    api.grading_seconds = 0.8
     ran = run("submit", write_jsonl(completions(3)), "--task", task_id)
     assert ran.last_line == "scored 3 of 3"
     assert re.search(r"still 3 pending; nothing new for \d s", ran.stderr)

@@ -14,7 +14,7 @@ from autotune import (
     WaitTimeoutError,
 )
 from autotune.protocol.exports import PreferenceOptions
-from tests.sdk.fake_api import Fault
+from tests.support.served_platform import Fault
 
 TASK = "task_" + "0" * 26
 
@@ -22,7 +22,7 @@ TASK = "task_" + "0" * 26
 @pytest.fixture
 def scored(api, client):
     """Return a task with 120 verdicts, of which two are no scores."""
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     outcomes = {7: "failed", 8: "abstained"}
     list(
         client.completions.submit_many(
@@ -122,12 +122,12 @@ def test_an_export_is_made_once_whatever_is_lost_on_the_way(api, client, no_wait
 
 
 def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting):
-    api.store.exports.seconds = 60
+    api.export_seconds = 60
     slow = client.exports.create(format="jsonl")
     with pytest.raises(WaitTimeoutError, match=f"{slow.id} was still running after 0 s"):
         client.exports.wait_for(slow.id, timeout=0)
     assert client.exports.get(slow.id).state == "running"
-    api.store.exports.seconds = 0
+    api.export_seconds = 0
     api.store.exports.error_code = "too_large"
     failing = client.exports.create(format="jsonl")
     failed = client.exports.wait_for(failing.id)
@@ -137,7 +137,7 @@ def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting):
 
 
 def test_an_export_that_is_not_completed_has_nothing_to_download(api, client, tmp_path):
-    api.store.exports.seconds = 60
+    api.export_seconds = 60
     export = client.exports.create(format="jsonl")
     with pytest.raises(ExportNotReadyError, match="is running, not completed") as caught:
         client.exports.download(export.id, tmp_path / "out")

@@ -7,7 +7,7 @@ GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "python-sdk.md"
 def test_every_example_of_the_guide_runs(api, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("AUTOTUNE_BASE_URL", api.base_url)
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
-    api.store.add_task()
+    api.new_task()
     examples = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.M | re.S)
     assert len(examples) == 9
     names: dict = {"folder": tmp_path / "scores"}
@@ -34,7 +34,7 @@ def test_the_examples_of_the_guide_to_training_data_run(api, client, monkeypatch
     monkeypatch.setenv("AUTOTUNE_BASE_URL", api.base_url)
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     monkeypatch.chdir(tmp_path)
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     for response in ("4", "5"):
         client.completions.submit(task_id=task_id, model_id="m", prompt="2+2", response=response)
     text = (GUIDE.parent / "training-data.md").read_text("utf-8")

@@ -15,14 +15,14 @@ from autotune import (
     SubmittedCompletion,
 )
 from autotune.protocol.builtin import StringCheck
-from tests.sdk.fake_api import Fault
+from tests.support.served_platform import Fault
 from tests.sdk.fake_registry import NO_FIGURES
 
 GRADER = "grd_" + "0" * 26
 
 
 def test_tasks_are_created_read_changed_listed_and_deleted(api, client):
-    grader_id = client.tasks.get(api.store.add_task()).grader_id
+    grader_id = client.tasks.get(api.new_task()).grader_id
     task = client.tasks.create(name="proofs", grader_id=grader_id, metadata={"level": [1, 2]})
     assert client.tasks.get(task.id) == task
     changed = client.tasks.update(task.id, description="Geometry", metadata={})
@@ -127,7 +127,7 @@ def test_a_grader_is_pinned_to_its_certificate_and_released(client):
 
 
 def test_a_graders_figures_and_usage_are_read(api, client):
-    grader_id = client.tasks.get(api.store.add_task()).grader_id
+    grader_id = client.tasks.get(api.new_task()).grader_id
     assert client.graders.stats(grader_id).p99_latency_ms is None
     for version, score in (("1.0.0", 0.5), ("2 beta+", 0.25)):
         counts = {"scored": 3, "abstained": 0, "failed": 1, "canceled": 0}
@@ -152,7 +152,7 @@ def test_keys_are_created_used_and_revoked(api, client):
 
 
 def test_a_completion_is_submitted_read_judged_and_deleted(api, client):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     submitted = client.completions.submit(
         task_id=task_id, model_id="m1", prompt="2 + 2 = ?", response="4", metadata={"value": 0.5}
     )
@@ -169,7 +169,7 @@ def test_a_completion_is_submitted_read_judged_and_deleted(api, client):
 
 def test_the_same_idempotency_key_returns_the_first_completion(api, client):
     given = {
-        "task_id": api.store.add_task(),
+        "task_id": api.new_task(),
         "model_id": "m1",
         "prompt": "p",
         "response": "r",
@@ -184,7 +184,7 @@ def test_the_same_idempotency_key_returns_the_first_completion(api, client):
 
 def test_lists_follow_every_page_lazily(api, client):
     for number in range(5):
-        api.store.add_task(f"task {number}")
+        api.new_task(f"task {number}")
     names = [task.name for task in client.tasks.list(page_size=2)]
     assert names == [f"task {number}" for number in range(5)]
     assert api.count("GET /api/v1/tasks") == 3
@@ -227,8 +227,8 @@ def test_an_id_with_a_slash_cannot_reach_another_path(api, client):
 def test_the_asynchronous_client_does_the_same(api):
     async def use() -> None:
         async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
-            task_id = api.store.add_task("one")
-            api.store.add_task("two")
+            task_id = api.new_task("one")
+            api.new_task("two")
             assert [task.name async for task in client.tasks.list(page_size=1)] == ["one", "two"]
             submitted = await asyncio.gather(
                 *(
@@ -267,10 +267,10 @@ def test_a_forbidden_call_is_a_permission_error(api, client):
 
 
 def test_runs_are_listed_read_and_canceled(api, client):
-    api.store.grading_seconds = 3_600
+    api.grading_seconds = 3_600
     for _ in range(3):
         client.completions.submit(
-            task_id=api.store.add_task(), model_id="m", prompt="p", response="r"
+            task_id=api.new_task(), model_id="m", prompt="p", response="r"
         )
     runs = list(client.runs.list(state="pending", page_size=2))
     assert len(runs) == 3
@@ -285,8 +285,8 @@ def test_runs_are_listed_read_and_canceled(api, client):
 
 
 def test_what_is_pending_is_canceled(api, client):
-    api.store.grading_seconds = 3_600
-    task_id = api.store.add_task()
+    api.grading_seconds = 3_600
+    task_id = api.new_task()
     items = [{"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"} for n in "ab"]
     (batch,) = client.completions.submit_many(items)
     assert client.completions.cancel(batch.completion_ids[0]).state == "canceled"

@@ -13,7 +13,7 @@ def test_every_example_of_the_guide_runs(api, client, monkeypatch, capsys):
     monkeypatch.setenv("AUTOTUNE_BASE_URL", api.base_url)
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     text = GUIDE.read_text("utf-8")
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     (example,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
     exec(compile(example, GUIDE.name, "exec"), {"task_id": task_id})
     (made,) = client.reward_urls.list()

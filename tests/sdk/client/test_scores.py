@@ -10,7 +10,7 @@ from autotune.protocol.ids import new_id
 @pytest.fixture
 def judged(api, client):
     """Submit five completions of two models and two tasks; return the tasks."""
-    tasks = [api.store.add_task(), api.store.add_task()]
+    tasks = [api.new_task(), api.new_task()]
     list(
         client.completions.submit_many(
             {
@@ -31,7 +31,7 @@ def prompts(verdicts):
 
 
 def test_scores_are_filtered_and_come_with_what_was_judged(api, client):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     outcomes = ["scored", "failed", "abstained", "scored"]
     items = [
         {"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"}

@@ -10,7 +10,7 @@ from autotune import InvalidInputError, InvalidRequestError
 from autotune.integrations import AsyncScorer, NotScoredError, Rollout, Scorer, find_settings
 from autotune.integrations.unscored import required_reward
 from autotune.protocol.ids import new_id
-from tests.sdk.fake_api import Fault
+from tests.support.served_platform import Fault
 
 
 def rollout(number: int = 0, **metadata) -> Rollout:
@@ -71,7 +71,7 @@ def test_what_has_no_score_is_none_and_is_counted(rewards, task_id, caplog):
 
 
 def test_what_is_late_is_none_and_stays_submitted(rewards, task_id, api, submitted):
-    api.store.grading_seconds = 30
+    api.grading_seconds = 30
     given, unscored = rewards([rollout(0), rollout(1)], task_id=task_id, timeout=0.2)
     assert given == [None, None]
     assert unscored == {"pending": 2}
@@ -169,7 +169,7 @@ def test_one_who_asks_wrongly_fails_alone(task_id):
 
 
 def test_one_who_gives_up_takes_nothing_from_the_others(task_id, api):
-    api.store.grading_seconds = 0.3
+    api.grading_seconds = 0.3
 
     async def run():
         async with AsyncScorer(find_settings(task_id=task_id)) as scorer:
