@@ -90,12 +90,11 @@ class ServedPlatform:
     """
 
     def __init__(
-        self, port: int, platform: SharedPlatform, storage: ServedStorage, grader: LoopbackGrader
+        self, port: int, platform: SharedPlatform, storage: ServedStorage, opened: ExitStack
     ) -> None:
         self.base_url = f"http://127.0.0.1:{port}{BASE_PATH}"
         self.platform = platform
         self.storage = storage
-        self.grader = grader
         self.received: list[Received] = []
         self.faults: deque[Fault] = deque()
         self.clock_ahead_seconds = 0
@@ -103,6 +102,7 @@ class ServedPlatform:
         self.export_seconds: float | None = 0
         self.before_answer: Callable[[Received], None] = lambda _: None
         self.errors: list[BaseException] = []
+        self._opened = opened
         self._timers: list[threading.Timer] = []
         self._answering = 0
         self._changed = threading.Condition()
@@ -112,13 +112,23 @@ class ServedPlatform:
         return self.platform.api_key
 
     @cached_property
+    def grader(self) -> ObedientGrader:
+        """A grader that judges as it is told, not yet registered."""
+        return self._open_grader()
+
+    @cached_property
     def grader_id(self) -> str:
-        """A verified grader that judges as it is told."""
-        return self.platform.new_grader(self.grader, capabilities={"maxBatchSize": 500})
+        """The grader of tasks that name none."""
+        return self.new_grader(self.grader)
+
+    def new_grader(self, grader: LoopbackGrader | None = None) -> str:
+        """Register and verify a grader, by default one more that judges as it is told."""
+        batch = {"maxBatchSize": 500}
+        return self.platform.new_grader(grader or self._open_grader(), capabilities=batch)
 
     def new_task(self, name: str = "arithmetic", **fields: Any) -> str:
-        judging = {} if "graders" in fields else {"graderId": self.grader_id}
-        return self.platform.new_task(**{"name": name, **judging, **fields})
+        grader_id = fields.pop("grader_id", None) or self.grader_id
+        return self.platform.new_task(grader_id, name=name, **fields)
 
     def stored(self) -> list[Completion]:
         """Every completion that there is, in no order but that within a batch."""
@@ -161,6 +171,8 @@ class ServedPlatform:
             request.method, request.path, request.query, request.headers, request.body
         )
         content = answer.content
+        if request.method == "POST" and request.path == "/api/v1/graders":
+            self._hand_over(answer.json)
         if request.path.startswith("/api/v1/exports"):
             content = self.storage.lead_here(content)
         if request.method == "POST" and answer.status == 202:
@@ -187,9 +199,20 @@ class ServedPlatform:
             timer.cancel()
             timer.join()
 
+    def _open_grader(self) -> ObedientGrader:
+        grader = self._opened.enter_context(loopback_grader(kind=ObedientGrader))
+        assert isinstance(grader, ObedientGrader)
+        return grader
+
+    def _hand_over(self, registered: Any) -> None:
+        """Let the grader know its secret, where it is the one that was registered."""
+        if registered.get("grader", {}).get("endpoint") == self.grader.url:
+            self.grader.secret = registered["credentials"]["sharedSecret"]
+
     def _work(self, path: str) -> None:
         """Do what was asked for, now or later."""
         if path.startswith("/api/v1/completions"):
+            self.platform.start_runs()
             self._after(self.grading_seconds, self.platform.score)
         for started in self.platform.new_exports() if path == "/api/v1/exports" else []:
             # A step without time begins an export, and ends.
@@ -298,9 +321,8 @@ def serve_platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedPlatform]:
     with ExitStack() as stack:
         platform = stack.enter_context(shared_platform(monkeypatch))
         storage = stack.enter_context(serve_storage())
-        grader = stack.enter_context(loopback_grader(kind=ObedientGrader))
         server = _Server(("127.0.0.1", 0), _Handler)
-        server.api = ServedPlatform(server.server_address[1], platform, storage, grader)
+        server.api = ServedPlatform(server.server_address[1], platform, storage, stack)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

@@ -49,13 +49,18 @@ class SharedPlatform(Platform):
 
     def score(self) -> None:
         """Grade what is queued until nothing is left."""
+        self.start_runs()
         with self._scoring:
-            for queue in QUEUES:
-                self.dispatch(self.queued(queue))
             for progress in self._new("score_completions"):
                 left = progress
                 while left["remaining"]:
                     left = self.grade(left)
+
+    def start_runs(self) -> None:
+        """Have a run for all that is queued."""
+        with self._scoring:
+            for queue in QUEUES:
+                self.dispatch(self.queued(queue))
 
     def new_exports(self) -> list[dict[str, Any]]:
         """The inputs of executions for exports that were started since this was asked before."""

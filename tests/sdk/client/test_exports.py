@@ -16,12 +16,12 @@ from autotune import (
 from autotune.protocol.exports import PreferenceOptions
 from tests.support.served_platform import Fault
 
-TASK = "task_" + "0" * 26
 
 
 @pytest.fixture
-def scored(api, client):
-    """Return a task with 120 verdicts, of which two are no scores."""
+def scored(api, client, monkeypatch):
+    """Return a task with 20 verdicts, of which two are no scores; parts hold six records."""
+    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 6)
     task_id = api.new_task()
     outcomes = {7: "failed", 8: "abstained"}
     list(
@@ -31,9 +31,9 @@ def scored(api, client):
                 "modelId": "m",
                 "prompt": f"p{n}",
                 "response": "r",
-                "metadata": {"value": n / 119, "outcome": outcomes.get(n, "scored")},
+                "metadata": {"value": n / 19, "outcome": outcomes.get(n, "scored")},
             }
-            for n in range(120)
+            for n in range(20)
         )
     )
     return task_id
@@ -47,8 +47,8 @@ def test_an_export_is_created_waited_for_listed_and_deleted(api, client, scored,
     ended = client.exports.wait_for(created.id, on_progress=seen.append)
     assert ended.state == "completed"
     assert seen[-1] == ended
-    assert ended.progress.records_written == 60
-    assert [part.records for part in ended.downloads.parts] == [50, 10]
+    assert ended.progress.records_written == 10
+    assert [part.records for part in ended.downloads.parts] == [6, 4]
     other = client.exports.create(format="parquet", shape="unpaired", unpaired={"threshold": 0.7})
     assert [one.id for one in client.exports.list(page_size=1)] == [created.id, other.id]
     client.exports.delete(created.id)
@@ -59,10 +59,11 @@ def test_an_export_is_created_waited_for_listed_and_deleted(api, client, scored,
 
 
 def test_options_and_filters_go_out_as_the_api_names_them(api, client):
+    task_id = api.new_task()
     client.exports.create(
         format="tfrecord",
         shape="preference",
-        task_id=TASK,
+        task_id=task_id,
         model_id="m",
         grader_id="grd_" + "0" * 26,
         min_score=0,
@@ -75,7 +76,7 @@ def test_options_and_filters_go_out_as_the_api_names_them(api, client):
         "format": "tfrecord",
         "shape": "preference",
         "filters": {
-            "taskId": TASK,
+            "taskId": task_id,
             "modelId": "m",
             "graderId": "grd_" + "0" * 26,
             "minScore": 0,
@@ -114,22 +115,31 @@ def test_what_cannot_be_exported_is_named_and_nothing_is_sent(api, client, argum
 def test_an_export_is_made_once_whatever_is_lost_on_the_way(api, client, no_waiting):
     api.misbehave(Fault(where="POST", drop_after=True), Fault(where="POST", status=503))
     created = client.exports.create(format="jsonl")
-    assert list(api.store.exports.exports) == [created.id]
+    assert [one.id for one in client.exports.list()] == [created.id]
     named = client.exports.create(format="jsonl", idempotency_key="nightly")
     assert client.exports.create(format="jsonl", idempotency_key="nightly").id == named.id
     with pytest.raises(InvalidRequestError, match="another body"):
         client.exports.create(format="parquet", idempotency_key="nightly")
 
 
-def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting):
+def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting, monkeypatch):
     api.export_seconds = 60
     slow = client.exports.create(format="jsonl")
     with pytest.raises(WaitTimeoutError, match=f"{slow.id} was still running after 0 s"):
         client.exports.wait_for(slow.id, timeout=0)
     assert client.exports.get(slow.id).state == "running"
     api.export_seconds = 0
-    api.store.exports.error_code = "too_large"
-    failing = client.exports.create(format="jsonl")
+    monkeypatch.setattr("autotune_platform.exports.pairing.MAX_EXPORT_PAIRS", 0)
+    task_id = api.new_task()
+    for value in (0.25, 0.75):
+        client.completions.submit(
+            task_id=task_id,
+            model_id="m",
+            prompt="p",
+            response=str(value),
+            metadata={"value": value},
+        )
+    failing = client.exports.create(format="jsonl", shape="preference", task_id=task_id)
     failed = client.exports.wait_for(failing.id)
     assert (failed.state, failed.error_code) == ("failed", "too_large")
     with pytest.raises(NotFoundError):
@@ -148,7 +158,7 @@ def test_an_export_that_is_not_completed_has_nothing_to_download(api, client, tm
 def test_a_small_export_comes_at_once(api, client, scored):
     content = client.scores.export(format="jsonl", task_id=scored, min_score=0.9)
     records = [json.loads(line) for line in content.decode().splitlines()]
-    assert len(records) == 12
+    assert len(records) == 2
     assert min(record["score"] for record in records) >= 0.9
     with pytest.raises(InvalidInputError, match="max_score"):
         client.scores.export(format="jsonl", min_score=0.5, max_score=0.1)

@@ -35,8 +35,14 @@ def test_the_examples_of_the_guide_to_training_data_run(api, client, monkeypatch
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     monkeypatch.chdir(tmp_path)
     task_id = api.new_task()
-    for response in ("4", "5"):
-        client.completions.submit(task_id=task_id, model_id="m", prompt="2+2", response=response)
+    for response, value in (("4", 1.0), ("5", 0.5)):
+        client.completions.submit(
+            task_id=task_id,
+            model_id="m",
+            prompt="2+2",
+            response=response,
+            metadata={"value": value},
+        )
     text = (GUIDE.parent / "training-data.md").read_text("utf-8")
     names: dict = {"task_id": task_id}
     for example in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S):

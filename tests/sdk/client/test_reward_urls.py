@@ -13,7 +13,7 @@ def test_reward_urls_are_made_read_listed_and_revoked(api, client):
     until = datetime(2030, 1, 1, tzinfo=UTC)
     made = client.reward_urls.create(task_id=task_id, expires_at=until, **WHAT)
     reward_url = made.reward_url
-    assert made.url.endswith(f"/r/{reward_url.id}-0")
+    assert f"/r/{reward_url.id}" in made.url
     assert (reward_url.task_id, reward_url.expires_at) == (task_id, until)
     assert client.reward_urls.get(reward_url.id) == reward_url
     another = client.reward_urls.create(task_id=task_id, **WHAT).reward_url
