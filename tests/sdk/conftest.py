@@ -21,7 +21,7 @@ def review(api: ServedPlatform) -> Callable[..., str]:
     def request(prompt: str = "p") -> str:
         task_id = api.new_task(review={"sampledShare": 1})
         api.platform.submit(task_id, {"prompt": prompt, "metadata": {"value": 0.5}})
-        api.score()
+        api.platform.score()
         listed = api.platform.call("GET", "/api/v1/reviews").json["reviews"]
         (review_id,) = [one["id"] for one in listed if one["taskId"] == task_id]
         return str(review_id)

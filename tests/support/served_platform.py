@@ -67,12 +67,25 @@ class Answer:
 
 
 class ObedientGrader(LoopbackGrader):
-    """Judges as a completion's metadata say: ``outcome`` (``scored``) and ``value`` (1.0)."""
+    """Judges as a completion's metadata say: ``outcome`` (``scored``) and ``value`` (1.0).
+
+    What is to end ``canceled`` it has canceled while it judges.
+    """
+
+    cancel: Callable[[str], object]
+
+    def withholds(self, _completion: Judged) -> bool:
+        """Tell whether a completion is not judged in this round."""
+        return False
 
     def judge(self, completion: Judged) -> Judged:
         metadata = completion.get("metadata") or {}
         outcome = metadata.get("outcome", "scored")
-        if outcome == "abstained":
+        if self.withholds(completion):
+            return {"error": "it may be judged later"}
+        if outcome == "canceled":
+            self.cancel(completion["id"])
+        if outcome in {"abstained", "canceled"}:
             return {"abstained": True}
         if outcome == "failed":
             return {"error": "it was told to fail"}
@@ -84,7 +97,8 @@ class ServedPlatform:
 
     Attributes:
         grading_seconds: how long after its submission a completion is graded; None is not before
-            ``score`` is called.
+            the platform is told to.
+        grading_rounds: after how many rounds what the grader withholds stays pending.
         export_seconds: how long an export takes; None is for ever.
         before_answer: is called with each request that reaches the platform.
     """
@@ -99,6 +113,7 @@ class ServedPlatform:
         self.faults: deque[Fault] = deque()
         self.clock_ahead_seconds = 0
         self.grading_seconds: float | None = 0
+        self.grading_rounds: int | None = None
         self.export_seconds: float | None = 0
         self.before_answer: Callable[[Received], None] = lambda _: None
         self.errors: list[BaseException] = []
@@ -145,10 +160,6 @@ class ServedPlatform:
         )
         found = repository.get_many(id_ for batch in batches for id_ in batch.completion_ids)
         return [found[id_] for batch in batches for id_ in batch.completion_ids if id_ in found]
-
-    def score(self) -> None:
-        """Grade all that is submitted."""
-        self.platform.score()
 
     def misbehave(self, *faults: Fault) -> None:
         self.faults.extend(faults)
@@ -202,6 +213,7 @@ class ServedPlatform:
     def _open_grader(self) -> ObedientGrader:
         grader = self._opened.enter_context(loopback_grader(kind=ObedientGrader))
         assert isinstance(grader, ObedientGrader)
+        grader.cancel = lambda id_: self.platform.call("POST", f"/api/v1/completions/{id_}/cancel")
         return grader
 
     def _hand_over(self, registered: Any) -> None:
@@ -213,7 +225,7 @@ class ServedPlatform:
         """Do what was asked for, now or later."""
         if path.startswith("/api/v1/completions"):
             self.platform.start_runs()
-            self._after(self.grading_seconds, self.platform.score)
+            self._after(self.grading_seconds, lambda: self.platform.score(self.grading_rounds))
         for started in self.platform.new_exports() if path == "/api/v1/exports" else []:
             # A step without time begins an export, and ends.
             self.platform.write_export(started, seconds=0)

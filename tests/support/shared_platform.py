@@ -40,6 +40,7 @@ class SharedPlatform(Platform):
     def __init__(self) -> None:
         self._scoring = threading.Lock()
         self._known: set[str] = set()
+        self._runs: list[dict[str, Any]] = []
         super().__init__()
 
     def invoke(self, module: str, event: dict[str, Any]) -> Any:
@@ -47,14 +48,16 @@ class SharedPlatform(Platform):
         with _environment(module) as function:
             return function.lambda_handler(event, _asked.context)
 
-    def score(self) -> None:
-        """Grade what is queued until nothing is left."""
+    def score(self, rounds: int | None = None) -> None:
+        """Grade what is queued, until nothing is left or for some rounds of each run."""
         self.start_runs()
         with self._scoring:
-            for progress in self._new("score_completions"):
-                left = progress
-                while left["remaining"]:
-                    left = self.grade(left)
+            self._runs += self._new("score_completions")
+            for _ in itertools.count() if rounds is None else range(rounds):
+                graded = [self.grade(progress) for progress in self._runs]
+                self._runs = [progress for progress in graded if progress["remaining"]]
+                if not self._runs:
+                    break
 
     def start_runs(self) -> None:
         """Have a run for all that is queued."""

@@ -137,7 +137,7 @@ def test_a_graders_figures_and_usage_are_read(api, client):
         api.grader.version = version
         judged = [{"metadata": {"value": score}}, {"metadata": {"outcome": "failed"}}]
         api.platform.submit(task_id, *judged)
-        api.score()
+        api.platform.score()
     api.platform.project()
     stats = client.graders.stats(grader_id)
     assert {one.version: one.avg_score for one in stats.versions} == {"1.0.0": 0.5, "2 beta+": 0.25}
