@@ -82,6 +82,16 @@ def scoring(value: object) -> Disease:
     return disease
 
 
+def unavailable_for(whom: Callable[[Answer], bool]) -> Disease:
+    """Answer 503, which is asked again, to the question about one of these completions."""
+
+    def disease(exchange: Exchange) -> None:
+        if whom(json.loads(exchange.request_body)["completion"]):
+            exchange.status = 503
+
+    return disease
+
+
 @dataclass(frozen=True, kw_only=True)
 class Callback:
     """What a grader sends later."""

@@ -74,15 +74,9 @@ class ObedientGrader(LoopbackGrader):
 
     cancel: Callable[[str], object]
 
-    def withholds(self, _completion: Judged) -> bool:
-        """Tell whether a completion is not judged in this round."""
-        return False
-
     def judge(self, completion: Judged) -> Judged:
         metadata = completion.get("metadata") or {}
         outcome = metadata.get("outcome", "scored")
-        if self.withholds(completion):
-            return {"error": "it may be judged later"}
         if outcome == "canceled":
             self.cancel(completion["id"])
         if outcome in {"abstained", "canceled"}:
@@ -98,7 +92,7 @@ class ServedPlatform:
     Attributes:
         grading_seconds: how long after its submission a completion is graded; None is not before
             the platform is told to.
-        grading_rounds: after how many rounds what the grader withholds stays pending.
+        grading_rounds: how many rounds of each run there are; None is until nothing is left.
         export_seconds: how long an export takes; None is for ever.
         before_answer: is called with each request that reaches the platform.
     """

@@ -42,6 +42,12 @@ def task_id(api):
 
 
 @pytest.fixture
+def one_by_one_id(api):
+    """A task whose grader is asked about one completion at a time."""
+    return api.new_task(grader_id=api.platform.new_grader(api.grader))
+
+
+@pytest.fixture
 def run(api):
     """Run the command line in this process."""
 

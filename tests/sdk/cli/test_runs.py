@@ -1,15 +1,15 @@
 import pytest
 
 from autotune.cli import exit_codes
+from tests.support.graders import unavailable_for
 
 
 @pytest.fixture
-def batch_id(api, run, task_id, write_jsonl, completions):
+def batch_id(api, run, one_by_one_id, write_jsonl, completions):
     """A batch of three whose grader takes its time."""
     api.grading_seconds = None
-    submitted = run(
-        "submit", write_jsonl(completions(3)), "--task", task_id, "--no-wait", "--json"
-    )
+    lines = write_jsonl(completions(3))
+    submitted = run("submit", lines, "--task", one_by_one_id, "--no-wait", "--json")
     (batch_id,) = submitted.json_lines[0]["batchIds"]
     return batch_id
 
@@ -46,7 +46,7 @@ def test_a_completion_is_canceled_unless_it_has_a_verdict(api, run, batch_id):
 
 def test_what_is_pending_in_a_batch_is_canceled(api, run, batch_id):
     first, *_ = (completion.id for completion in api.stored())
-    api.grader.withholds = lambda completion: completion["id"] != first
+    api.grader.disease = unavailable_for(lambda completion: completion["id"] != first)
     api.platform.score(rounds=1)
     told = run("batches", "cancel", batch_id).stdout.split()
     assert dict(zip(told[::2], told[1::2], strict=True)) == {

@@ -108,7 +108,7 @@ def test_what_is_given_of_a_task_is_changed_and_the_rest_stays(api, update, task
     assert (changed["promptTemplate"], changed["metadata"]) == ("{x}", {"level": 3})
     assert changed["shareIdentity"] is True
     renamed = update("--name", "lemmas")
-    assert renamed == {**changed, "name": "lemmas"}
+    assert renamed == {**changed, "name": "lemmas", "updatedAt": renamed["updatedAt"]}
     assert json.loads(api.received[-1].body) == {"name": "lemmas"}
     assert update("--no-share-identity")["shareIdentity"] is False
 
