@@ -9,9 +9,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,69 +20,16 @@ from urllib.parse import urlsplit
 import boto3
 import pytest
 
-from autotune.protocol.problems import Problem
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.environment import ContentEnvironment
-from tests.support.graders import Answer as Judged
 from tests.support.graders import LoopbackGrader, loopback_grader
+from tests.support.http_faults import Answer, Fault, Received, canned
+from tests.support.obedient_grader import ObedientGrader
 from tests.support.served_storage import ServedStorage, serve_storage
 from tests.support.shared_platform import SharedPlatform, shared_platform
 
 BASE_PATH = "/_aws/execute-api/abc12345/$default"
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What happens to the next request whose "METHOD /path" matches ``where``."""
-
-    where: str = ""
-    status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
-    content_type: str = "application/problem+json"
-    code: str = "unavailable"
-    drop_before: bool = False
-    drop_after: bool = False
-    delay_seconds: float = 0
-
-
-@dataclass(frozen=True)
-class Received:
-    """A request as it came in."""
-
-    method: str
-    path: str
-    query: str
-    headers: dict[str, str]
-    body: bytes
-
-
-@dataclass
-class Answer:
-    status: int
-    content: bytes = b""
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-class ObedientGrader(LoopbackGrader):
-    """Judges as a completion's metadata say: ``outcome`` (``scored``) and ``value`` (1.0).
-
-    What is to end ``canceled`` it has canceled while it judges.
-    """
-
-    cancel: Callable[[str], object]
-
-    def judge(self, completion: Judged) -> Judged:
-        metadata = completion.get("metadata") or {}
-        outcome = metadata.get("outcome", "scored")
-        if outcome == "canceled":
-            self.cancel(completion["id"])
-        if outcome in {"abstained", "canceled"}:
-            return {"abstained": True}
-        if outcome == "failed":
-            return {"error": "it was told to fail"}
-        return {"score": {"value": metadata.get("value", 1.0), "confidence": 0.9}}
 
 
 class ServedPlatform:
@@ -236,21 +182,6 @@ class ServedPlatform:
         while not self.platform.write_export(started)["done"]:
             pass
 
-    def faulty(self, request: Received, fault: Fault) -> Answer:
-        assert fault.status is not None
-        content, content_type = fault.body, fault.content_type
-        if content is None:
-            problem = Problem(
-                type=f"urn:autotune:problem:{fault.code}",
-                title=fault.code,
-                status=fault.status,
-                code=fault.code,
-                detail="injected",
-                request_id=request.headers["x-autotune-request-id"],
-            )
-            content = problem.model_dump_json(by_alias=True, exclude_none=True).encode()
-        return Answer(fault.status, content, {"content-type": content_type, **fault.headers})
-
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
@@ -299,7 +230,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.drop_before:
             self.close_connection = True
             return
-        answer = api.answer(request) if fault.status is None else api.faulty(request, fault)
+        answer = api.answer(request) if fault.status is None else canned(fault, request)
         if fault.drop_after:
             self.close_connection = True
             return

@@ -123,7 +123,7 @@ def shared_platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[SharedPlatform]
             return process(self, request)
 
     monkeypatch.setattr(BotocoreStubber, "process_request", one_at_a_time)
-    # The library keeps what is asked once for the process, which Lambda gives one request at a time.
+    # The library keeps one event for a whole process, which on Lambda answers one at a time.
     for name, asked in {"current_event": "event", "lambda_context": "context"}.items():
         of_this_thread = property(lambda _, asked=asked: getattr(_asked, asked))
         monkeypatch.setattr(Api, name, of_this_thread, raising=False)

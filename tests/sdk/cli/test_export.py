@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 from tests.support.served_storage import Breakage
 
 FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
@@ -56,8 +56,7 @@ def test_scored_completions_become_training_records(api, run, submitted, tmp_pat
     assert (ran.exit_code, ran.stdout) == (0, "")
     *_, counted, uncounted = ran.stderr.splitlines()
     assert counted == (
-        f"9 records in 3 parts in {out}; "
-        "left out: 2 abstained, 1 failed, 1 canceled"
+        f"9 records in 3 parts in {out}; left out: 2 abstained, 1 failed, 1 canceled"
     )
     assert uncounted.startswith("what was decided from 2")
     assert uncounted.endswith("Z on, or is pending, is not in it")

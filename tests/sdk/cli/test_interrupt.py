@@ -2,7 +2,7 @@ import re
 import signal
 import time
 
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 
 
 def until(condition, seconds=120):
@@ -66,15 +66,15 @@ def test_a_server_that_dies_in_mid_submission_loses_nothing(
     path = write_jsonl(completions(60))
     api.before_answer = lambda request: (
         api.misbehave(*[Fault(status=500, code="internal_error")] * 200)
-        if len(api.stored()) >= 30 and not api.faults
+        if len(api.stored()) >= 20 and not api.faults
         else None
     )
-    ran = run("submit", path, "--task", task_id, "--batch-size", 10)
+    ran = run("submit", path, "--task", task_id, "--batch-size", 5)
     assert ran.exit_code == 5
-    assert 30 <= len(api.stored()) < 60
+    assert 20 <= len(api.stored()) < 60
     assert "500 internal_error" in ran.stderr
     api.before_answer = lambda _: None
     api.faults.clear()
-    ran = run("submit", path, "--task", task_id, "--batch-size", 10)
+    ran = run("submit", path, "--task", task_id, "--batch-size", 5)
     assert ran.last_line == "scored 60 of 60"
     assert len(api.stored()) == 60

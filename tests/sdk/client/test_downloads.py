@@ -24,7 +24,7 @@ from autotune import (
     LocalFileError,
 )
 from autotune.client.verified_file import VerifiedFile
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 from tests.support.served_storage import Breakage
 
 FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
@@ -306,9 +306,7 @@ def test_a_name_that_leads_elsewhere_is_refused(api, export, client, download, t
     told = client.exports.get(export).model_dump_json(by_alias=True)
     misnamed = f'{{"export": {told}}}'.replace(f'"name":"{FIRST}"', f'"name":"../{FIRST}"')
     where, content_type = f"GET .*/exports/{export}", "application/json"
-    api.misbehave(
-        Fault(where=where, status=200, body=misnamed.encode(), content_type=content_type)
-    )
+    api.misbehave(Fault(where=where, status=200, body=misnamed.encode(), content_type=content_type))
     with pytest.raises(DownloadError, match="not the name of a part"):
         download(export)
     assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ import pytest
 
 from autotune import (
     AsyncAutotuneClient,
+    ExportManifest,
     ExportNotReadyError,
     InvalidInputError,
     InvalidRequestError,
@@ -14,8 +15,7 @@ from autotune import (
     WaitTimeoutError,
 )
 from autotune.protocol.exports import PreferenceOptions
-from tests.support.served_platform import Fault
-
+from tests.support.http_faults import Fault
 
 
 @pytest.fixture
@@ -153,6 +153,23 @@ def test_an_export_that_is_not_completed_has_nothing_to_download(api, client, tm
         client.exports.download(export.id, tmp_path / "out")
     assert (caught.value.export_id, caught.value.state) == (export.id, "running")
     assert not (tmp_path / "out").exists()
+
+
+def test_pairs_are_downloaded_and_deleting_twice_is_fine(api, client, tmp_path):
+    task_id = api.new_task()
+    judged = [{"response": str(n), "metadata": {"value": n}} for n in (0, 1)]
+    api.platform.submit(task_id, *judged, {"metadata": {"outcome": "failed"}})
+    api.platform.score()
+    options = {"shape": "preference", "preference": {"min_score_delta": 0.5}}
+    export = client.exports.create(format="jsonl", task_id=task_id, **options)
+    there = client.exports.download(client.exports.wait_for(export.id).id, tmp_path)
+    manifest = ExportManifest.model_validate_json(there.manifest.read_bytes())
+    assert (manifest.total_records, len(there.parts)) == (1, 1)
+    for _ in range(2):
+        client.exports.delete(export.id)
+    with pytest.raises(ExportNotReadyError) as caught:
+        client.exports.download(export.id, tmp_path / "nothing left")
+    assert caught.value.state == "canceled"
 
 
 def test_a_small_export_comes_at_once(api, client, scored):

@@ -27,7 +27,7 @@ from autotune import (
     UnexpectedAnswerError,
 )
 from autotune.protocol.signing import verify_api_request
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 
 HTML = b"<html><body><h1>502 Bad Gateway</h1></body></html>"
 

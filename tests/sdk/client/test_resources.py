@@ -17,7 +17,7 @@ from autotune import (
 )
 from autotune.protocol.builtin import StringCheck
 from tests.support.graders import answering, healthy
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 
 GRADER = "grd_" + "0" * 26
 
@@ -277,9 +277,7 @@ def test_a_forbidden_call_is_a_permission_error(api, client):
 def test_runs_are_listed_read_and_canceled(api, client):
     api.grading_seconds = None
     for _ in range(3):
-        client.completions.submit(
-            task_id=api.new_task(), model_id="m", prompt="p", response="r"
-        )
+        client.completions.submit(task_id=api.new_task(), model_id="m", prompt="p", response="r")
     runs = list(client.runs.list(state="pending", page_size=2))
     assert len(runs) == 3
     assert list(client.runs.list(state="completed")) == []

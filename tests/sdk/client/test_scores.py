@@ -44,9 +44,7 @@ def test_scores_are_filtered_and_come_with_what_was_judged(api, client):
     scored = list(client.scores.list(task_id=task_id, state="scored", include_completion=True))
     assert prompts(scored) == ["0", "3"]
     failed = list(client.scores.list(task_id=task_id, state="failed"))
-    assert [(verdict.score, verdict.reason_code) for verdict in failed] == [
-        (None, "item_failed")
-    ]
+    assert [(verdict.score, verdict.reason_code) for verdict in failed] == [(None, "item_failed")]
 
 
 def test_every_filter_narrows_the_list(client, judged):

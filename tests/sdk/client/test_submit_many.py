@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from autotune import AsyncAutotuneClient, InvalidInputError, InvalidRequestError, ServerError
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 
 
 def completions(task_id, count, start=0):

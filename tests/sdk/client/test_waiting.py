@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from autotune import AsyncAutotuneClient, WaitTimeoutError
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 
 
 def submit(api, client, count=3):

@@ -10,7 +10,7 @@ from autotune import InvalidInputError, InvalidRequestError
 from autotune.integrations import AsyncScorer, NotScoredError, Rollout, Scorer, find_settings
 from autotune.integrations.unscored import required_reward
 from autotune.protocol.ids import new_id
-from tests.support.served_platform import Fault
+from tests.support.http_faults import Fault
 
 
 def rollout(number: int = 0, **metadata) -> Rollout:
@@ -18,7 +18,7 @@ def rollout(number: int = 0, **metadata) -> Rollout:
 
 
 @pytest.fixture(params=["blocking", "asynchronous"])
-def rewards(request):
+def rewards(request, api):
     """Score a list with either twin, each call on connections of its own."""
 
     def score(rollouts, **options):
