@@ -1,5 +1,6 @@
 import json
 import re
+import time
 
 import pytest
 
@@ -237,11 +238,12 @@ def test_verdicts_that_come_one_by_one_are_counted_once(
 def test_silence_is_explained(api, run, task_id, write_jsonl, completions, monkeypatch):
     monkeypatch.setattr("autotune.cli.submission._REMIND_EVERY_SECONDS", 0.3)
     api.grading_seconds = 0.8
+    began = time.monotonic()
     ran = run("submit", write_jsonl(completions(3)), "--task", task_id)
+    most = (time.monotonic() - began) / 0.3
     assert ran.last_line == "scored 3 of 3"
     assert re.search(r"still 3 pending; nothing new for \d s", ran.stderr)
-    # A reminder each 0.3 s of 0.8 s, and of what the grading and a look at it take.
-    assert 1 <= ran.stderr.count("still 3 pending") <= 8
+    assert 1 <= ran.stderr.count("still 3 pending") <= most
 
 
 def test_a_time_limit_without_waiting_is_wrong_usage(run, task_id, write_jsonl, completions):
