@@ -18,7 +18,7 @@ from autotune_platform.wiring.completions import ContentParts
 from autotune_platform.wiring.outbound import GatewayParts, WebhookParts
 
 if TYPE_CHECKING:
-    from autotune_platform.budgets.permits import Admission
+    from autotune_platform.budgets.permits import Permits
     from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.completions.submission import SubmissionService
     from autotune_platform.judging.judges import Judges
@@ -60,12 +60,12 @@ class GradingParts(ContentParts, GatewayParts):
     environment: GradingEnvironment
 
     @cached_property
-    def admission(self) -> Admission:
-        from autotune_platform.budgets.permits import Admission
+    def permits(self) -> Permits:
+        from autotune_platform.budgets.permits import Permits
         from autotune_platform.budgets.repository import BudgetRepository
 
         table = Table(self.environment.budgets_table, clients.dynamodb())
-        return Admission(budgets=BudgetRepository(table))
+        return Permits(budgets=BudgetRepository(table))
 
     @cached_property
     def judges(self) -> Judges:
@@ -76,7 +76,7 @@ class GradingParts(ContentParts, GatewayParts):
 
         http = HttpJudge(
             gateway=self.gateway,
-            admission=self.admission,
+            permits=self.permits,
             calls=self.calls,
             callbacks=self.callbacks,
             api_url=self.environment.api_url,
