@@ -168,14 +168,14 @@ class ProjectionParts(ContentParts, WebhookParts):
 
     @cached_property
     def projection(self) -> VerdictProjection:
+        from autotune_platform.projections.checkpoints import CheckpointRepository
         from autotune_platform.projections.decisions import DecisionAudit
         from autotune_platform.projections.projection import VerdictProjection
-        from autotune_platform.projections.tallies import TallyRepository
 
         return VerdictProjection(
             completions=self.completions,
             verdicts=self.verdicts,
-            tallies=TallyRepository(self.completions_table),
+            checkpoints=CheckpointRepository(self.completions_table),
             panels=self.panels,
             statistics=self.statistics,
             publisher=self.publisher,
