@@ -8,7 +8,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader, answering
-from tests.support.parts import admission
+from tests.support.parts import permits
 from tests.support.platform import Platform, handler
 
 
@@ -293,7 +293,7 @@ def test_a_round_costs_one_write_more(
         if model.name == "UpdateItem" and params["Key"]["pk"]["S"].startswith("run_"):
             written.append(model.name)
 
-    client = admission().budgets._table._client
+    client = permits().budgets._table._client
     client.meta.events.register("before-parameter-build.dynamodb", note)
     assert platform.grade(progress)["remaining"] == 0
     assert len(written) == 1

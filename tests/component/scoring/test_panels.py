@@ -20,7 +20,7 @@ from tests.component.scoring.conftest import Trio
 from tests.support.graders import Exchange, answering, scoring
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler
-from tests.support.projected import counts, events, everything, forget, subscribe, tallies
+from tests.support.projected import checkpoints, counts, events, everything, forget, subscribe
 
 
 def values(verdict: dict[str, Any]) -> list[tuple[str, float | None, str | None]]:
@@ -293,7 +293,7 @@ def test_members_are_counted_once_and_the_panel_for_nobody(
     trio: Trio, projected: tuple[str, str]
 ) -> None:
     webhook_id, batch_id = projected
-    assert tallies() == {batch_id: {"scored": {0, 1}}}
+    assert checkpoints() == {batch_id: {"scored": {0, 1}}}
     by_grader = {grader_id: counted for (grader_id, _), counted in counts("statistics#").items()}
     assert set(by_grader) == set(trio.ids)
     assert [by_grader[id_]["scored"] for id_ in trio.ids] == [2, 2, 0]

@@ -18,7 +18,7 @@ from autotune_platform.wiring.completions import ContentParts
 from autotune_platform.wiring.outbound import GatewayParts, WebhookParts
 
 if TYPE_CHECKING:
-    from autotune_platform.budgets.permits import Admission
+    from autotune_platform.budgets.permits import Permits
     from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.completions.submission import SubmissionService
     from autotune_platform.judging.judges import Judges
@@ -60,12 +60,12 @@ class GradingParts(ContentParts, GatewayParts):
     environment: GradingEnvironment
 
     @cached_property
-    def admission(self) -> Admission:
-        from autotune_platform.budgets.permits import Admission
+    def permits(self) -> Permits:
+        from autotune_platform.budgets.permits import Permits
         from autotune_platform.budgets.repository import BudgetRepository
 
         table = Table(self.environment.budgets_table, clients.dynamodb())
-        return Admission(budgets=BudgetRepository(table))
+        return Permits(budgets=BudgetRepository(table))
 
     @cached_property
     def judges(self) -> Judges:
@@ -76,7 +76,7 @@ class GradingParts(ContentParts, GatewayParts):
 
         http = HttpJudge(
             gateway=self.gateway,
-            admission=self.admission,
+            permits=self.permits,
             calls=self.calls,
             callbacks=self.callbacks,
             api_url=self.environment.api_url,
@@ -168,14 +168,14 @@ class ProjectionParts(ContentParts, WebhookParts):
 
     @cached_property
     def projection(self) -> VerdictProjection:
+        from autotune_platform.projections.checkpoints import CheckpointRepository
         from autotune_platform.projections.decisions import DecisionAudit
         from autotune_platform.projections.projection import VerdictProjection
-        from autotune_platform.projections.tallies import TallyRepository
 
         return VerdictProjection(
             completions=self.completions,
             verdicts=self.verdicts,
-            tallies=TallyRepository(self.completions_table),
+            checkpoints=CheckpointRepository(self.completions_table),
             panels=self.panels,
             statistics=self.statistics,
             publisher=self.publisher,
