@@ -4,7 +4,6 @@ Both in one function, because no more than two may read a shard of a stream at t
 other one is ``projections.project_verdicts``.
 """
 
-from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
@@ -20,8 +19,5 @@ def parts() -> ChangesParts:
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Follow a batch of records; an error has all of it delivered again, which does no harm."""
-    with ExitStack() as each:
-        # What fails in one does not keep the other from its work.
-        for service in (parts().review_projection, parts().content_forgetting):
-            each.callback(service.follow, event["Records"])
+    parts().change_router.route(event["Records"])
     return {"batchItemFailures": []}

@@ -10,7 +10,6 @@ event.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
@@ -23,6 +22,7 @@ from autotune_platform.projections.tallies import TallyRepository
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import attempts
+from autotune_platform.storage.changes import Change
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.panels import PanelRecords
@@ -46,15 +46,14 @@ class VerdictProjection:
     publisher: EventPublisher
     audit: DecisionAudit
 
-    def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Project what records of the table's stream tell of verdicts and opinions; skip the rest.
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Project the verdicts and opinions that changes of the table store.
 
         Raises:
             UnavailableError: as ``project``.
             UnknownPlaceError: as ``project``.
         """
-        found = (verdict_in(record) for record in records)
-        self.project(verdict for verdict in found if verdict is not None)
+        self.project(verdict_in(change) for change in changes)
 
     def project(self, verdicts: Iterable[Verdict]) -> None:
         """Tell of verdicts and count them; what is counted already changes nothing.
