@@ -4,7 +4,6 @@ One function does both, because at most two functions may read a shard of a stre
 The other one is ``projections.project_verdicts``.
 """
 
-from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
@@ -20,8 +19,5 @@ def parts() -> ChangesParts:
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Follow a batch of records. After an error all of it is delivered again, which is safe."""
-    with ExitStack() as each:
-        # The other service runs even if one fails.
-        for service in (parts().review_projection, parts().content_forgetting):
-            each.callback(service.follow, event["Records"])
+    parts().change_router.route(event["Records"])
     return {"batchItemFailures": []}

@@ -15,5 +15,5 @@ def parts() -> ProjectionParts:
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Project a batch of records. After an error all of it is delivered again, which is safe."""
-    parts().projection.follow(event["Records"])
+    parts().verdict_router.route(event["Records"])
     return {"batchItemFailures": []}

@@ -279,7 +279,10 @@ class Platform:
         items = boto3.client("dynamodb").scan(TableName="registry")["Items"]
         events = [item for item in items if item["sk"]["S"].startswith("event#")]
         return [
-            {"eventName": "INSERT", "dynamodb": {"NewImage": item}}
+            {
+                "eventName": "INSERT",
+                "dynamodb": {"Keys": {name: item[name] for name in ("pk", "sk")}, "NewImage": item},
+            }
             for item in sorted(events, key=lambda item: item["occurred_at"]["S"])
         ]
 

@@ -124,7 +124,8 @@ def test_other_items_in_the_stream_are_nothing_to_it(platform: Platform, task_id
     platform.submit(task_id, *MIXED)
     platform.score_everything()
     (record, *_) = platform.verdict_records()
-    other = {**record, "dynamodb": {**record["dynamodb"], "Keys": {"sk": {"S": "content"}}}}
+    keys = {**record["dynamodb"]["Keys"], "sk": {"S": "content"}}
+    other = {**record, "dynamodb": {**record["dynamodb"], "Keys": keys}}
     platform.project([other, {**record, "eventName": "MODIFY"}])
     assert checkpoints() == {}
 

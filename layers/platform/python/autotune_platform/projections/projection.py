@@ -12,7 +12,6 @@ the same event.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
@@ -25,6 +24,7 @@ from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import attempts
+from autotune_platform.storage.changes import Change
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.panels import PanelRecords
@@ -48,15 +48,14 @@ class VerdictProjection:
     publisher: EventPublisher
     audit: DecisionAudit
 
-    def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Project the verdicts and opinions in records of the table's stream; skip other records.
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Project the verdicts and opinions that changes of the table store.
 
         Raises:
             UnavailableError: as ``project``.
             OrphanedVerdictError: as ``project``.
         """
-        found = (verdict_in(record) for record in records)
-        self.project(verdict for verdict in found if verdict is not None)
+        self.project(verdict_in(change) for change in changes)
 
     def project(self, verdicts: Iterable[Verdict]) -> None:
         """Publish and count verdicts; those that are counted already change nothing.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from autotune_platform.gateway.gateway import GraderGateway
     from autotune_platform.graders.probing import GraderProbing
     from autotune_platform.graders.verification import GraderVerification
+    from autotune_platform.storage.changes import Router
     from autotune_platform.webhooks.calls import DrainCalls
     from autotune_platform.webhooks.deliveries import DeliveryRepository
     from autotune_platform.webhooks.delivering import Deliverer
@@ -104,6 +105,13 @@ class WebhookParts(RegistryParts):
             calls=self.drain_calls,
             queue=self.wake_queue,
         )
+
+    @cached_property
+    def event_router(self) -> Router:
+        from autotune_platform.storage.changes import Route, Router
+        from autotune_platform.webhooks.outbox import NEW_EVENTS
+
+        return Router(Route(NEW_EVENTS, lambda: self.publisher))
 
     @cached_property
     def delivery_sweeper(self) -> DeliverySweeper:

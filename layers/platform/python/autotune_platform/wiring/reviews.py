@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from autotune_platform.reviews.links import ReviewLinks
     from autotune_platform.reviews.projection import ReviewProjection
     from autotune_platform.reviews.service import ReviewService
+    from autotune_platform.storage.changes import Router
 
 
 class ReviewParts(ContentParts):
@@ -64,4 +65,15 @@ class ChangesParts(ReviewParts, WebhookParts):
             links=self.review_links,
             publisher=self.publisher,
             topic=ReviewTopic(arn=self.environment.review_topic_arn, sns=clients.sns()),
+        )
+
+    @cached_property
+    def change_router(self) -> Router:
+        from autotune_platform.completions.removed_content import REMOVED_CONTENT
+        from autotune_platform.judging.human.records import REQUESTED_REVIEWS
+        from autotune_platform.storage.changes import Route, Router
+
+        return Router(
+            Route(REQUESTED_REVIEWS, lambda: self.review_projection),
+            Route(REMOVED_CONTENT, lambda: self.content_forgetting),
         )

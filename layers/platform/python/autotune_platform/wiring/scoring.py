@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from autotune_platform.scoring.recovery import BatchRecovery
     from autotune_platform.scoring.rounds import ChunkGrading
     from autotune_platform.scoring.sweeper import Sweeper
+    from autotune_platform.storage.changes import Router
 
 
 class DispatchParts:
@@ -181,6 +182,13 @@ class ProjectionParts(ContentParts, WebhookParts):
             publisher=self.publisher,
             audit=DecisionAudit(addition=self.audit_repository.addition),
         )
+
+    @cached_property
+    def verdict_router(self) -> Router:
+        from autotune_platform.storage.changes import Route, Router
+        from autotune_platform.verdicts.stored_verdicts import NEW_VERDICTS
+
+        return Router(Route(NEW_VERDICTS, lambda: self.projection))
 
 
 class SweepParts(SubmissionParts, ProjectionParts):
