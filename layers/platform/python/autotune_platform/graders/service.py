@@ -48,7 +48,7 @@ class GraderService(GraderDirectory):
             **fields,
         )
         self._repository.add(grader)
-        return grader, self._secret(grader) if grader.kind == "http" else None
+        return grader, self._secret(grader) if grader.is_called else None
 
     def list(
         self, caller: Caller, scope: Scope, *, limit: int, next_token: str | None
