@@ -206,7 +206,7 @@ def test_a_cancelation_that_broke_half_way_is_finished_by_its_repetition(
         raise RuntimeError("lost connection")
 
     with monkeypatch.context() as broken:
-        broken.setattr(VerdictService, "decide", fail)
+        broken.setattr(VerdictService, "add", fail)
         assert cancel(platform, progress).status == 500
     run = cancel(platform, progress).json["run"]
     assert (run["state"], run["counts"]["canceled"]) == ("canceled", 1)

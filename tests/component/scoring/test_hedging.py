@@ -33,14 +33,14 @@ class Race:
         self.decided = threading.Event()
         self.request_ids: list[str] = []
         self._arrivals = Arrivals()
-        decisions = grade_chunk.parts().decisions
-        decide = decisions.decide
+        writer = grade_chunk.parts().writer
+        write = writer.write
 
-        def decide_and_signal(*arguments: Any, **options: Any) -> None:
-            decide(*arguments, **options)
+        def write_and_signal(*arguments: Any, **options: Any) -> None:
+            write(*arguments, **options)
             self.decided.set()
 
-        monkeypatch.setattr(decisions, "decide", decide_and_signal)
+        monkeypatch.setattr(writer, "write", write_and_signal)
 
     def __call__(self, exchange: Exchange) -> None:
         self.request_ids.append(exchange.request_id)

@@ -12,7 +12,7 @@ import pytest
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.wiring.scoring import ProjectionParts
 from functions.completions import api
 from functions.scoring import grade_chunk
@@ -364,7 +364,7 @@ def test_opinions_that_nobody_settled_are_settled_by_the_sweeper(
     monkeypatch.setattr("autotune_platform.completions.submission.FIRST_SWEEP_AFTER", timedelta(0))
     accepted, runs = trio.start(trio.new_task())
     with monkeypatch.context() as broken:
-        broken.setattr(Settling, "settle", lambda *_, **__: {})
+        broken.setattr(PanelResolver, "resolve", lambda *_, **__: {})
         for run in runs.values():
             trio.platform.grade(run)
     assert trio.platform.batch(accepted["batchId"])["counts"]["pending"] == 1

@@ -111,7 +111,7 @@ def test_cancellations_and_our_own_failures_are_told_and_counted_too(
     platform.call("POST", f"/api/v1/completions/{first}/cancel")
     header = ProjectionParts(ProjectionEnvironment.parse()).completions.headers([second])
     failure = verdict_of(header[second], Judgement(reason_code="platform_error"))
-    projection().verdicts.decide(failure)
+    projection().verdicts.add(failure)
     platform.project()
     assert checkpoints() == {accepted["batchId"]: {"canceled": {0}, "failed": {1}}}
     (statistics,) = counts("statistics#").values()

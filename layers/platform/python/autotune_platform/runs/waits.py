@@ -9,7 +9,7 @@ from typing import Protocol
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.runs.models import RunStanding, RunWait
+from autotune_platform.runs.models import RunStatus, RunWait
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.tokens import TaskTokens
@@ -79,5 +79,5 @@ class RunWaits:
         if self.verdicts.undecided(run.completion_ids, wait.progress):
             return  # the sweeper drives them again
         logger.info("run ended without its execution", run_id=run.id)
-        ended = RunStanding.ended("completed", step="done", attempt=run.attempt)
+        ended = RunStatus.ended("completed", step="done", attempt=run.attempt)
         self.repository.change(run.id, run.organization_id, ended)

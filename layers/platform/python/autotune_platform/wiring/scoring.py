@@ -94,9 +94,9 @@ class GradingParts(ContentParts, GatewayParts):
             verdicts=self.verdicts,
             graders=self.graders,
             judges=self.judges,
-            settling=self.settling,
+            resolver=self.resolver,
             recorder=self.run_recorder,
-            decisions=self.decisions,
+            writer=self.writer,
         )
 
 
@@ -133,7 +133,7 @@ class SubmissionParts(ContentParts):
             queues=self.chunk_queues,
             verdicts=self.verdicts,
             panels=self.panels,
-            settling=self.settling,
+            resolver=self.resolver,
         )
 
     @cached_property
