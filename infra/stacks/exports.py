@@ -1,4 +1,4 @@
-"""Exports: asked for over the API, written by a loop of steps, driven again where that is lost."""
+"""Exports: requested over the API, written in a loop of steps, redriven if an execution is lost."""
 
 from aws_cdk import Duration, Size
 from constructs import Construct
@@ -80,7 +80,7 @@ class ExportsStack(DomainStack):
         sweep = self.create(
             "SweepExports",
             module="sweep_exports",
-            description="Drives exports again whose execution was lost",
+            description="Redrives exports whose execution was lost",
             timeout=SWEEP_TIMEOUT,
             environment=self._starting_environment,
         )

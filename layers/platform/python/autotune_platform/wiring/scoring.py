@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from autotune_platform.operations.stuck import StuckWork
     from autotune_platform.projections.projection import VerdictProjection
     from autotune_platform.rewards.answering import RewardAnswers
-    from autotune_platform.rewards.asking import Asking
+    from autotune_platform.rewards.scoring import RewardScoring
     from autotune_platform.scoring.dispatch import DispatchService
     from autotune_platform.scoring.recovery import BatchRecovery
     from autotune_platform.scoring.rounds import ChunkGrading
@@ -143,11 +143,11 @@ class SubmissionParts(ContentParts):
         return StuckWork(batches=self.open_batches, recovery=self.recovery)
 
     @cached_property
-    def asking(self) -> Asking:
-        from autotune_platform.rewards.asking import Asking
+    def reward_scoring(self) -> RewardScoring:
         from autotune_platform.rewards.repository import ClaimRepository
+        from autotune_platform.rewards.scoring import RewardScoring
 
-        return Asking(
+        return RewardScoring(
             claims=ClaimRepository(self.registry_table),
             tasks=self.tasks,
             submissions=self.submissions,
@@ -159,7 +159,7 @@ class SubmissionParts(ContentParts):
     def reward_answers(self) -> RewardAnswers:
         from autotune_platform.rewards.answering import RewardAnswers
 
-        return RewardAnswers(asking=self.asking)
+        return RewardAnswers(scoring=self.reward_scoring)
 
 
 class ProjectionParts(ContentParts, WebhookParts):
