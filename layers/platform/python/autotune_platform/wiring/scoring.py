@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class DispatchParts:
-    """What starts runs."""
+    """Parts that start runs."""
 
     def __init__(self, environment: DispatchEnvironment) -> None:
         self.environment = environment
@@ -55,7 +55,7 @@ class DispatchParts:
 
 
 class GradingParts(ContentParts, GatewayParts):
-    """What grades completions."""
+    """Parts that grade completions."""
 
     environment: GradingEnvironment
 
@@ -100,7 +100,7 @@ class GradingParts(ContentParts, GatewayParts):
 
 
 class SubmissionParts(ContentParts):
-    """What accepts completions, and drives them again."""
+    """Parts that accept and redrive completions."""
 
     environment: SubmissionEnvironment
 
@@ -162,7 +162,7 @@ class SubmissionParts(ContentParts):
 
 
 class ProjectionParts(ContentParts, WebhookParts):
-    """What follows verdicts."""
+    """Parts that project verdicts."""
 
     environment: ProjectionEnvironment
 
@@ -184,7 +184,7 @@ class ProjectionParts(ContentParts, WebhookParts):
 
 
 class SweepParts(SubmissionParts, ProjectionParts):
-    """What finds what was lost, and mends it."""
+    """Parts that find lost work and redrive it."""
 
     environment: SweepEnvironment
 
