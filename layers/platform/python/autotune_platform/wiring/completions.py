@@ -74,7 +74,10 @@ class ContentParts(RegistryParts):
         from autotune_platform.completions.service import CompletionService
 
         return CompletionService(
-            repository=self.completion_repository, verdicts=self.verdicts, graders=self.graders
+            repository=self.completion_repository,
+            erasers=[self.completion_repository],
+            verdicts=self.verdicts,
+            graders=self.graders,
         )
 
     @cached_property
