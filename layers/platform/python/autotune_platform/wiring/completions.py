@@ -154,14 +154,16 @@ class ContentParts(RegistryParts):
     @cached_property
     def run_waits(self) -> RunWaits:
         from autotune_platform.judging.human.waiting import ReviewWaits
+        from autotune_platform.runs.durable_wait import DurableWait
         from autotune_platform.runs.tokens import TaskTokens
         from autotune_platform.runs.waits import RunWaits
 
         review_waits = ReviewWaits(records=self.review_records, verdicts=self.verdicts)
+        tokens = TaskTokens(stepfunctions=clients.stepfunctions())
         return RunWaits(
             repository=self.run_repository,
             verdicts=self.verdicts,
-            tokens=TaskTokens(stepfunctions=clients.stepfunctions()),
+            wait=DurableWait(records=self.run_repository, tokens=tokens),
             words=[self.call_waits, review_waits],
         )
 
