@@ -17,6 +17,7 @@ from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.data_holders import CompletionEraser
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader, Verdict
 from autotune_platform.verdicts.service import VerdictService
@@ -53,9 +54,14 @@ class BatchVerdicts:
 
 @part
 class CompletionService:
-    """Reads completions of the caller's organisation, and deletes their text."""
+    """Reads completions of the caller's organisation, and deletes their text.
+
+    Attributes:
+        erasers: of every domain that keeps texts which are deleted with their completion.
+    """
 
     repository: CompletionRepository
+    erasers: Sequence[CompletionEraser]
     verdicts: VerdictService
     graders: GraderDirectory
 
@@ -112,7 +118,7 @@ class CompletionService:
         """
         completion = self.get(caller, completion_id)
         self._cancel([completion])
-        self.repository.delete_texts([completion_id], at=datetime.now(UTC))
+        self._erase([completion_id])
 
     def delete_batch_content(self, caller: Caller, batch_id: str) -> None:
         """Delete the text of every completion of a batch; what has no verdict yet is canceled.
@@ -123,7 +129,7 @@ class CompletionService:
             NotFoundError: there is no such batch, or it is another organisation's.
         """
         batch = self.cancel_batch(caller, batch_id).batch
-        self.repository.delete_texts(batch.completion_ids, at=datetime.now(UTC))
+        self._erase(batch.completion_ids)
 
     def cancel(self, caller: Caller, completion_id: str) -> CompletionStatus:
         """Cancel a completion unless it has a verdict, which then stands; return where it stands.
@@ -151,6 +157,11 @@ class CompletionService:
     def cancel_all(self, completion_ids: Iterable[str]) -> None:
         """Cancel those completions, of any organisation, that have no verdict."""
         self._cancel(self.headers(completion_ids).values())
+
+    def _erase(self, completion_ids: Sequence[str]) -> None:
+        at = datetime.now(UTC)
+        for eraser in self.erasers:
+            eraser.erase_completions(completion_ids, at=at)
 
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
         for completion in completions:

@@ -1,6 +1,5 @@
 """Runs as the platform sees them."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Self
 
@@ -123,17 +122,3 @@ class Run(RunSummary):
             started_at=now,
             updated_at=now,
         )
-
-
-@dataclass(frozen=True)
-class RunWait:
-    """A run that waits for somebody else's word.
-
-    Attributes:
-        token: ends the wait of its execution; a capability, for Step Functions alone.
-        progress: what the execution goes on with.
-    """
-
-    run: Run
-    token: str
-    progress: ChunkProgress

@@ -5,7 +5,8 @@ from typing import Any, get_args
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.runs import RunState
-from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary, RunWait
+from autotune_platform.runs.durable_wait import Wait
+from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
@@ -71,17 +72,12 @@ class RunRepository:
         )
         return changed is not None
 
-    def get_wait(self, run_id: str) -> RunWait | None:
+    def get_wait(self, run_id: str) -> Wait[ChunkProgress] | None:
         """Return what a run waits for now, of any organisation; None where it does not."""
         item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
         if item is None or not item["open"] or "taskToken" not in item:
             return None
-        progress = ChunkProgress.model_validate_json(item["waitingFor"])
-        return RunWait(
-            run=_run(item),
-            token=item["taskToken"],
-            progress=progress,
-        )
+        return Wait(item["taskToken"], ChunkProgress.model_validate_json(item["waitingFor"]))
 
     def count_late_answers(self, run_id: str, count: int) -> None:
         """Add to the answers of a run that came too late, whether it has ended or not."""

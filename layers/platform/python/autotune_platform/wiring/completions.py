@@ -69,7 +69,10 @@ class CompletionParts(VerdictParts, GraderParts):
     @cached_property
     def completions(self) -> CompletionService:
         return CompletionService(
-            repository=self.completion_repository, verdicts=self.verdicts, graders=self.graders
+            repository=self.completion_repository,
+            erasers=[self.completion_repository],
+            verdicts=self.verdicts,
+            graders=self.graders,
         )
 
     @cached_property

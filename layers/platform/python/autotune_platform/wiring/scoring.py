@@ -17,6 +17,7 @@ from autotune_platform.operations.stuck import StuckWork
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.decisions import DecisionAudit
 from autotune_platform.projections.projection import VerdictProjection
+from autotune_platform.runs.durable_wait import DurableWait
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.tokens import TaskTokens
@@ -124,11 +125,12 @@ class WaitParts(RunParts, CallParts, ResolverParts):
 
     @cached_property
     def run_waits(self) -> RunWaits:
+        tokens = TaskTokens(stepfunctions=clients.stepfunctions())
         review_waits = ReviewWaits(records=self.review_records, verdicts=self.verdicts)
         return RunWaits(
             repository=self.run_repository,
             verdicts=self.verdicts,
-            tokens=TaskTokens(stepfunctions=clients.stepfunctions()),
+            wait=DurableWait(records=self.run_repository, tokens=tokens),
             words=[self.call_waits, review_waits],
         )
 
