@@ -1,4 +1,4 @@
-"""Exports are asked for, read, listed and deleted; what makes no sense is refused by its field."""
+"""Exports are created, read, listed and deleted; invalid requests are refused by field."""
 
 import base64
 import gzip
@@ -105,10 +105,10 @@ def test_an_organisation_has_a_limit_of_open_exports(
     assert [ask(platform).status for _ in range(3)] == [202, 202, 429]
 
 
-def test_a_place_that_is_taken_meanwhile_is_not_given_twice(
+def test_a_slot_that_is_taken_meanwhile_is_not_given_twice(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever looks for a place finds all of them free, as two at the same moment do."""
+    """Every look for a slot finds all of them free, as two at the same moment do."""
     query = Table.query
 
     def before_the_others(self: Table, partition: str, **named: Any) -> Page:

@@ -1,4 +1,4 @@
-"""Each shape has its columns, in each format, and tells what it leaves out."""
+"""Each shape has its columns, in each format, and counts what it leaves out."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A task with a grader, a reward URL that asks it, and a clock for claims that a test can turn."""
+"""A task with a grader, a reward URL for it, and a clock for claims that a test sets."""
 
 import hashlib
 import re
@@ -24,7 +24,7 @@ from tests.support.platform import Answer, Platform
 
 @dataclass
 class Rewarded:
-    """One reward URL, asked by its path or beneath the handler."""
+    """One reward URL, called by its path or beneath the handler."""
 
     platform: Platform
     grader: LoopbackGrader
@@ -64,7 +64,7 @@ class Rewarded:
         return datetime.now(UTC) + self.ahead
 
     def responses_graded(self) -> list[str]:
-        """What the grader was asked about, in that order, again where it was asked again."""
+        """The responses that the grader was asked about, in order, with repetitions."""
         return [
             completion["response"]
             for _, asked in self.grader.requests

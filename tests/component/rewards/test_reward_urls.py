@@ -125,7 +125,7 @@ def test_who_may_not_ask_learns_nothing(
         seen.append((answer.status, answer.headers, answer.text, tuple(called)))
     assert len({repr(one[:3]) for one in seen}) == 1
     assert seen[0][0] == 404
-    # Whose URL it was hears of its use; who made one up cannot tell one that there is from none.
+    # Only the owner sees the use of a URL; made-up URLs do not show which URLs exist.
     assert {one[3] for one in seen[:3]} == {("GetItem registry",)}
     assert {one[3] for one in seen[3:]} == {("GetItem registry", "PutItem audit")}
     called.clear()

@@ -1,4 +1,4 @@
-"""What the manifest tells of scores is what NumPy would."""
+"""The manifest's figures of scores agree with NumPy."""
 
 import math
 import statistics

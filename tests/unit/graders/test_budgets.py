@@ -1,4 +1,4 @@
-"""Leases and paces of the ``budgets`` table against simple models, with a clock that we turn."""
+"""Leases and paces of the ``budgets`` table against simple models, with a clock of the test."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Conversations as text, by the rule that the guides tell."""
+"""Conversations as text, by the rule in the guides."""
 
 from typing import Any
 

@@ -65,9 +65,9 @@ class ChunkProgress(FrozenModel):
         """Return the run after a round.
 
         Args:
-            untried: completions for which there was no time, or no leave to call the grader.
+            untried: completions for which there was no time, or no permit to call the grader.
             failed: what may be tried again, with the seconds that the grader asked us to wait.
-            wait_seconds: until there may be leave; waiting for it is no attempt.
+            wait_seconds: until there may be a permit; waiting for it is no attempt.
             asked: whether the grader was called at all.
         """
         delayed = [*self.delayed_ids, *failed]
@@ -174,6 +174,6 @@ def _back_off(attempt: int) -> int:
 
 
 def _with_jitter(seconds: float, waits: int) -> int:
-    """Return seconds to sleep until leave: many runs wait for the same, and ask more seldom."""
+    """Return seconds to sleep until a permit: many runs wait for one, and request it less often."""
     ceiling = min(_LONGEST_JITTER_SECONDS, 2 ** min(waits + 1, 10))
     return math.ceil(seconds + random.uniform(0, ceiling))  # noqa: S311 - jitter

@@ -45,7 +45,7 @@ class ChunkGrading:
 
         A panel's verdicts are written at the end of the round in which all its members have spoken.
         What fails for a passing reason stays in the chunk until ``MAX_ATTEMPTS``; what there was no
-        time or no leave for stays without having failed; what is out of time ends ``failed``.
+        time or no permit for stays without having failed; what is out of time ends ``failed``.
 
         Args:
             seconds_left: how long this invocation may still run.
