@@ -4,17 +4,16 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import WebhookEnvironment
-from autotune_platform.webhooks.outbox import event_in
-from autotune_platform.wiring.outbound import WebhookParts
+from autotune_platform.wiring.webhooks import EventParts
 
 
 @cache
-def parts() -> WebhookParts:
+def parts() -> EventParts:
     """Return what this process is put together from."""
-    return WebhookParts(WebhookEnvironment.parse())
+    return EventParts(WebhookEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Publish a batch of the stream; an error has the whole batch delivered again."""
-    parts().publisher.publish([event_in(record) for record in event["Records"]])
+    parts().event_router.route(event["Records"])
     return {"batchItemFailures": []}

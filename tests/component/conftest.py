@@ -6,14 +6,17 @@ import pytest
 from moto.dynamodb.responses import DynamoHandler
 
 from tests.support.graders import LoopbackGrader, loopback_grader
+from tests.support.kept import kept
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 
 
 @pytest.fixture
 def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    """The whole server side; whatever it stores is in a module ``holdings``, as it is there."""
     with make_platform(monkeypatch) as made:
         yield made
+        assert [(one.place, one.key) for one in kept() if not one.is_as_described] == []
 
 
 @pytest.fixture

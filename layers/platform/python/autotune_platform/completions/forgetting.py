@@ -1,11 +1,11 @@
 """Deleting the large texts of completions whose items the table removed."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.completions.removed_content import RemovedContent, removed_in
+from autotune_platform.completions.removed_content import RemovedContent
+from autotune_platform.storage.changes import Change
 
 logger = Logger()
 
@@ -16,13 +16,11 @@ class ContentForgetting:
     def __init__(self, *, content: RemovedContent) -> None:
         self._content = content
 
-    def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Delete the large texts of the removed items that records tell of, and of no other.
+    def follow(self, removals: Sequence[Change]) -> None:
+        """Delete the large texts of completions whose items were removed.
 
         Raises:
-            UnavailableError: some could not be deleted; following the same records again is safe.
+            UnavailableError: some could not be deleted; following the same removals again is safe.
         """
-        told = (removed_in(record) for record in records)
-        completion_ids = [completion_id for completion_id in told if completion_id is not None]
-        self._content.delete(completion_ids)
-        logger.info("expired content forgotten", completions=len(completion_ids))
+        self._content.delete([removal.pk for removal in removals])
+        logger.info("expired content forgotten", completions=len(removals))

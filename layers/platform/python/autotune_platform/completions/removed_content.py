@@ -1,12 +1,13 @@
 """The large texts that are left in S3 when the table removes the items that name them."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from autotune_platform.completions.content import CONTENT, object_key
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.changes import ChangeKind
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -14,12 +15,8 @@ if TYPE_CHECKING:
 
 _OBJECTS_PER_CALL = 1_000
 
-
-def removed_in(record: Mapping[str, Any]) -> str | None:
-    """Return the completion whose text a stream's record tells the removal of; None if none."""
-    keys = record["dynamodb"]["Keys"]
-    is_removal = record["eventName"] == "REMOVE" and keys["sk"]["S"] == CONTENT
-    return str(keys["pk"]["S"]) if is_removal else None
+REMOVED_CONTENT = [ChangeKind("REMOVE", CONTENT)]
+"""Changes by which the table removes completions' texts."""
 
 
 @part

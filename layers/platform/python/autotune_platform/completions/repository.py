@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +125,7 @@ class CompletionRepository:
         items = self._table.get_many((completion_id, CONTENT) for completion_id in wanted)
         return {pk: CompletionHeader(**_header_fields(item)) for (pk, _), item in items.items()}
 
-    def delete_texts(self, completion_ids: Iterable[str], *, at: datetime) -> None:
+    def erase_completions(self, completion_ids: Sequence[str], *, at: datetime) -> None:
         """Delete prompts, responses and metadata; that there were completions stays known.
 
         What is deleted or expired already is left as it is.

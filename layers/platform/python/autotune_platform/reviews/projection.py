@@ -5,14 +5,14 @@ review, so that telling again tells of the same event; the topic's subscribers m
 with the same ``eventId``.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from autotune_platform.judging.human.records import review_in
 from autotune_platform.reviews.events import review_requested
 from autotune_platform.reviews.links import ReviewLinks
 from autotune_platform.reviews.topic import ReviewTopic
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.changes import Change
 from autotune_platform.webhooks.publisher import EventPublisher
 
 
@@ -24,18 +24,14 @@ class ReviewProjection:
     publisher: EventPublisher
     topic: ReviewTopic
 
-    def follow(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Tell of the reviews that records of the table's stream bring, and of no other items.
+    def follow(self, requests: Sequence[Change]) -> None:
+        """Publish the reviews that changes of the table request.
 
         Raises:
-            UnavailableError: the queue refused a message; follow the same records again.
+            UnavailableError: the queue refused a message; follow the same changes again.
         """
-        found = (review_in(record) for record in records)
-        events = [
-            review_requested(review, link=self.links.of_review(review))
-            for review in found
-            if review is not None
-        ]
+        reviews = (review_in(request) for request in requests)
+        events = [review_requested(review, link=self.links.of_review(review)) for review in reviews]
         self.publisher.publish(events)
         for event in events:
             self.topic.publish(event)

@@ -9,10 +9,10 @@ from typing import Protocol
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.runs.models import RunStanding, RunWait
+from autotune_platform.runs.durable_wait import DurableWait
+from autotune_platform.runs.models import RunStatus
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
-from autotune_platform.runs.tokens import TaskTokens
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
@@ -38,17 +38,12 @@ class RunWaits:
 
     repository: RunRepository
     verdicts: VerdictService
-    tokens: TaskTokens
+    wait: DurableWait[ChunkProgress]
     words: Sequence[AwaitedWords]
 
     def begin(self, progress: ChunkProgress, token: str) -> None:
-        """Store what ends a run's wait, and end it at once where nothing is waited for any more.
-
-        The word that came just before had no token to wake the run with.
-        """
-        self.repository.begin_wait(progress, token)
-        if not self._awaits(progress):
-            self.tokens.succeed(token)
+        """Have a run wait, unless nothing is awaited any more."""
+        self.wait.begin(progress, token, is_awaited=self._awaits)
 
     def wake(self, run_id: str) -> None:
         """End a run's wait where none of its completions waits any more.
@@ -57,11 +52,9 @@ class RunWaits:
         is gone cannot go on, so its run is over once all of its completions are decided.
         """
         try:
-            wait = self.repository.get_wait(run_id)
-            if wait is None or self._awaits(wait.progress):
-                return
-            if not self.tokens.succeed(wait.token):
-                self._end(wait)
+            gone = self.wait.wake(run_id, is_awaited=self._awaits)
+            if gone is not None:
+                self._end(gone)
         except REFUSALS:
             # What was said is recorded: the run goes on when its time is up, or is driven again.
             logger.exception("run not woken", run_id=run_id)
@@ -74,10 +67,10 @@ class RunWaits:
             for word in self.words
         )
 
-    def _end(self, wait: RunWait) -> None:
-        run = wait.run
-        if self.verdicts.undecided(run.completion_ids, wait.progress):
+    def _end(self, progress: ChunkProgress) -> None:
+        run = self.repository.get(progress.run_id)
+        if run is None or self.verdicts.undecided(run.completion_ids, progress):
             return  # the sweeper drives them again
         logger.info("run ended without its execution", run_id=run.id)
-        ended = RunStanding.ended("completed", step="done", attempt=run.attempt)
+        ended = RunStatus.ended("completed", step="done", attempt=run.attempt)
         self.repository.change(run.id, run.organization_id, ended)

@@ -1,5 +1,6 @@
 """How items look on DynamoDB's wire, and how they look to repositories."""
 
+import base64
 import math
 from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
@@ -21,11 +22,7 @@ def item_to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def item_from_wire(item: Mapping[str, Any]) -> Item:
-    """Return attributes from DynamoDB, or from its stream, as plain values.
-
-    Raises:
-        TypeError: a stream's record has bytes, which Lambda passes on as text.
-    """
+    """Return attributes from DynamoDB, or from its stream, as plain values."""
     return {name: _from_wire(value) for name, value in item.items()}
 
 
@@ -78,12 +75,17 @@ def _number(digits: str) -> int | float:
     return int(exact) if exact == exact.to_integral_value() else float(exact)
 
 
+def _bytes(value: bytes | str) -> bytes:
+    # Lambda passes bytes of a stream's record on as Base64.
+    return base64.b64decode(value) if isinstance(value, str) else bytes(value)
+
+
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "S": str,
     "N": _number,
     "BOOL": bool,
     "NULL": lambda _: None,
-    "B": bytes,
+    "B": _bytes,
     "M": item_from_wire,
     "L": lambda members: [_from_wire(member) for member in members],
     "SS": set,

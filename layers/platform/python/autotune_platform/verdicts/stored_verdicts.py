@@ -1,10 +1,10 @@
 """How verdicts and opinions look as items of the ``completions`` table."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from autotune_platform.storage.item_format import Item, item_from_wire
+from autotune_platform.storage.changes import Change, ChangeKind
+from autotune_platform.storage.item_format import Item
 from autotune_platform.verdicts.models import Verdict
 
 VERDICT_PREFIX = "verdict#"
@@ -34,14 +34,13 @@ _ATTRIBUTES = {
 # Lists are kept as text, which loses no digit.
 _LISTS = ("dimensions", "opinions")
 
+NEW_VERDICTS = [ChangeKind("INSERT", VERDICT_PREFIX), ChangeKind("INSERT", _OPINION_PREFIX)]
+"""Changes by which verdicts and opinions are stored; none is ever changed or removed."""
 
-def verdict_in(record: Mapping[str, Any]) -> Verdict | None:
-    """Return the verdict or opinion that a stream's record tells of; None if of something else."""
-    change = record["dynamodb"]
-    prefixes = (VERDICT_PREFIX, _OPINION_PREFIX)
-    if record["eventName"] != "INSERT" or not change["Keys"]["sk"]["S"].startswith(prefixes):
-        return None
-    return verdict_from(item_from_wire(change["NewImage"]))
+
+def verdict_in(change: Change) -> Verdict:
+    """Return the verdict or opinion that a change stores."""
+    return verdict_from(change.new)
 
 
 def verdict_key(grader_id: str, version: str) -> str:

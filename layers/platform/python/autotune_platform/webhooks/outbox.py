@@ -5,14 +5,16 @@ The table's stream brings them to the publisher. An item is ``<id of what it hap
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
-from autotune_platform.storage.item_format import Item, item_from_wire
+from autotune_platform.storage.changes import Change, ChangeKind
+from autotune_platform.storage.item_format import Item
 from autotune_platform.webhooks.models import Event
 
 EVENT_PREFIX = "event#"
 _KEPT_SECONDS = 30 * 86_400
+
+NEW_EVENTS = [ChangeKind("INSERT", EVENT_PREFIX)]
+"""Changes by which events are stored."""
 
 
 def outbox_item(event: Event, *, pk: str) -> Item:
@@ -26,7 +28,6 @@ def outbox_item(event: Event, *, pk: str) -> Item:
     }
 
 
-def event_in(record: Mapping[str, Any]) -> Event:
-    """Return the event that a record of the stream brings."""
-    item = item_from_wire(record["dynamodb"]["NewImage"])
-    return Event.model_validate({**item, "data": json.loads(item["data"])})
+def event_in(change: Change) -> Event:
+    """Return the event that a change stores."""
+    return Event.model_validate({**change.new, "data": json.loads(change.new["data"])})

@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+from autotune_platform.storage.changes import Change
 from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
+from autotune_platform.webhooks.outbox import event_in
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
 
 _WRITERS = 8
@@ -29,6 +31,14 @@ class EventPublisher:
         self._calls = calls
         self._queue = queue
         self.now: Callable[[], datetime] = _now
+
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Publish the events that changes of a table store beside what happened.
+
+        Raises:
+            UnavailableError: as ``publish``.
+        """
+        self.publish([event_in(change) for change in changes])
 
     def publish(self, events: Sequence[Event]) -> None:
         """Store a delivery for each webhook that wants an event, and have them sent.

@@ -1,15 +1,14 @@
 """Where reviews are stored, and the lists of those that are assigned to somebody."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC
-from typing import Any
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.reviews import ReviewState
 from autotune_platform.judging.human.models import Review, ReviewSummary
 from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.item_format import item_from_wire
 from autotune_platform.storage.table import Item, Table
 
 _REVIEW = "review"
@@ -19,13 +18,13 @@ _PAGE = 100
 # Reviews of others that one search for a free one passes over.
 _MOST_PAGES = 40
 
+REQUESTED_REVIEWS = [ChangeKind("INSERT", _REVIEW)]
+"""Changes by which reviews are requested."""
 
-def review_in(record: Mapping[str, Any]) -> Review | None:
-    """Return the review whose request a stream's record tells of; None if of something else."""
-    change = record["dynamodb"]
-    if record["eventName"] != "INSERT" or change["Keys"]["sk"]["S"] != _REVIEW:
-        return None
-    return _review(item_from_wire(change["NewImage"]))
+
+def review_in(change: Change) -> Review:
+    """Return the review that a change stores."""
+    return _review(change.new)
 
 
 class ReviewRecords:

@@ -1,0 +1,16 @@
+"""What budgets keep."""
+
+from autotune_platform.storage.data_holders import DataHolder, Holding
+
+HOLDER = DataHolder(
+    "budgets",
+    [
+        Holding(
+            place="table budgets",
+            key="* / *",
+            what="rate, calls under way and circuit of each grader",
+            days=1,
+            retained="it goes by itself",
+        ),
+    ],
+)

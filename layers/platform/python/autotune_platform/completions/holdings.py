@@ -1,0 +1,44 @@
+"""What completions keep."""
+
+from autotune_platform.storage.data_holders import WITH_COMPLETION, DataHolder, Holding
+
+_KEPT = "until the task's `retentionDays` are over, or until erased"
+
+HOLDER = DataHolder(
+    "completions",
+    [
+        Holding(
+            place="table completions",
+            key="cmp_* / content",
+            what="prompt, response, metadata; when they are erased, ids stay",
+            of="completion",
+            has_text=True,
+            kept=_KEPT,
+            erased=WITH_COMPLETION,
+        ),
+        Holding(
+            place="bucket content",
+            key="content/cmp_*",
+            what="the same texts where they outgrow an item",
+            of="completion",
+            has_text=True,
+            kept=_KEPT,
+            erased=WITH_COMPLETION,
+        ),
+        Holding(
+            place="table completions",
+            key="bat_* / batch",
+            what="batches: ids, settings, digest of the request",
+            of="completion",
+            retained="verdicts are read by their batch",
+        ),
+        Holding(
+            place="queues",
+            key="HighPriority, NormalPriority, LowPriority",
+            what="ids of completions to be graded",
+            of="completion",
+            days=14,
+            retained="a message goes when it is handled",
+        ),
+    ],
+)

@@ -1,0 +1,69 @@
+"""Waits of executions: without compute, for as long as it takes, ended by one token each.
+
+Whatever ends a wait is recorded before the wait is looked up, and a wait is stored before what it
+waits for is looked up. So one of the two always sees the other, and no wake-up is lost.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from autotune_platform.runs.tokens import TaskTokens
+from autotune_platform.runtime.parts import part
+
+AwaitedT = TypeVar("AwaitedT")
+
+
+@dataclass(frozen=True)
+class Wait(Generic[AwaitedT]):
+    """An execution that waits.
+
+    Attributes:
+        token: ends the wait; a capability, for Step Functions alone.
+        awaited: what was stored of what it waits for.
+    """
+
+    token: str
+    awaited: AwaitedT
+
+
+class WaitRecords(Protocol[AwaitedT]):
+    """Where waits are stored, at most one for each execution."""
+
+    def begin_wait(self, awaited: AwaitedT, token: str, /) -> bool:
+        """Store a wait; return False where the execution is known to be over."""
+        ...
+
+    def get_wait(self, execution: str, /) -> Wait[AwaitedT] | None:
+        """Return what an execution waits for now; None where it does not wait."""
+        ...
+
+
+@part
+class DurableWait(Generic[AwaitedT]):
+    """Begins waits, and ends those that wait for nothing any more."""
+
+    records: WaitRecords[AwaitedT]
+    tokens: TaskTokens
+
+    def begin(
+        self, awaited: AwaitedT, token: str, *, is_awaited: Callable[[AwaitedT], bool]
+    ) -> None:
+        """Store a wait, and end it at once where nothing is awaited any more.
+
+        What came just before had no token to wake the execution with.
+        """
+        self.records.begin_wait(awaited, token)
+        if not is_awaited(awaited):
+            self.tokens.succeed(token)
+
+    def wake(self, execution: str, *, is_awaited: Callable[[AwaitedT], bool]) -> AwaitedT | None:
+        """End an execution's wait unless something is still awaited.
+
+        Returns:
+            What it waited for, where the execution is gone and cannot go on; else None.
+        """
+        wait = self.records.get_wait(execution)
+        if wait is None or is_awaited(wait.awaited) or self.tokens.succeed(wait.token):
+            return None
+        return wait.awaited

@@ -1,0 +1,78 @@
+"""What each domain keeps of completions and organisations: where, for how long, how it is erased.
+
+A domain that stores anything is a data holder, and lists it in its module ``holdings``. What it
+keeps of a completion's text it erases through a ``CompletionEraser``. The operators' guide has all
+of it as one table (``tools/data_holders.py``).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Literal, Protocol
+
+WITH_COMPLETION = "`DELETE /api/v1/completions/{id}`, `DELETE /api/v1/batches/{id}/content`"
+"""How a holding is erased that a ``CompletionEraser`` erases."""
+
+Owner = Literal["completion", "organization", "installation"]
+Place = Literal[
+    "table registry",
+    "table completions",
+    "table budgets",
+    "table deliveries",
+    "table audit",
+    "bucket content",
+    "bucket exports",
+    "bucket audit",
+    "queues",
+    "executions",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holding:
+    """One kind of data that a domain keeps.
+
+    Attributes:
+        key: pattern of its keys: ``<pk> / <sk>`` in a table, with ``*`` for any text.
+        of: what it says something of: single completions, an organisation, or neither.
+        has_text: whether prompts, responses or metadata are in it.
+        days: after how many days it goes by itself, at first or since it was of use; None if never.
+        kept: how long, in words, where ``days`` does not say it.
+        erased: how a caller has it erased; empty where nobody can.
+        retained: why nobody can.
+    """
+
+    place: Place
+    key: str
+    what: str
+    of: Owner = "organization"
+    has_text: bool = False
+    days: int | None = None
+    kept: str = ""
+    erased: str = ""
+    retained: str = ""
+
+    def includes(self, place: str, key: str) -> bool:
+        """Tell whether an item or object is of this kind, by its key."""
+        return place == self.place and fnmatchcase(key, self.key)
+
+
+@dataclass(frozen=True)
+class DataHolder:
+    """A domain, and all that it keeps."""
+
+    domain: str
+    holds: Sequence[Holding]
+
+
+class CompletionEraser(Protocol):
+    """What erases the texts that a domain keeps of completions, when a caller deletes them."""
+
+    def erase_completions(self, completion_ids: Sequence[str], *, at: datetime) -> None:
+        """Erase what is kept of completions' texts; erasing again changes nothing.
+
+        Raises:
+            UnavailableError: some is left; erasing all of it again is safe.
+        """
+        ...

@@ -1,0 +1,49 @@
+"""Each stream delivers to a function what the function's router hands on, and nothing else."""
+
+import json
+
+import pytest
+
+from autotune_platform.runtime.environment import (
+    ChangesEnvironment,
+    ProjectionEnvironment,
+    WebhookEnvironment,
+)
+from autotune_platform.wiring.reviews import ChangesParts
+from autotune_platform.wiring.scoring import ProjectionParts
+from autotune_platform.wiring.webhooks import EventParts
+
+# Routers make nothing until they are handed a change, so that no variable is read.
+ROUTERS = {
+    "ProjectVerdicts": ProjectionParts(ProjectionEnvironment.model_construct()).verdict_router,
+    "FollowChanges": ChangesParts(ChangesEnvironment.model_construct()).change_router,
+    "PublishEvents": EventParts(WebhookEnvironment.model_construct()).event_router,
+}
+
+
+@pytest.fixture(scope="module")
+def patterns(aws):
+    """What is delivered of a stream, by the function that follows it."""
+    mappings = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
+        if each["Properties"].get("StartingPosition")
+    ]
+    return {
+        aws.function_name({"Fn::GetAtt": [mapping["FunctionName"]["Ref"]]}): [
+            json.loads(one["Pattern"]) for one in mapping["FilterCriteria"]["Filters"]
+        ]
+        for mapping in mappings
+    }
+
+
+def test_every_function_that_follows_a_stream_has_a_router(patterns):
+    assert patterns.keys() == ROUTERS.keys()
+
+
+@pytest.mark.parametrize("function", ROUTERS)
+def test_a_stream_delivers_what_the_router_hands_on(patterns, function):
+    assert patterns[function] == [
+        {"eventName": [kind.event], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": kind.prefix}]}}}}
+        for kind in ROUTERS[function].kinds
+    ]

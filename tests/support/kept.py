@@ -1,0 +1,57 @@
+"""Everything that a platform stores: items of tables and objects of buckets, by their keys."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import boto3
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import dynamodb_backends
+
+from autotune_platform.storage.data_holders import Holding
+from tools.data_holders import holders
+
+
+class Kept(NamedTuple):
+    """Something that is stored; the item as moto has it, None for an object."""
+
+    place: str
+    key: str
+    item: dict[str, Any] | None
+
+    @property
+    def holdings(self) -> list[Holding]:
+        """The kinds of data, of any domain, that it is of."""
+        return [holding for holding in _holdings() if holding.includes(self.place, self.key)]
+
+    @property
+    def is_as_described(self) -> bool:
+        """Whether one domain says that it keeps this, and whether it goes by itself."""
+        if len(self.holdings) != 1:
+            return False
+        (holding,) = self.holdings
+        if self.item is None:
+            return True
+        expiry = self.item.get("expiresAt")
+        # The time to live passes over texts: a review's own time is one.
+        if expiry is not None and expiry.type == "N":
+            return bool(holding.days or holding.kept)
+        return holding.days is None
+
+
+def kept() -> Iterator[Kept]:
+    """Yield everything that is stored now."""
+    for name, table in dynamodb_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].tables.items():
+        for item in table.all_items():
+            key = f"{item.hash_key.value} / {item.range_key.value}"
+            yield Kept(f"table {name}", key, item.attrs)
+    s3 = boto3.client("s3")
+    for bucket in s3.list_buckets()["Buckets"]:
+        for listed in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket["Name"]):
+            for each in listed.get("Contents", []):
+                yield Kept(f"bucket {bucket['Name']}", each["Key"], None)
+
+
+@cache
+def _holdings() -> list[Holding]:
+    return [holding for holder in holders().values() for holding in holder.holds]
