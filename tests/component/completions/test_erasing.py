@@ -8,7 +8,7 @@ import pytest
 
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.data_holders import WITH_COMPLETION
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.completions import CompletionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.kept import Kept, kept
 from tests.support.platform import Platform
@@ -35,7 +35,7 @@ def read(one: Kept) -> Any:
 
 
 def test_every_domain_that_says_so_erases_with_the_completion(platform: Platform) -> None:
-    erasers = ContentParts(ContentEnvironment.parse()).completions.erasers
+    erasers = CompletionParts(ContentEnvironment.parse()).completions.erasers
     assert {type(eraser).__module__.split(".")[1] for eraser in erasers} == {
         domain
         for domain, holder in holders().items()

@@ -1,5 +1,7 @@
-"""The composition root: what each process is put together from, lazily, each part once.
+"""The composition root: what each process is put together from.
 
-One class for each model of the environment, which it is given: it has the parts that this
-environment suffices for. A part is made, and its module imported, when it is first asked for.
+A class declares the parts that one kind of function needs; it is given the model of its environment.
+Each part is made once, when it is first asked for. The classes are small, so that what their
+modules import at the top is what the function uses: Lambda gives a whole processor to a function
+that starts, and a part of one to a function that runs.
 """
