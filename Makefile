@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down logs status test test-integrations chaos bench cost browser screenshots \
+.PHONY: help install demo up down logs status check test test-integrations chaos bench cost browser screenshots \
 	lint format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -72,6 +72,9 @@ logs: install ## print the functions' logs of the local stack (FOLLOW=1 goes on,
 	@$(BIN)/python -m local logs $(if $(FOLLOW),--follow) $(if $(ALL),--all)
 
 # --- checks -----------------------------------------------------------------------------------
+
+check: install ## check style, types, import rules and the tests that a change touches (2 minutes)
+	@$(BIN)/python -m tools.check $(if $(SINCE),--since $(SINCE))
 
 test: lint asl-validator synth browser ## run every check and every test
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope -m 'not e2e'

@@ -72,7 +72,7 @@ def run(export_id: str, step_seconds: float) -> None:
     for client in (clients.dynamodb(), clients.s3()):
         client.meta.events.register("before-call", count)
     steps = 0
-    progress: dict[str, Any] = {"export_id": export_id, "drive": 0, "done": False}
+    progress: dict[str, Any] = {"export_id": export_id, "redrive": 0, "done": False}
     while not progress["done"]:
         progress = write_export.lambda_handler(progress, StepContext(step_seconds))
         steps += 1

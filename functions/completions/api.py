@@ -21,7 +21,7 @@ from autotune.protocol.completions import (
 from autotune.protocol.completions import Completion as WireCompletion
 from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune_platform.completions.submission import Submission
-from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, standing_on_wire
+from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, status_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.scoring import SubmissionParts
@@ -97,8 +97,8 @@ def delete_completion(completion_id: str) -> None:
 @app.post("/api/v1/completions/<completion_id>/cancel", tags=["completions"])
 def cancel_completion(completion_id: str) -> VerdictResponse:
     """Cancel a completion unless it has a verdict; an answer that comes later is dropped."""
-    standing = parts().completions.cancel(app.caller, completion_id)
-    return VerdictResponse(verdict=standing_on_wire(standing, app.scope))
+    status = parts().completions.cancel(app.caller, completion_id)
+    return VerdictResponse(verdict=status_on_wire(status, app.scope))
 
 
 @app.get("/api/v1/completions/<completion_id>/score", tags=["scores"])
@@ -108,16 +108,14 @@ def read_score(completion_id: str, wait: Wait = 0) -> VerdictResponse:
     It answers as before when the text is deleted or has expired. A grader's owner reads the scores
     of their own graders, in their organisation. Verdicts of a panel are nobody's own.
     """
-    standing = parts().completions.standing(app.caller, app.scope, completion_id, wait_seconds=wait)
-    return VerdictResponse(verdict=standing_on_wire(standing, app.scope))
+    status = parts().completions.status(app.caller, app.scope, completion_id, wait_seconds=wait)
+    return VerdictResponse(verdict=status_on_wire(status, app.scope))
 
 
 @app.get("/api/v1/batches/<batch_id>", tags=["completions"])
 def read_batch(batch_id: str, wait: Wait = 0) -> BatchResponse:
     """Return a batch with its verdicts, waiting up to ``wait`` seconds until none is pending."""
-    return batch_on_wire(
-        parts().completions.batch_standing(app.caller, batch_id, wait_seconds=wait)
-    )
+    return batch_on_wire(parts().completions.batch_status(app.caller, batch_id, wait_seconds=wait))
 
 
 @app.post("/api/v1/batches/<batch_id>/cancel", tags=["completions"])

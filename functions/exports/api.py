@@ -14,8 +14,8 @@ from autotune.protocol.exports import (
 )
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import ExportDriveEnvironment
-from autotune_platform.wiring.exports import ExportDriveParts
+from autotune_platform.runtime.environment import ExportStartEnvironment
+from autotune_platform.wiring.exports import ExportStartParts
 
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
@@ -23,9 +23,9 @@ IdempotencyKey = Annotated[
 
 
 @cache
-def parts() -> ExportDriveParts:
+def parts() -> ExportStartParts:
     """Return what this process is put together from."""
-    return ExportDriveParts(ExportDriveEnvironment.parse())
+    return ExportStartParts(ExportStartEnvironment.parse())
 
 
 app = Api(parts)
@@ -40,15 +40,15 @@ def create_export(
     Its files are there for 7 days. Whoever has a link to one needs no key, for 15 minutes. An
     organisation has at most 5 exports under way; one more gets 429.
     """
-    asked = parts().exports.create(app.caller, body, idempotency_key=idempotency_key)
-    app.made(export_id=asked.export.id)
+    created = parts().exports.create(app.caller, body, idempotency_key=idempotency_key)
+    app.made(export_id=created.export.id)
     headers: dict[str, str | list[str]] = {}
-    if asked.replayed:
+    if created.replayed:
         headers["Idempotent-Replayed"] = "true"
     return Response(
         status_code=202,
         content_type="application/json",
-        body=ExportResponse(export=ExportDetails(**dict(asked.export))),
+        body=ExportResponse(export=ExportDetails(**dict(created.export))),
         headers=headers,
     )
 

@@ -1,4 +1,4 @@
-"""End an export whose execution could not go on."""
+"""Ends an export whose execution could not continue."""
 
 from functools import cache
 from typing import Any
@@ -14,5 +14,7 @@ def parts() -> ExportParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Mark the export as ``failed`` unless it has ended, or another execution is at it."""
-    parts().export_work.fail(event["export_id"], drive=event["drive"], error_code="platform_error")
+    """End the export as ``failed``, unless it has ended or was redriven."""
+    parts().export_work.fail(
+        event["export_id"], redrive=event["redrive"], error_code="platform_error"
+    )

@@ -1,16 +1,16 @@
-"""Drive exports again whose execution was lost; runs every minute."""
+"""Redrives exports whose execution was lost; runs every minute."""
 
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ExportDriveEnvironment
-from autotune_platform.wiring.exports import ExportDriveParts
+from autotune_platform.runtime.environment import ExportStartEnvironment
+from autotune_platform.wiring.exports import ExportStartParts
 
 
 @cache
-def parts() -> ExportDriveParts:
+def parts() -> ExportStartParts:
     """Return what this process is put together from."""
-    return ExportDriveParts(ExportDriveEnvironment.parse())
+    return ExportStartParts(ExportStartEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

@@ -1,4 +1,4 @@
-"""Write as much of an export as there is time for: one step of its loop."""
+"""Writes as much of an export as there is time for: one step of its execution."""
 
 from functools import cache
 from typing import Any
@@ -14,10 +14,10 @@ def parts() -> ExportParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Go on with ``export_id``; ``done`` tells whether anything is left for this ``drive``."""
-    done = parts().export_work.go_on(
+    """Advance ``export_id``; ``done`` is whether this execution has nothing left to do."""
+    done = parts().export_work.advance(
         event["export_id"],
-        drive=event["drive"],
+        redrive=event["redrive"],
         seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
     )
-    return {"export_id": event["export_id"], "drive": event["drive"], "done": done}
+    return {"export_id": event["export_id"], "redrive": event["redrive"], "done": done}

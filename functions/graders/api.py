@@ -159,16 +159,16 @@ def _on_wire(grader: Grader) -> WireGrader:
 
 
 def _health_on_wire(grader: Grader, health: Health | None) -> GraderHealth:
-    standing = GraderHealth(
+    status = GraderHealth(
         grader_id=grader.id,
         status=grader.status,
         status_changed_at=grader.status_changed_at,
         probed=health is not None,
     )
     if health is None:
-        return standing
+        return status
     probe = health.last_probe
-    return standing.model_copy(
+    return status.model_copy(
         update={
             "last_probe": GraderProbe.model_validate(probe.model_dump()) if probe else None,
             "consecutive_healthy": health.healthy,

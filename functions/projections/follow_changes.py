@@ -1,7 +1,7 @@
-"""Tell of reviews, and delete large texts that expired; follows the stream of ``completions``.
+"""Publish reviews, and delete large texts that expired; follows the stream of ``completions``.
 
-Both in one function, because no more than two may read a shard of a stream at the same time: the
-other one is ``projections.project_verdicts``.
+One function does both, because at most two functions may read a shard of a stream at the same time.
+The other one is ``projections.project_verdicts``.
 """
 
 from functools import cache
@@ -18,6 +18,6 @@ def parts() -> ChangesParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Follow a batch of records; an error has all of it delivered again, which does no harm."""
+    """Follow a batch of records. After an error all of it is delivered again, which is safe."""
     parts().change_router.route(event["Records"])
     return {"batchItemFailures": []}

@@ -1,4 +1,4 @@
-"""Tell of verdicts and count them; follows the stream of the table ``completions``."""
+"""Publish verdicts and count them; follows the stream of the table ``completions``."""
 
 from functools import cache
 from typing import Any
@@ -14,6 +14,6 @@ def parts() -> ProjectionParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Project a batch of records; an error has all of it delivered again, which does no harm."""
+    """Project a batch of records. After an error all of it is delivered again, which is safe."""
     parts().verdict_router.route(event["Records"])
     return {"batchItemFailures": []}

@@ -1,4 +1,4 @@
-"""What trainers call that can only call a URL: it waits for scores, longer than an API could."""
+"""Serves trainers that can only call a URL; it waits for scores longer than an API could."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -22,18 +22,18 @@ from autotune_platform.rewards.contracts.slime import SLIME
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.scoring import SubmissionParts
 
-# What is left of the function's time when it answers that scores are still pending.
+# The time that the function keeps for answering that scores are still pending.
 _TO_ANSWER_SECONDS = 10
 
 
 def _as_sent(_: Any) -> list[str]:
-    """Return the stops of the query, which comes here cut at each of its commas."""
+    """Return the stops of the query, which the framework split at each comma."""
     stops = app.signed_request.values_of("stop")
     if len(stops) > MAX_REWARD_STOPS or any(
         not 1 <= len(stop) <= MAX_REWARD_STOP_CHARACTERS for stop in stops
     ):
-        told = f"at most {MAX_REWARD_STOPS} texts of 1 to {MAX_REWARD_STOP_CHARACTERS} characters"
-        raise ValueError(told)
+        limits = f"at most {MAX_REWARD_STOPS} texts of 1 to {MAX_REWARD_STOP_CHARACTERS} characters"
+        raise ValueError(limits)
     return stops
 
 
@@ -88,7 +88,7 @@ def score_for_nova(token: str, wait: Wait = None, stop: Stops = []) -> Any:  # n
 
 def _answer(token: str, contract: Contract, wait: int | None, stops: list[str]) -> Any:
     reward_url = parts().reward_urls.prove(token)
-    # Whatever becomes of it, it is known now who it is about, and they may know who has their URL.
+    # From here on the organisation is known, and its audit log may show who uses its URL.
     app.acts_for(reward_url.organization_id, principal_id=reward_url.id, is_outsider=False)
     parts().reward_urls.require_active(reward_url)
     app.signed_request.require_within_limit(contract.most_bytes)

@@ -106,12 +106,17 @@ class Alarms(Construct):
             threshold=LONGEST_LAG.to_milliseconds(),
         )
 
-    def watch_errors(self, function: ServiceFunction, *, name: str) -> None:
-        """Alarms when a function that nobody waits for fails."""
+    def watch_schedule(self, function: ServiceFunction, *, name: str) -> None:
+        """Alarms when a scheduled function fails, or is not run because Lambda is throttled."""
         self._alarm(
             f"{name}Errors",
             metric=function.function.metric_errors(period=PERIOD),
             description=f"{name} failed; it goes on where it stopped when it runs again",
+        )
+        self._alarm(
+            f"{name}Dropped",
+            metric=function.function.metric("AsyncEventsDropped", period=PERIOD, statistic="Sum"),
+            description=f"{name} did not run when it was due: Lambda had no capacity for it",
         )
 
     def count_unwritten_audit(self, function: ServiceFunction) -> None:

@@ -3,7 +3,6 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
@@ -26,7 +25,6 @@ class AuditStack(DomainStack):
         shared.data.audit.grant_read(entries.function)
         http.api.route(entries, paths=["/api/v1/audit"])
         self.export = self._create_export()
-        self.alarms.watch_errors(self.export, name="ExportAudit")
         self.alarms.watch_unwritten_audit()
 
     def _create_export(self) -> ServiceFunction:
@@ -47,5 +45,5 @@ class AuditStack(DomainStack):
             grant(export.function, keys=EXPORT_PROGRESS)
         data.registry.grant_query_index(export.function, index_name=BY_COLLECTION_INDEX)
         data.audit_archive.grant_put(export.function)
-        Schedule(self, "ExportAuditEveryHour", function=export, every=Duration.hours(1))
+        self.run_every(Duration.hours(1), export)
         return export

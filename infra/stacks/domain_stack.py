@@ -1,7 +1,8 @@
 """What the stack of every domain is made of: its functions, their variables, its alarms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aws_cdk import Duration, NestedStack, Size
 from aws_cdk import aws_sns as sns
@@ -9,6 +10,7 @@ from constructs import Construct
 
 from infra.config import DeploymentConfig
 from infra.constructs.alarms import Alarms
+from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.service_package import ServicePackage
 from infra.stacks.data_stack import DataStack
@@ -114,6 +116,24 @@ class DomainStack(NestedStack):
         self.shared.data.audit.grant_put(function.function, keys=AUDIT_OF_ANY_ORGANIZATION)
         self.alarms.count_unwritten_audit(function)
         return function
+
+    def run_every(
+        self,
+        every: Duration,
+        function: ServiceFunction,
+        *,
+        inputs: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Runs a function at a fixed rate, and alarms when it fails or is not run.
+
+        Args:
+            every: From one run to the next.
+            function: What runs.
+            inputs: Events of runs that start together; one run with EventBridge's own if empty.
+        """
+        name = function.node.id
+        Schedule(self, f"{name}Schedule", function=function, every=every, inputs=inputs)
+        self.alarms.watch_schedule(function, name=name)
 
     def create(
         self,

@@ -1,10 +1,9 @@
-"""Exports: asked for over the API, written by a loop of steps, driven again where that is lost."""
+"""Exports: requested over the API, written in a loop of steps, redriven if an execution is lost."""
 
 from aws_cdk import Duration, Size
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
-from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
@@ -81,7 +80,7 @@ class ExportsStack(DomainStack):
         sweep = self.create(
             "SweepExports",
             module="sweep_exports",
-            description="Drives exports again whose execution was lost",
+            description="Redrives exports whose execution was lost",
             timeout=SWEEP_TIMEOUT,
             environment=self._starting_environment,
         )
@@ -89,7 +88,7 @@ class ExportsStack(DomainStack):
         registry.grant_query_index(sweep.function, index_name=BY_COLLECTION_INDEX)
         self.shared.data.exports.grant_delete(sweep.function)
         self._workflow.state_machine.grant_start_execution(sweep.function)
-        Schedule(self, "SweepExportsEveryMinute", function=sweep, every=Duration.minutes(1))
+        self.run_every(Duration.minutes(1), sweep)
         return sweep
 
     def _add_requests(self, http: HttpStack) -> None:

@@ -3,7 +3,6 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.schedule import Schedule
 from infra.constructs.signed_api import resource_paths
 from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
@@ -37,10 +36,5 @@ class GradersStack(DomainStack):
         )
         self.shared.data.registry.grant_query_replace(probe.function)
         self.shared.data.secrets_key.grant_derive(probe.function)
-        Schedule(
-            self,
-            "ProbeEveryFiveMinutes",
-            function=probe,
-            every=PROBE_INTERVAL,
-            inputs=[{"shard": shard} for shard in range(HEALTH_SHARDS)],
-        )
+        shards = [{"shard": shard} for shard in range(HEALTH_SHARDS)]
+        self.run_every(PROBE_INTERVAL, probe, inputs=shards)

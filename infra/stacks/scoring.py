@@ -4,7 +4,6 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
-from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.workflow import Workflow
 from infra.indexes import OPEN_BATCHES_INDEX
@@ -160,5 +159,5 @@ class ScoringStack(DomainStack):
         data.registry.grant_count(sweep.function)
         webhooks.grant_publish(sweep)
         completions.grant_send(sweep)
-        Schedule(self, "SweepEveryMinute", function=sweep, every=Duration.minutes(1))
+        self.run_every(Duration.minutes(1), sweep)
         return sweep

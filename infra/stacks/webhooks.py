@@ -3,7 +3,6 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.schedule import Schedule
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.stream_consumer import StreamConsumer
@@ -104,4 +103,4 @@ class WebhooksStack(DomainStack):
         deliveries.grant_query_index(sweep.function, index_name=DUE_DELIVERIES_INDEX)
         deliveries.grant_read_change(sweep.function)
         self.queue.queue.grant_send_messages(sweep.function)
-        Schedule(self, "SweepDeliveriesEveryMinute", function=sweep, every=Duration.minutes(1))
+        self.run_every(Duration.minutes(1), sweep)

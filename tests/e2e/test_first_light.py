@@ -52,7 +52,7 @@ def tallied(profile: LocalProfile, task_id: str) -> Counter[str]:
     batches = {item["batchId"] for item in found if item.get("taskId") == task_id}
     counts: Counter[str] = Counter()
     for item in found:
-        if item["sk"] == "tally" and item["pk"] in batches:
+        if item["sk"] == "checkpoint" and item["pk"] in batches:
             for state in ("scored", "abstained", "failed", "canceled"):
                 counts[state] += len(item.get(state, ()))
     return +counts

@@ -8,8 +8,9 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
         *["ApproximateNumberOfMessagesVisible"] * 7,
+        *["AsyncEventsDropped"] * 5,
         "AuditEntriesNotWritten",
-        "Errors",
+        *["Errors"] * 5,
         *["ExecutionsAborted"] * 2,
         *["ExecutionsFailed"] * 2,
         *["ExecutionsTimedOut"] * 2,
@@ -40,7 +41,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 18
+    assert len(alarms) == 27
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -125,20 +126,19 @@ def test_topics_are_encrypted_and_refuse_plain_http(aws):
         ]
 
 
-def test_an_export_that_fails_calls_a_person(aws):
-    [alarm] = [
-        each["Properties"]
-        for each in aws.service.find_resources("AWS::CloudWatch::Alarm").values()
-        if each["Properties"]["MetricName"] == "Errors"
-    ]
-    [dimension] = alarm["Dimensions"]
-    assert dimension["Value"] == {"Ref": aws.functions()["ExportAudit"]["logicalId"]}
-    [rule] = [
-        each["Properties"]
+def test_a_schedule_that_fails_or_is_not_kept_calls_a_person(aws):
+    watched = {"Errors": set(), "AsyncEventsDropped": set()}
+    for each in aws.service.find_resources("AWS::CloudWatch::Alarm").values():
+        if each["Properties"]["MetricName"] in watched:
+            [dimension] = each["Properties"]["Dimensions"]
+            watched[each["Properties"]["MetricName"]].add(dimension["Value"]["Ref"])
+    scheduled = {
+        target["Arn"]["Fn::GetAtt"][0]
         for each in aws.service.find_resources("AWS::Events::Rule").values()
-        if each["Properties"]["ScheduleExpression"] == "rate(1 hour)"
-    ]
-    assert [aws.function_name(each["Arn"]) for each in rule["Targets"]] == ["ExportAudit"]
+        for target in each["Properties"]["Targets"]
+    }
+    assert len(scheduled) == 5
+    assert watched == {"Errors": scheduled, "AsyncEventsDropped": scheduled}
 
 
 def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):

@@ -10,7 +10,7 @@ from autotune_platform.runtime import clients
 from tests.statemachines.conftest import StateMachines
 
 FILE = "export_scores.asl.json"
-START = {"export_id": "exp_1", "drive": 0}
+START = {"export_id": "exp_1", "redrive": 0}
 DONE: dict[str, Any] = {"return": {"done": True}}
 MORE: dict[str, Any] = {"return": {"done": False}}
 

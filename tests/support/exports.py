@@ -103,9 +103,9 @@ def start(platform: Platform, **body: Any) -> str:
     return str(answer.json["export"]["id"])
 
 
-def finish(platform: Platform, export_id: str, *, drive: int = 0) -> None:
+def finish(platform: Platform, export_id: str, *, redrive: int = 0) -> None:
     """Do step after step until nothing is left."""
-    started = {"export_id": export_id, "drive": drive}
+    started = {"export_id": export_id, "redrive": redrive}
     for _ in range(10_000):
         if platform.write_export(started)["done"]:
             return

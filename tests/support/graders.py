@@ -82,6 +82,16 @@ def scoring(value: object) -> Disease:
     return disease
 
 
+def unavailable_for(whom: Callable[[Answer], bool]) -> Disease:
+    """Answer 503, which is asked again, to the question about one of these completions."""
+
+    def disease(exchange: Exchange) -> None:
+        if whom(json.loads(exchange.request_body)["completion"]):
+            exchange.status = 503
+
+    return disease
+
+
 @dataclass(frozen=True, kw_only=True)
 class Callback:
     """What a grader sends later."""
@@ -170,6 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
     """Answers for the grader of its server."""
 
     protocol_version = "HTTP/1.1"
+    # Headers and body would otherwise wait for each other's acknowledgement.
+    disable_nagle_algorithm = True
 
     @property
     def grader(self) -> LoopbackGrader:
@@ -257,7 +269,11 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def loopback_grader(
-    *, tls: ssl.SSLContext | None = None, poll_interval: float = 0.02, **options: Any
+    *,
+    tls: ssl.SSLContext | None = None,
+    poll_interval: float = 0.02,
+    kind: type[LoopbackGrader] = LoopbackGrader,
+    **options: Any,
 ) -> Iterator[LoopbackGrader]:
     """Run a grader on a free port for as long as the context lasts, over TLS if told how.
 
@@ -267,7 +283,7 @@ def loopback_grader(
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     scheme = "http" if tls is None else "https"
-    grader = LoopbackGrader(url=f"{scheme}://127.0.0.1:{server.server_port}", **options)
+    grader = kind(url=f"{scheme}://127.0.0.1:{server.server_port}", **options)
     server.grader = grader  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, args=(poll_interval,))
     thread.start()

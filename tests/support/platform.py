@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 import boto3
 import pytest
@@ -21,6 +21,7 @@ from autotune_platform.outbound import connections
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.grouping import groups
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
+from tests.support.http_events import api_event
 from tests.support.sessions import shared_session
 
 _FUNCTIONS = {
@@ -54,10 +55,16 @@ class Answer:
     status: int
     headers: dict[str, str]
     text: str
+    is_base64: bool = False
 
     @property
     def json(self) -> Any:
         return json.loads(self.text)
+
+    @property
+    def content(self) -> bytes:
+        """The body as API Gateway sends it."""
+        return base64.b64decode(self.text) if self.is_base64 else self.text.encode()
 
     @property
     def fields(self) -> dict[str, str]:
@@ -124,26 +131,30 @@ class Platform:
                 body=sent,
                 request_id=new_id("req"),
             )
-        event = {
-            "version": "2.0",
-            "routeKey": "$default",
-            "rawPath": path,
-            "rawQueryString": query_string,
-            "headers": {"content-type": "application/json", **signed, **(headers or {})},
-            "queryStringParameters": _joined(parse_qsl(query_string, keep_blank_values=True)),
-            "requestContext": {
-                "stage": "$default",
-                "http": {"method": method, "path": path, "sourceIp": "192.0.2.7"},
-            },
-            **_body(sent),
-        }
+        return self.pass_on(
+            method,
+            path,
+            query_string,
+            {"content-type": "application/json", **signed, **(headers or {})},
+            sent,
+        )
+
+    def pass_on(
+        self, method: str, path: str, query: str, headers: dict[str, str], body: bytes
+    ) -> Answer:
+        """Give a request, as it came, to the function behind its path."""
         prefix = "/".join(path.split("/")[:4])
         module = _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
         if path.startswith("/r/"):
             module = _BEHIND_FUNCTION_URL
-        answer = handler(module)(event, LambdaContext())
+        answer = self.invoke(module, api_event(method, path, query, headers, body))
         lowered = {name.lower(): value for name, value in answer["headers"].items()}
-        return Answer(answer["statusCode"], lowered, answer.get("body") or "")
+        is_base64 = answer.get("isBase64Encoded", False)
+        return Answer(answer["statusCode"], lowered, answer.get("body") or "", is_base64)
+
+    def invoke(self, module: str, event: dict[str, Any]) -> Any:
+        """Call the function of an API."""
+        return handler(module)(event, LambdaContext())
 
     def new_reward_url(self, task_id: str, **fields: Any) -> str:
         """Make a reward URL; return the path at which its token stands."""
@@ -324,7 +335,9 @@ def handler(module: str) -> Any:
 
 
 @contextmanager
-def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> Iterator[Platform]:
+def platform(
+    monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True, kind: type[Platform] = Platform
+) -> Iterator[Platform]:
     """Provide an empty platform."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
@@ -338,7 +351,7 @@ def platform(monkeypatch: pytest.MonkeyPatch, *, admit_private: bool = True) -> 
             monkeypatch.setenv(name, value)
         forget_processes()
         with _connections_closed(monkeypatch):
-            yield Platform()
+            yield kind()
         forget_processes()
 
 
@@ -362,18 +375,3 @@ def forget_processes() -> None:
             for member in list(vars(module).values()):
                 if callable(getattr(member, "cache_clear", None)):
                     member.cache_clear()
-
-
-def _joined(parameters: list[tuple[str, str]]) -> dict[str, str]:
-    """Return parameters as payload format 2.0 does: those that are repeated, joined by commas."""
-    found: dict[str, str] = {}
-    for name, value in parameters:
-        found[name] = f"{found[name]},{value}" if name in found else value
-    return found
-
-
-def _body(sent: bytes) -> dict[str, Any]:
-    try:
-        return {"body": sent.decode(), "isBase64Encoded": False}
-    except UnicodeDecodeError:
-        return {"body": base64.b64encode(sent).decode(), "isBase64Encoded": True}

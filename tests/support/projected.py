@@ -1,4 +1,4 @@
-"""What projecting verdicts leaves behind, in a form that can be compared."""
+"""What the projection of verdicts wrote, in a form that can be compared."""
 
 import json
 from collections import Counter
@@ -13,14 +13,14 @@ from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
 
 KINDS = {
-    "completions": ("tally",),
+    "completions": ("checkpoint",),
     "registry": ("statistics#", "metering#"),
     "deliveries": ("evt_", "drain"),
 }
 
 
 def subscribe(organization_id: str) -> str:
-    """Have an organisation told of everything that happened since 2020; return the webhook's id."""
+    """Subscribe a webhook to all events since 2020; return its id."""
     since = "2020-01-01T00:00:00Z"
     webhook = Webhook(
         id=new_id("whk"),
@@ -36,13 +36,13 @@ def subscribe(organization_id: str) -> str:
 
 
 def items(table: str) -> list[dict[str, Any]]:
-    """Everything in a table that projecting wrote."""
+    """Everything in a table that the projection wrote."""
     found: list[dict[str, Any]] = boto3.resource("dynamodb").Table(table).scan()["Items"]
     return [item for item in found if item["sk"].startswith(KINDS[table])]
 
 
 def decisions() -> list[tuple[str, ...]]:
-    """Each decision that the audit log tells of, as often as it does: of what, by whom, and how."""
+    """Each decision in the audit log, as often as it is there: of what, by whom, and how."""
     return sorted(
         (
             *(item["pk"].partition("#")[0], entry["batchId"], entry["graderId"]),
@@ -61,7 +61,7 @@ def _decision_items() -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def forget() -> None:
-    """Delete everything that projecting wrote."""
+    """Delete everything that the projection wrote."""
     for item, _ in _decision_items():
         Table("audit", clients.dynamodb()).delete(item["pk"], item["sk"])
     for table in KINDS:
@@ -69,11 +69,11 @@ def forget() -> None:
             Table(table, clients.dynamodb()).delete(item["pk"], item["sk"])
 
 
-def tallies() -> dict[str, dict[str, set[int]]]:
-    """The places in each state, by batch."""
+def checkpoints() -> dict[str, dict[str, set[int]]]:
+    """The indexes of the completions in each state, by batch."""
     return {
         item["pk"]: {
-            state: {int(place) for place in item[state]}
+            state: {int(index) for index in item[state]}
             for state in ("scored", "abstained", "failed", "canceled")
             if state in item
         }
@@ -93,7 +93,7 @@ def counts(prefix: str) -> dict[tuple[str, str], Counter[str]]:
 
 
 def events(webhook_id: str) -> dict[str, dict[str, Any]]:
-    """The bodies of what a webhook is told, by event id."""
+    """The bodies of a webhook's events, by event id."""
     return {
         item["sk"]: json.loads(item["body"])
         for item in items("deliveries")
@@ -102,7 +102,7 @@ def events(webhook_id: str) -> dict[str, dict[str, Any]]:
 
 
 def everything(webhook_id: str) -> Any:
-    """All that must be the same whatever was delivered twice, crashed or came in another order."""
+    """All that must not depend on repeated deliveries, crashes and order."""
     moments = {item["pk"]: item["decidedAt"] for item in items("completions")}
     counted = counts("statistics#"), counts("metering#")
-    return tallies(), moments, *counted, events(webhook_id), decisions()
+    return checkpoints(), moments, *counted, events(webhook_id), decisions()

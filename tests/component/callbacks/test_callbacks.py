@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
-from autotune_platform.scoring.deciding import Decisions
+from autotune_platform.scoring.writing import VerdictWriter
 from functions.scoring import callbacks_api
 from tests.component.audit.log import entries
 from tests.component.callbacks.conftest import Starter, Waiting, change
@@ -37,10 +37,10 @@ def test_an_answer_that_is_applied_twice_at_the_same_time_is_not_late(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = start({}, {})
-    decide = Decisions.decide
+    write = VerdictWriter.write
     overtaking: list[int] = []
 
-    def overtaken(self: Decisions, *arguments: Any, **options: Any) -> None:
+    def overtaken(self: VerdictWriter, *arguments: Any, **options: Any) -> None:
         if not overtaking:
             overtaking.append(1)
             callback = waiting.grader.callback()
@@ -48,9 +48,9 @@ def test_an_answer_that_is_applied_twice_at_the_same_time_is_not_late(
             service = callbacks_api.parts().callback_service
             proven = service.prove(call_id, callback.headers, callback.body)
             service.answer(proven, callback.body)
-        decide(self, *arguments, **options)
+        write(self, *arguments, **options)
 
-    monkeypatch.setattr(Decisions, "decide", overtaken)
+    monkeypatch.setattr(VerdictWriter, "write", overtaken)
     assert waiting.answer().status == 200
     assert overtaking
     assert waiting.states() == [("scored", None)] * 2

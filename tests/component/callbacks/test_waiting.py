@@ -172,7 +172,7 @@ def test_a_round_that_finds_it_too_early_waits_for_the_rest_of_the_time(start: S
 def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.scoring.deciding import Decisions
+    from autotune_platform.scoring.writing import VerdictWriter
 
     waiting = start({"metadata": {"value": 0.5}}, {})
 
@@ -180,7 +180,7 @@ def test_an_answer_whose_recorder_died_is_applied_by_the_next_round(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as dying:
-        dying.setattr(Decisions, "apply", killed)
+        dying.setattr(VerdictWriter, "apply", killed)
         assert waiting.answer().status == 500
     assert waiting.states() == []
     assert due_in(waiting.batch_id) < 200
@@ -199,7 +199,7 @@ def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
     with monkeypatch.context() as dying:
         dying.setattr(Callbacks, "judged", lambda *_: iter(()))
         assert waiting.answer().status == 200
-    decisions = grade_chunk.parts().decisions
+    decisions = grade_chunk.parts().writer
     monkeypatch.setattr(decisions, "now", lambda: datetime.now(UTC) + timedelta(seconds=61))
     waiting.platform.grade(waiting.progress)
     assert waiting.states() == [("scored", None)]
@@ -208,7 +208,7 @@ def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
 def test_the_same_answer_again_does_what_its_recorder_left_undone(
     start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from autotune_platform.scoring.deciding import Decisions
+    from autotune_platform.scoring.writing import VerdictWriter
 
     waiting = start({})
     callback = waiting.grader.callback()
@@ -217,7 +217,7 @@ def test_the_same_answer_again_does_what_its_recorder_left_undone(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as dying:
-        dying.setattr(Decisions, "apply", killed)
+        dying.setattr(VerdictWriter, "apply", killed)
         assert waiting.send(callback).status == 500
     assert waiting.send(callback).status == 200
     assert waiting.states() == [("scored", None)]

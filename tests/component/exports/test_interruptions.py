@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autotune_platform.exports.files import ExportFiles
-from autotune_platform.exports.stretches import Stretches
+from autotune_platform.exports.segments import ExportSegments
 from autotune_platform.runtime.environment import ExportEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.wiring.exports import ExportParts
@@ -27,11 +27,11 @@ SHAPES = ("scores", "preference")
 
 
 @pytest.fixture(autouse=True)
-def _small_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make many stretches of few verdicts."""
+def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make many segments of few verdicts."""
     monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 3)
     monkeypatch.setattr("autotune_platform.exports.reading.PAGE_VERDICTS", 5)
-    monkeypatch.setattr("autotune_platform.exports.stretches.CANDIDATES_PER_FILE", 5)
+    monkeypatch.setattr("autotune_platform.exports.segments.CANDIDATES_PER_FILE", 5)
     monkeypatch.setattr("autotune_platform.exports.pairing.PAIRS_PER_FILE", 2)
     monkeypatch.setattr("autotune_platform.exports.pairing._ROWS_AT_A_TIME", 1)
 
@@ -59,7 +59,7 @@ def told(made: Finished) -> Any:
 def test_a_crash_at_any_call_loses_and_doubles_nothing(
     platform: Platform, filled: ExportedTask, shape: str
 ) -> None:
-    """One stretch calls as the next does: each call is tried once after the same one."""
+    """One segment calls as the next does: each call is tried once after the same one."""
     whole = start(platform, shape=shape)
     killer = Killer()
     finish(platform, whole)
@@ -80,7 +80,7 @@ def test_a_crash_at_any_call_loses_and_doubles_nothing(
 
 
 def _unlike(steps: list[str]) -> list[int]:
-    """Return the places of calls of which no earlier one comes after the same call."""
+    """Return the indexes of calls of which no earlier one comes after the same call."""
     pairs = list(zip(["", *steps], steps, strict=False))
     return [place for place, two in enumerate(pairs) if two not in pairs[:place]]
 
@@ -94,12 +94,12 @@ def test_a_step_without_time_comes_a_little_further(
     expected = told(Finished.of(read(platform, whole)))
     export_id = start(platform, shape=shape)
     steps = 0
-    # Time for one look alone: each step begins a stretch, and has to end it at once.
+    # Time for one look alone: each step begins a segment, and has to end it at once.
     while True:
         looks = iter([900.0, 900.0])
         steps += 1
-        if ExportParts(ExportEnvironment.parse()).export_work.go_on(
-            export_id, drive=0, seconds_left=lambda looks=looks: next(looks, 0.0)
+        if ExportParts(ExportEnvironment.parse()).export_work.advance(
+            export_id, redrive=0, seconds_left=lambda looks=looks: next(looks, 0.0)
         ):
             break
     assert steps > 5
@@ -107,10 +107,10 @@ def test_a_step_without_time_comes_a_little_further(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_two_at_the_same_stretch_write_it_once(
+def test_two_at_the_same_segment_write_it_once(
     platform: Platform, filled: ExportedTask, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At some of the uploads, another worker does a whole stretch first."""
+    """At some of the uploads, another worker runs a whole segment first."""
     whole = start(platform, shape=shape)
     finish(platform, whole)
     expected = told(Finished.of(read(platform, whole)))
@@ -126,8 +126,8 @@ def test_two_at_the_same_stretch_write_it_once(
             inside = True
             try:
                 looks = iter([900.0, 900.0])
-                ExportParts(ExportEnvironment.parse()).export_work.go_on(
-                    export_id, drive=0, seconds_left=lambda: next(looks, 0.0)
+                ExportParts(ExportEnvironment.parse()).export_work.advance(
+                    export_id, redrive=0, seconds_left=lambda: next(looks, 0.0)
                 )
             finally:
                 inside = False
@@ -171,7 +171,7 @@ def test_what_is_deleted_while_it_is_written_leaves_nothing(
 def test_files_of_a_failed_export_are_deleted_by_the_retry_where_they_could_not_be(
     platform: Platform, filled: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.exports.stretches.MAX_EXPORT_PARTS", 1)
+    monkeypatch.setattr("autotune_platform.exports.segments.MAX_EXPORT_PARTS", 1)
     export_id = start(platform)
     with monkeypatch.context() as busy:
         busy.setattr(ExportFiles, "delete_all", _refused)
@@ -188,7 +188,7 @@ def test_files_of_a_failed_export_are_deleted_by_the_retry_where_they_could_not_
 def test_more_completions_than_one_step_can_pair_are_refused_before_it(
     platform: Platform, filled: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.exports.stretches.MAX_EXPORT_CANDIDATES", 7)
+    monkeypatch.setattr("autotune_platform.exports.segments.MAX_EXPORT_CANDIDATES", 7)
     export_id = start(platform, shape="preference")
     finish(platform, export_id)
     failed = read(platform, export_id)
@@ -225,10 +225,10 @@ def test_texts_deleted_after_pairing_are_counted_and_never_written(
     platform: Platform, filled: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export_id = start(platform, shape="preference")
-    write_pairs = Stretches._write_pairs
+    write_pairs = ExportSegments._write_pairs
     gone: list[str] = []
 
-    def after_deletion(self: Stretches, export: Any, directory: Any, has_time: Any) -> Any:
+    def after_deletion(self: ExportSegments, export: Any, directory: Any, has_time: Any) -> Any:
         if not gone:
             asked = {"taskId": filled.id, "state": "scored"}
             scores = platform.call("GET", "/api/v1/scores", query=asked).json
@@ -236,7 +236,7 @@ def test_texts_deleted_after_pairing_are_counted_and_never_written(
             assert platform.call("DELETE", f"/api/v1/completions/{gone[0]}").status == 204
         return write_pairs(self, export, directory, has_time)
 
-    monkeypatch.setattr(Stretches, "_write_pairs", after_deletion)
+    monkeypatch.setattr(ExportSegments, "_write_pairs", after_deletion)
     finish(platform, export_id)
     made = Finished.of(read(platform, export_id))
     assert made.manifest["counts"]["skipped"]["pair_text_gone"] == 1

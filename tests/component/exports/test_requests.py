@@ -12,7 +12,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
-from autotune_platform.exports import driving
+from autotune_platform.exports import redriving
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import UnavailableError
@@ -48,7 +48,7 @@ def test_an_export_is_started_once_and_can_be_read_meanwhile(
     assert made["state"] == "pending"
     assert made["request"]["shape"] == "unpaired"
     assert made["request"]["unpaired"] == {"threshold": 0.5}
-    assert platform.exports_started() == [{"export_id": made["id"], "drive": 0}]
+    assert platform.exports_started() == [{"export_id": made["id"], "redrive": 0}]
     assert read(platform, made["id"])["state"] == "pending"
     finish(platform, made["id"])
     done = read(platform, made["id"])
@@ -215,7 +215,7 @@ def test_more_parts_than_an_export_has_end_it(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 1)
-    monkeypatch.setattr("autotune_platform.exports.stretches.MAX_EXPORT_PARTS", 2)
+    monkeypatch.setattr("autotune_platform.exports.segments.MAX_EXPORT_PARTS", 2)
     task.add(*(Scored(response=f"r{n}") for n in range(3)))
     export_id = start(platform)
     finish(platform, export_id)
@@ -241,9 +241,9 @@ def test_large_texts_are_read_from_the_bucket(platform: Platform, task: Exported
 def test_an_execution_that_broke_fails_its_export(platform: Platform, task: ExportedTask) -> None:
     export_id = start(platform)
     fail = handler("functions.exports.fail_export")
-    fail({"export_id": export_id, "drive": 1, "error": {}}, None)
+    fail({"export_id": export_id, "redrive": 1, "error": {}}, None)
     assert read(platform, export_id)["state"] == "pending"
-    fail({"export_id": export_id, "drive": 0, "error": {}}, None)
+    fail({"export_id": export_id, "redrive": 0, "error": {}}, None)
     failed = read(platform, export_id)
     assert (failed["state"], failed["errorCode"]) == ("failed", "platform_error")
 
@@ -252,7 +252,7 @@ def sweep() -> int:
     return int(handler("functions.exports.sweep_exports")({}, None)["overdue"])
 
 
-def test_a_lost_execution_is_driven_again_and_the_old_one_has_no_effect(
+def test_an_export_whose_execution_was_lost_is_redriven_and_the_old_one_has_no_effect(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task.add(Scored())
@@ -260,15 +260,15 @@ def test_a_lost_execution_is_driven_again_and_the_old_one_has_no_effect(
     export_id = start(platform)
     assert sweep() == 1
     assert sweep() == 0
-    assert {"export_id": export_id, "drive": 1} in platform.exports_started()
-    assert platform.write_export({"export_id": export_id, "drive": 0})["done"]
+    assert {"export_id": export_id, "redrive": 1} in platform.exports_started()
+    assert platform.write_export({"export_id": export_id, "redrive": 0})["done"]
     assert read(platform, export_id)["state"] == "pending"
-    finish(platform, export_id, drive=1)
+    finish(platform, export_id, redrive=1)
     assert read(platform, export_id)["state"] == "completed"
     assert sweep() == 0
 
 
-def test_of_two_sweeps_at_once_one_drives_an_export_again(
+def test_of_two_sweeps_at_once_one_redrives_an_export(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autotune_platform.exports.models.START_WITHIN", timedelta(0))
@@ -282,14 +282,16 @@ def test_of_two_sweeps_at_once_one_drives_an_export_again(
 
     monkeypatch.setattr(ExportRepository, "replace", replace_after_another)
     assert sweep() == 1
-    drives = [one["drive"] for one in platform.exports_started() if one["export_id"] == export_id]
-    assert sorted(drives) == [0, 1]
+    redrives = [
+        one["redrive"] for one in platform.exports_started() if one["export_id"] == export_id
+    ]
+    assert sorted(redrives) == [0, 1]
 
 
 def test_an_export_that_is_lost_again_and_again_fails(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("models", "driving"):
+    for module in ("models", "redriving"):
         monkeypatch.setattr(
             f"autotune_platform.exports.{module}.START_WITHIN", timedelta(seconds=-1)
         )
@@ -299,7 +301,7 @@ def test_an_export_that_is_lost_again_and_again_fails(
     assert len(platform.exports_started()) == 6
 
 
-def test_an_export_that_does_not_start_is_given_more_time_with_each_drive(
+def test_an_export_that_does_not_start_is_given_more_time_with_each_redrive(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export_id = start(platform)
@@ -307,7 +309,7 @@ def test_an_export_that_does_not_start_is_given_more_time_with_each_drive(
     waited = []
     while (export := repository.get(export_id)) is not None and export.is_open:
         now = export.due_at + timedelta(seconds=1)
-        monkeypatch.setattr(driving, "datetime", _Clock(now))
+        monkeypatch.setattr(redriving, "datetime", _Clock(now))
         assert sweep() == 1
         waited.append(now - export.created_at)
     assert [round(one / timedelta(minutes=1)) for one in waited] == [2, 6, 14, 30, 62, 126]
@@ -318,22 +320,22 @@ def test_an_export_that_is_not_written_within_two_days_fails(
 ) -> None:
     task.add(Scored())
     export_id = start(platform)
-    platform.write_export({"export_id": export_id, "drive": 0}, seconds=3 * 86_400)
+    platform.write_export({"export_id": export_id, "redrive": 0}, seconds=3 * 86_400)
     late = start(platform)
-    platform.write_export({"export_id": late, "drive": 0}, seconds=1)
+    platform.write_export({"export_id": late, "redrive": 0}, seconds=1)
     repository = ExportRepository(Table("registry", clients.dynamodb()))
     begun = repository.get(late)
     assert begun is not None
     assert repository.replace(begun, begun.model_copy(update={"due_at": begun.expires_at}))
     two_days = begun.created_at + timedelta(days=2)
     for moment, overdue in ((two_days - timedelta(seconds=1), 0), (two_days, 1), (two_days, 0)):
-        monkeypatch.setattr(driving, "datetime", _Clock(moment))
+        monkeypatch.setattr(redriving, "datetime", _Clock(moment))
         assert sweep() == overdue
     assert read(platform, late)["errorCode"] == "platform_error"
     assert read(platform, export_id)["state"] == "completed"
 
 
-def test_a_bad_export_does_not_keep_those_behind_it_from_being_driven(
+def test_a_bad_export_does_not_keep_those_behind_it_from_being_redriven(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("autotune_platform.exports.models.START_WITHIN", timedelta(0))
@@ -351,7 +353,7 @@ def test_a_bad_export_does_not_keep_those_behind_it_from_being_driven(
     with pytest.raises(ExceptionGroup) as raised:
         sweep()
     assert len(raised.value.exceptions) == 2
-    assert {"export_id": good, "drive": 1} in platform.exports_started()
+    assert {"export_id": good, "redrive": 1} in platform.exports_started()
 
 
 class _Clock:

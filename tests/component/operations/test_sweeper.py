@@ -13,7 +13,7 @@ from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.wiring.scoring import SubmissionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
-from tests.support.projected import events, everything, forget, subscribe, tallies
+from tests.support.projected import checkpoints, events, everything, forget, subscribe
 
 pytestmark = pytest.mark.usefixtures("due_at_once")
 
@@ -159,7 +159,7 @@ def test_what_ends_failed_at_the_sweepers_hand_is_counted(
     monkeypatch.setattr("autotune_platform.scoring.sweeper.MAX_SWEEPS", 0)
     accepted = platform.submit(task_id, {}, {}).json
     assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
-    assert tallies() == {accepted["batchId"]: {"failed": {0, 1}}}
+    assert checkpoints() == {accepted["batchId"]: {"failed": {0, 1}}}
 
 
 def test_a_batch_that_cannot_be_made_good_stays_open_and_holds_up_no_other(
@@ -291,9 +291,9 @@ def test_two_sweeps_at_once_close_a_batch_and_publish_its_events_once(
     platform.score_everything()
     platform.operate("sweep_batches")
     assert [report["closed"] for report in overlapping] == [1]
-    told = sorted(event["event"] for event in events(webhook_id).values())
-    assert told == ["batch.completed", "score.completed", "score.completed"]
-    assert tallies() == {accepted["batchId"]: {"scored": {0, 1}}}
+    published = sorted(event["event"] for event in events(webhook_id).values())
+    assert published == ["batch.completed", "score.completed", "score.completed"]
+    assert checkpoints() == {accepted["batchId"]: {"scored": {0, 1}}}
     assert platform.operate("sweep_batches") == NOTHING
 
 
@@ -305,6 +305,6 @@ def test_two_sweeps_at_once_end_what_is_lost_for_good_once(
     platform.queued()
     platform.operate("sweep_batches")
     assert [report["failed"] for report in overlapping] == [1]
-    assert tallies() == {accepted["batchId"]: {"failed": {0, 1}}}
+    assert checkpoints() == {accepted["batchId"]: {"failed": {0, 1}}}
     assert platform.batch(accepted["batchId"])["counts"]["failed"] == 2
     assert platform.operate("sweep_batches") == NOTHING

@@ -249,7 +249,7 @@ def test_what_follows_from_an_answer_is_made_good_when_it_is_repeated(reviewing,
     review_id = reviewing.request()
     service = api.parts().reviews
     with monkeypatch.context() as broken:
-        broken.setattr(service, "_settling", None)
+        broken.setattr(service, "_resolver", None)
         assert reviewing.answer(review_id, api_key=reviewing.anna).status == 500
     assert reviewing.read(review_id)["state"] == "answered"
     assert verdict_of(reviewing, review_id)["state"] == "pending"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.models import Question, RewardUrl
+from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.wiring.scoring import SubmissionParts
@@ -45,9 +45,9 @@ class Rewarded:
         body = {"prompt": "p", "response": response, "label": None, **fields}
         return self.platform.ask(f"{self.path}/slime", body)
 
-    def asking(self) -> Asking:
+    def reward_scoring(self) -> RewardScoring:
         """Return a service of its own, as another process has."""
-        service = SubmissionParts(SubmissionEnvironment.parse()).asking
+        service = SubmissionParts(SubmissionEnvironment.parse()).reward_scoring
         service.now = self.now
         return service
 
@@ -57,7 +57,7 @@ class Rewarded:
 
     def ask(self, *responses: str, wait_seconds: float = 0) -> list[Verdict | None]:
         questions = [Question("p", response, {}, "f", "f", "f") for response in responses]
-        return self.asking().ask(self.reward_url(), questions, wait_seconds=wait_seconds)
+        return self.reward_scoring().score(self.reward_url(), questions, wait_seconds=wait_seconds)
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self.ahead
@@ -102,7 +102,7 @@ def rewarded(
     grader.judge = scoring_by_text(grader)  # type: ignore[method-assign]
     task_id = platform.new_task(grader_id)
     made = Rewarded(platform, grader, task_id, platform.new_reward_url(task_id))
-    answer_trainers.parts().asking.now = made.now
+    answer_trainers.parts().reward_scoring.now = made.now
     return made
 
 
@@ -117,5 +117,5 @@ def passing_time(rewarded: Rewarded, monkeypatch: pytest.MonkeyPatch) -> list[fl
         rewarded.ahead += timedelta(seconds=seconds)
 
     clock = SimpleNamespace(sleep=sleep, monotonic=lambda: began + sum(slept))
-    monkeypatch.setattr("autotune_platform.rewards.asking.time", clock)
+    monkeypatch.setattr("autotune_platform.rewards.scoring.time", clock)
     return slept

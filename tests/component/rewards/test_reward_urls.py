@@ -162,7 +162,7 @@ def test_a_token_is_kept_nowhere(
     rewarded.platform.score_everything()
     said.append(rewarded.slime())
     with monkeypatch.context() as broken:
-        broken.setattr("autotune_platform.rewards.asking.Asking.ask", _break)
+        broken.setattr("autotune_platform.rewards.scoring.RewardScoring.score", _break)
         said.append(rewarded.slime())
     assert [answer.status for answer in said] == [503, 422, 404, 404, 200, 500]
     rewarded.platform.project()

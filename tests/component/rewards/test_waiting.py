@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from autotune_platform.completions.submission import SubmissionService
-from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.repository import Claim, ClaimRepository
+from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime import clients
 from tests.component.rewards.conftest import Rewarded
 
@@ -28,7 +28,7 @@ def _keys_read() -> list[int]:
 def test_one_question_is_read_for_all_and_ever_less_often(
     rewarded: Rewarded, passing_time: list[float], seconds: int, most_polls: int
 ) -> None:
-    responses = [f"r{place}" for place in range(30)]
+    responses = [f"r{index}" for index in range(30)]
     rewarded.ask(*responses)
     read = _keys_read()
     assert rewarded.ask(*responses, wait_seconds=seconds) == [None] * 30
@@ -45,14 +45,14 @@ def test_what_is_decided_while_others_are_not_is_heard_of_in_time(
 ) -> None:
     rewarded.ask("a")
     rewarded.platform.score_everything()
-    looks = Asking._is_worth_a_look
+    looks = RewardScoring._may_have_news
 
-    def is_worth(self: Asking, course: Any) -> bool:
+    def is_worth(self: RewardScoring, flow: Any) -> bool:
         if sum(passing_time) > 20:
             rewarded.platform.score_everything()
-        return looks(self, course)
+        return looks(self, flow)
 
-    monkeypatch.setattr(Asking, "_is_worth_a_look", is_worth)
+    monkeypatch.setattr(RewardScoring, "_may_have_news", is_worth)
     found = rewarded.ask("b", "a", "c", wait_seconds=100)
     assert all(found)
     assert sum(passing_time) < 23
@@ -70,7 +70,7 @@ def test_whose_claim_fails_meanwhile_is_asked_without_waiting_out_the_minute(
         if as_it_was:
             asked_after.append(sum(passing_time))
             return submit(self, *arguments, **named)
-        as_it_was.append(find(rewarded.asking()._claims, fingerprints[0], rewarded.now()))
+        as_it_was.append(find(rewarded.reward_scoring()._claims, fingerprints[0], rewarded.now()))
         raise ConnectionError
 
     def find_late(self: ClaimRepository, wanted: Any, now: Any) -> dict[str, Claim]:

@@ -8,7 +8,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader, answering
-from tests.support.parts import admission
+from tests.support.parts import permits
 from tests.support.platform import Platform, handler
 
 
@@ -206,7 +206,7 @@ def test_a_cancelation_that_broke_half_way_is_finished_by_its_repetition(
         raise RuntimeError("lost connection")
 
     with monkeypatch.context() as broken:
-        broken.setattr(VerdictService, "decide", fail)
+        broken.setattr(VerdictService, "add", fail)
         assert cancel(platform, progress).status == 500
     run = cancel(platform, progress).json["run"]
     assert (run["state"], run["counts"]["canceled"]) == ("canceled", 1)
@@ -293,7 +293,7 @@ def test_a_round_costs_one_write_more(
         if model.name == "UpdateItem" and params["Key"]["pk"]["S"].startswith("run_"):
             written.append(model.name)
 
-    client = admission().budgets._table._client
+    client = permits().budgets._table._client
     client.meta.events.register("before-parameter-build.dynamodb", note)
     assert platform.grade(progress)["remaining"] == 0
     assert len(written) == 1

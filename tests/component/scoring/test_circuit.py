@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.graders import Exchange, LoopbackGrader, healthy
-from tests.support.parts import admission
+from tests.support.parts import permits
 from tests.support.platform import Platform
 
 
@@ -18,7 +18,7 @@ def down(exchange: Exchange) -> None:
 
 
 class Clock:
-    """The time that admission goes by: it passes only where a test says so.
+    """The clock of the permits: its time passes only when a test moves it.
 
     On a busy machine calls may take longer than outcomes count.
     """
@@ -34,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(platform: Platform) -> Clock:
     made = Clock()
-    admission().now = made
+    permits().now = made
     return made
 
 
@@ -145,7 +145,7 @@ def test_a_minority_of_failures_opens_nothing(
     assert left["attempt"] == 1
 
 
-def test_a_probe_that_calls_nobody_leaves_the_leave_to_others(
+def test_a_probe_that_makes_no_call_lets_others_probe(
     platform: Platform, grader: LoopbackGrader, clock: Clock, task_id: str
 ) -> None:
     run = started(platform, task_id, 1)

@@ -7,7 +7,7 @@ import pytest
 
 from functions.scoring import grade_chunk
 from tests.support.graders import Exchange, LoopbackGrader
-from tests.support.parts import admission
+from tests.support.parts import permits
 from tests.support.platform import Platform
 
 PATIENCE_SECONDS = 20
@@ -33,14 +33,14 @@ class Race:
         self.decided = threading.Event()
         self.request_ids: list[str] = []
         self._arrivals = Arrivals()
-        decisions = grade_chunk.parts().decisions
-        decide = decisions.decide
+        writer = grade_chunk.parts().writer
+        write = writer.write
 
-        def decide_and_tell(*arguments: Any, **options: Any) -> None:
-            decide(*arguments, **options)
+        def write_and_signal(*arguments: Any, **options: Any) -> None:
+            write(*arguments, **options)
             self.decided.set()
 
-        monkeypatch.setattr(decisions, "decide", decide_and_tell)
+        monkeypatch.setattr(writer, "write", write_and_signal)
 
     def __call__(self, exchange: Exchange) -> None:
         self.request_ids.append(exchange.request_id)
@@ -90,16 +90,16 @@ def test_the_first_good_answer_wins_and_the_other_is_late(
 
 
 @pytest.mark.usefixtures("atomic_writes")
-def test_a_second_call_takes_a_place_of_its_own_and_gives_it_back(
+def test_a_second_call_takes_a_slot_of_its_own_and_releases_it(
     platform: Platform, grader: LoopbackGrader, race: Race
 ) -> None:
     grader_id, batch_id, progress = start(platform, grader, maxConcurrency=2)
-    budgets = admission().budgets
+    budgets = permits().budgets
     held: list[int] = []
 
     def look(exchange: Exchange) -> None:
         leases = budgets.change_leases(grader_id, 0, lambda leases: (leases, leases))
-        held.append(sum(lease.places for lease in leases.held.values()))
+        held.append(sum(lease.slots for lease in leases.held.values()))
         race(exchange)
 
     grader.disease = look
@@ -121,14 +121,14 @@ def test_no_second_call_is_made_that_the_limits_forbid(
 
     _, batch_id, progress = start(platform, grader, **limits)
     refused = threading.Event()
-    ask_leave = Hedging._leave
+    take_slot = Hedging._slot
 
-    def ask_and_tell(hedging: Hedging) -> Any:
-        leave = ask_leave(hedging)
+    def take_and_signal(hedging: Hedging) -> Any:
+        slot = take_slot(hedging)
         refused.set()
-        return leave
+        return slot
 
-    monkeypatch.setattr(Hedging, "_leave", ask_and_tell)
+    monkeypatch.setattr(Hedging, "_slot", take_and_signal)
     grader.disease = lambda _: refused.wait(PATIENCE_SECONDS) and None
     assert platform.grade(progress)["remaining"] == 0
     assert refused.is_set()
@@ -144,7 +144,7 @@ def test_a_grader_whose_owner_did_not_ask_for_it_is_never_hedged(
     def never(_: Hedging) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Hedging, "_leave", never)
+    monkeypatch.setattr(Hedging, "_slot", never)
     _, batch_id, progress = start(platform, grader, hedgeAfterMs=None)
     grader.disease = lambda exchange: setattr(exchange, "delay_seconds", 0.2)
     platform.grade(progress)
@@ -152,7 +152,7 @@ def test_a_grader_whose_owner_did_not_ask_for_it_is_never_hedged(
     assert values(platform, batch_id) == [0.5, 0.5]
 
 
-def test_a_second_call_that_fails_leaves_the_word_to_the_first(
+def test_a_second_call_that_fails_leaves_the_answer_to_the_first(
     platform: Platform, grader: LoopbackGrader
 ) -> None:
     _, batch_id, progress = start(platform, grader)
@@ -187,7 +187,7 @@ def test_two_failed_calls_of_one_question_are_one_failure_to_the_circuit(
     grader.disease = disease
     left = platform.grade(progress)
     assert (left["remaining"], left["attempt"], len(grader.requests)) == (2, 1, 2)
-    circuit = admission().budgets.circuit(grader_id)
+    circuit = permits().budgets.circuit(grader_id)
     assert sum(outcomes.failed for outcomes in circuit.recent.values()) == 1
 
 

@@ -98,7 +98,7 @@ def test_an_answer_after_the_deadline_is_no_score(
     late: int,
 ) -> None:
     batch_id, progress = start(platform, grader_id, deadlineSeconds=60)
-    decisions = grade_chunk.parts().decisions
+    decisions = grade_chunk.parts().writer
 
     def think(_: Exchange) -> None:
         decisions.now = lambda: datetime.now(UTC) + timedelta(seconds=seconds)
@@ -113,7 +113,7 @@ def test_what_a_grader_refuses_after_the_deadline_is_told_as_it_was(
     platform: Platform, grader: LoopbackGrader, grader_id: str
 ) -> None:
     batch_id, progress = start(platform, grader_id, deadlineSeconds=60)
-    grade_chunk.parts().decisions.now = lambda: datetime.now(UTC) + timedelta(seconds=61)
+    grade_chunk.parts().writer.now = lambda: datetime.now(UTC) + timedelta(seconds=61)
     grader.disease = answering(status=400)
     platform.grade(progress)
     assert states(platform, batch_id) == [("failed", "grader_rejected")]

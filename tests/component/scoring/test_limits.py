@@ -10,7 +10,7 @@ import pytest
 
 from autotune_platform.budgets.repository import BudgetRepository
 from tests.support.graders import Exchange, LoopbackGrader
-from tests.support.parts import admission
+from tests.support.parts import permits
 from tests.support.platform import Platform
 
 
@@ -111,14 +111,13 @@ def test_a_slow_pace_is_slept_away_and_is_no_attempt(
     assert (again["remaining"], again["attempt"], again["waits"]) == (2, 0, 1)
 
 
-def test_places_of_a_function_that_died_come_back(
+def test_slots_of_a_function_that_died_become_free(
     platform: Platform, grader: LoopbackGrader
 ) -> None:
     grader_id = platform.new_grader(grader, limits={"maxConcurrency": 1})
     (progress,) = runs_of(platform, platform.new_task(grader_id), runs=1, completions=2)
-    permits = admission()
     begun = time.time()
-    assert permits.budgets.change_leases(
+    assert permits().budgets.change_leases(
         grader_id,
         begun,
         lambda leases: leases.taken("dead", begun, wanted=1, limit=1, seconds=120),
@@ -128,7 +127,7 @@ def test_places_of_a_function_that_died_come_back(
     assert not grader.requests
     assert (waiting["attempt"], waiting["waits"], waiting["remaining"]) == (0, 1, 2)
     assert waiting["sleep_seconds"] > 0
-    permits.now = lambda: time.time() + 120
+    permits().now = lambda: time.time() + 120
     assert platform.grade(waiting)["remaining"] == 0
 
 
@@ -143,7 +142,7 @@ def test_a_grader_without_limits_costs_one_read_a_round(
         if params.get("TableName") == "budgets":
             asked.append(model.name)
 
-    events = admission().budgets._table._client.meta.events
+    events = permits().budgets._table._client.meta.events
     events.register("before-parameter-build.dynamodb", note)
     assert platform.grade(progress)["remaining"] == 0
     assert asked == ["GetItem"]

@@ -12,7 +12,7 @@ import pytest
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.wiring.scoring import ProjectionParts
 from functions.completions import api
 from functions.scoring import grade_chunk
@@ -20,7 +20,7 @@ from tests.component.scoring.conftest import Trio
 from tests.support.graders import Exchange, answering, scoring
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler
-from tests.support.projected import counts, events, everything, forget, subscribe, tallies
+from tests.support.projected import checkpoints, counts, events, everything, forget, subscribe
 
 
 def values(verdict: dict[str, Any]) -> list[tuple[str, float | None, str | None]]:
@@ -293,7 +293,7 @@ def test_members_are_counted_once_and_the_panel_for_nobody(
     trio: Trio, projected: tuple[str, str]
 ) -> None:
     webhook_id, batch_id = projected
-    assert tallies() == {batch_id: {"scored": {0, 1}}}
+    assert checkpoints() == {batch_id: {"scored": {0, 1}}}
     by_grader = {grader_id: counted for (grader_id, _), counted in counts("statistics#").items()}
     assert set(by_grader) == set(trio.ids)
     assert [by_grader[id_]["scored"] for id_ in trio.ids] == [2, 2, 0]
@@ -364,7 +364,7 @@ def test_opinions_that_nobody_settled_are_settled_by_the_sweeper(
     monkeypatch.setattr("autotune_platform.completions.submission.FIRST_SWEEP_AFTER", timedelta(0))
     accepted, runs = trio.start(trio.new_task())
     with monkeypatch.context() as broken:
-        broken.setattr(Settling, "settle", lambda *_, **__: {})
+        broken.setattr(PanelResolver, "resolve", lambda *_, **__: {})
         for run in runs.values():
             trio.platform.grade(run)
     assert trio.platform.batch(accepted["batchId"])["counts"]["pending"] == 1

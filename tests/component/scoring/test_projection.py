@@ -1,4 +1,4 @@
-"""Each verdict is told of and counted exactly once, whatever fails, repeats or overtakes."""
+"""Each verdict is published and counted exactly once, whatever fails, repeats or overtakes."""
 
 import random
 import threading
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import derived_id
-from autotune_platform.projections.placing import UnknownPlaceError
+from autotune_platform.projections.batch_verdicts import OrphanedVerdictError
+from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.projection import VerdictProjection
-from autotune_platform.projections.tallies import TallyRepository
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
@@ -22,13 +22,13 @@ from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler
 from tests.support.projected import (
+    checkpoints,
     counts,
     decisions,
     events,
     everything,
     forget,
     subscribe,
-    tallies,
 )
 
 MIXED = ({"metadata": {"value": 0.25}}, {"metadata": {"abstain": True}}, {"metadata": {"value": 2}})
@@ -58,11 +58,11 @@ def test_the_verdicts_of_a_batch_are_told_and_counted(
 ) -> None:
     accepted = platform.submit(task_id, *MIXED).json
     platform.score_everything()
-    assert tallies() == {}
+    assert checkpoints() == {}
     platform.project()
 
     batch_id = accepted["batchId"]
-    assert tallies() == {batch_id: {"scored": {0}, "abstained": {1}, "failed": {2}}}
+    assert checkpoints() == {batch_id: {"scored": {0}, "abstained": {1}, "failed": {2}}}
     whose = platform.me()["organizationId"]
     grader_id = platform.call("GET", f"/api/v1/tasks/{task_id}").json["task"]["graderId"]
     first, second, third = accepted["completionIds"]
@@ -74,20 +74,20 @@ def test_the_verdicts_of_a_batch_are_told_and_counted(
             ("failed", "item_malformed", third),
         ]
     )
-    told = events(webhook_id)
+    published = events(webhook_id)
     verdicts = [
         platform.call("GET", f"/api/v1/completions/{completion_id}/score").json["verdict"]
         for completion_id in accepted["completionIds"]
     ]
     assert [verdict["state"] for verdict in verdicts] == ["scored", "abstained", "failed"]
-    by_type = [event["data"] for event in told.values() if event["event"] == "score.completed"]
+    by_type = [event["data"] for event in published.values() if event["event"] == "score.completed"]
     assert sorted(by_type, key=lambda data: data["completionId"]) == sorted(
         verdicts, key=lambda data: data["completionId"]
     )
-    completed = told[derived_id("evt", "batch.completed", batch_id)]
+    completed = published[derived_id("evt", "batch.completed", batch_id)]
     batch = platform.batch(batch_id)
     assert completed["data"] == {name: batch[name] for name in ("batchId", "counts", "createdAt")}
-    assert len(told) == 4
+    assert len(published) == 4
 
 
 def test_a_batch_is_complete_only_with_its_last_verdict(
@@ -111,9 +111,9 @@ def test_cancellations_and_our_own_failures_are_told_and_counted_too(
     platform.call("POST", f"/api/v1/completions/{first}/cancel")
     header = ProjectionParts(ProjectionEnvironment.parse()).completions.headers([second])
     failure = verdict_of(header[second], Judgement(reason_code="platform_error"))
-    projection().verdicts.decide(failure)
+    projection().verdicts.add(failure)
     platform.project()
-    assert tallies() == {accepted["batchId"]: {"canceled": {0}, "failed": {1}}}
+    assert checkpoints() == {accepted["batchId"]: {"canceled": {0}, "failed": {1}}}
     (statistics,) = counts("statistics#").values()
     assert statistics == {"canceled": 1, "failed": 1, "failure#platform_error": 1}
     states = Counter(event["data"].get("state") for event in events(webhook_id).values())
@@ -127,7 +127,7 @@ def test_other_items_in_the_stream_are_nothing_to_it(platform: Platform, task_id
     keys = {**record["dynamodb"]["Keys"], "sk": {"S": "content"}}
     other = {**record, "dynamodb": {**record["dynamodb"], "Keys": keys}}
     platform.project([other, {**record, "eventName": "MODIFY"}])
-    assert tallies() == {}
+    assert checkpoints() == {}
 
 
 def scored(platform: Platform, task_id: str) -> list[dict[str, Any]]:
@@ -194,28 +194,28 @@ def test_what_is_counted_was_told_before(
         broken.setattr(EventPublisher, "publish", refuse)
         with pytest.raises(UnavailableError):
             platform.project(records)
-        assert tallies() == {}
+        assert checkpoints() == {}
     platform.project(records)
     assert len(events(webhook_id)) == 9
 
 
-def test_a_tally_that_changed_in_between_is_read_again(
+def test_a_checkpoint_that_changed_in_between_is_read_again(
     platform: Platform, task_id: str, webhook_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = scored(platform, task_id)
     platform.project(records)
     once = everything(webhook_id)
     forget()
-    read = TallyRepository.get_many
+    read = CheckpointRepository.get_many
     overtakers = [records[:2]]
 
-    def overtaken(self: TallyRepository, batch_ids: Any) -> Any:
+    def overtaken(self: CheckpointRepository, batch_ids: Any) -> Any:
         found = read(self, batch_ids)
         if overtakers:
             platform.project(overtakers.pop())
         return found
 
-    monkeypatch.setattr(TallyRepository, "get_many", overtaken)
+    monkeypatch.setattr(CheckpointRepository, "get_many", overtaken)
     platform.project(records)
     assert everything(webhook_id) == once
 
@@ -230,7 +230,7 @@ def test_one_that_is_overtaken_again_and_again_gives_up_and_says_so(
         attempts.append(1)
         return False
 
-    monkeypatch.setattr(TallyRepository, "advance", lose)
+    monkeypatch.setattr(CheckpointRepository, "advance", lose)
     with pytest.raises(UnavailableError):
         platform.project(records)
     assert len(attempts) == 10
@@ -260,8 +260,8 @@ def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[V
     ids = platform.submit(task_id, *({} for _ in range(number))).json["completionIds"]
     headers = ProjectionParts(ProjectionEnvironment.parse()).completions.headers(ids)
     return [
-        verdict_of(headers[id_], Judgement(abstained=True, reported_version=f"v{place}"))
-        for place, id_ in enumerate(ids)
+        verdict_of(headers[id_], Judgement(abstained=True, reported_version=f"v{index}"))
+        for index, id_ in enumerate(ids)
     ]
 
 
@@ -271,7 +271,7 @@ def test_more_counters_than_a_transaction_takes_are_counted_in_several(
     verdicts = versions_of_a_batch(platform, task_id, 120)
     projection().project(verdicts)
     projection().project(verdicts)
-    assert tallies() == {verdicts[0].batch_id: {"abstained": set(range(120))}}
+    assert checkpoints() == {verdicts[0].batch_id: {"abstained": set(range(120))}}
     statistics = counts("statistics#")
     assert {sum(count.values()) for count in statistics.values()} == {1}
     assert len(statistics) == 120
@@ -283,9 +283,9 @@ def test_a_verdict_of_no_batch_is_an_error_and_counts_nothing(
 ) -> None:
     verdict, other = versions_of_a_batch(platform, task_id, 2)
     stray = verdict.model_copy(update={"completion_id": "cmp_stray"})
-    with pytest.raises(UnknownPlaceError, match="cmp_stray"):
+    with pytest.raises(OrphanedVerdictError, match="cmp_stray"):
         projection().project([other, stray])
-    assert tallies() == {}
+    assert checkpoints() == {}
 
 
 def test_single_completions_share_their_reads_and_their_transaction(
@@ -297,7 +297,7 @@ def test_single_completions_share_their_reads_and_their_transaction(
     killer = Killer()
     platform.project()
     assert Counter(killer.called) == {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1}
-    assert len(tallies()) == 12
+    assert len(checkpoints()) == 12
 
 
 def test_how_long_the_answer_took_is_kept_with_the_verdict(

@@ -2,7 +2,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from autotune.cli.application import app
-from tests.sdk.fake_api import FakeApi, serve_fake_api
 from tests.support.interruptible import start_interruptible
 
 
@@ -30,18 +28,23 @@ class Ran:
 
 
 @pytest.fixture
-def api(monkeypatch, tmp_path) -> Iterator[FakeApi]:
-    """A fake API that the command line finds in its environment."""
-    with serve_fake_api() as running:
-        monkeypatch.setenv("AUTOTUNE_BASE_URL", running.base_url)
-        monkeypatch.setenv("AUTOTUNE_API_KEY", running.api_key)
-        monkeypatch.chdir(tmp_path)
-        yield running
+def api(api, monkeypatch, tmp_path):
+    """The platform, which the command line finds in its environment."""
+    monkeypatch.setenv("AUTOTUNE_BASE_URL", api.base_url)
+    monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
+    monkeypatch.chdir(tmp_path)
+    return api
 
 
 @pytest.fixture
 def task_id(api):
-    return api.store.add_task()
+    return api.new_task()
+
+
+@pytest.fixture
+def one_by_one_id(api):
+    """A task whose grader is asked about one completion at a time."""
+    return api.new_task(grader_id=api.platform.new_grader(api.grader))
 
 
 @pytest.fixture

@@ -1,14 +1,25 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from pydantic import TypeAdapter
 
 from autotune import AuditedCall, AuditedDecision, AutotuneClient
 from autotune.cli import exit_codes
+from autotune.protocol.audit import AuditEntry
 from autotune.protocol.ids import new_id
+from autotune_platform.runtime.environment import AuditEnvironment
+from autotune_platform.wiring.registry import RegistryParts
+
+END = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+"""Before what tests themselves call, which is in the log too."""
+
+TIMES = [END - timedelta(hours=hours) for hours in (1, 26, 51)]
+SPAN = ("--since", f"{END - timedelta(days=3):%FT%TZ}", "--until", f"{END:%FT%TZ}")
 
 
 @pytest.fixture
 def entries(api):
+    """Store a decision and two calls, which are a day apart; return them, the newest first."""
     call = {
         "kind": "call",
         "action": "delete_task",
@@ -31,46 +42,54 @@ def entries(api):
         "batchId": new_id("bat"),
         "graderId": new_id("grd"),
         "graderVersion": "1",
-        "decidedAt": "2026-11-20T09:59:00+00:00",
+        "decidedAt": TIMES[0] - timedelta(minutes=1),
         "verdicts": [
             {"state": "scored", "completionIds": [new_id("cmp"), new_id("cmp")]},
             {"state": "canceled", "completionIds": [new_id("cmp")]},
         ],
     }
-    api.store.audit_entries = [
-        {**decision, "id": new_id("aud"), "time": "2026-11-20T10:00:00+00:00"},
-        {**call, "id": new_id("aud"), "time": "2026-11-19T10:00:00+00:00"},
-        {**call, "id": new_id("aud"), "time": "2026-11-18T10:00:00+00:00", "principalId": "p2"},
-    ]
-    return api.store.audit_entries
+    logged = [decision, call, {**call, "principalId": "p2"}]
+    repository = RegistryParts(AuditEnvironment.parse()).audit_repository
+    for entry, time in zip(logged, TIMES, strict=True):
+        stored = TypeAdapter(AuditEntry).validate_python(
+            {**entry, "id": new_id("aud"), "time": time}
+        )
+        repository.add(api.platform.me()["organizationId"], stored)
+    return logged
 
 
 def test_the_audit_log_is_listed_with_who_what_and_outcome(run, entries):
-    header, decision, call, _ = run("audit").stdout.splitlines()
+    header, decision, call, _ = run("audit", *SPAN).stdout.splitlines()
     assert header.split()[:4] == ["TIME", "ACTION", "BY", "OUTCOME"]
     assert "decide_completions" in decision
     assert "2 scored, 1 canceled" in decision
     assert entries[0]["batchId"] in decision
-    for told in ("2026-11-19 10:00:00", "delete_task", "p1", "404 not_found", "192.0.2.7"):
+    for told in (f"{TIMES[1]:%F %T}", "delete_task", "p1", "404 not_found", "192.0.2.7"):
         assert told in call
     assert entries[1]["ids"]["task_id"] in call
 
 
 def test_the_audit_log_is_filtered(run, entries):
-    assert len(run("audit", "--json").json_lines) == 3
-    assert len(run("audit", "--limit", 2, "--json").json_lines) == 2
-    (one,) = run("audit", "--principal-id", "p2", "--json").json_lines
-    assert one["time"].startswith("2026-11-18")
-    (one,) = run("audit", "--action", "decide_completions", "--json").json_lines
+    assert len(run("audit", *SPAN, "--json").json_lines) == 3
+    assert len(run("audit", *SPAN, "--limit", 2, "--json").json_lines) == 2
+    (one,) = run("audit", *SPAN, "--principal-id", "p2", "--json").json_lines
+    assert one["time"].startswith(f"{TIMES[2]:%FT%T}")
+    (one,) = run("audit", *SPAN, "--action", "decide_completions", "--json").json_lines
     assert one["kind"] == "decision"
-    span = ("--since", "2026-11-19T00:00:00Z", "--until", "2026-11-20T00:00:00Z")
-    (one,) = run("audit", *span, "--json").json_lines
-    assert one["time"].startswith("2026-11-19")
+    between = [f"{time + timedelta(hours=1):%FT%TZ}" for time in (TIMES[2], TIMES[1])]
+    (one,) = run("audit", "--since", between[0], "--until", between[1], "--json").json_lines
+    assert one["time"].startswith(f"{TIMES[1]:%FT%T}")
     assert run("audit", "--since", "lately").exit_code == exit_codes.USAGE
 
 
+def test_without_a_beginning_it_is_a_day(run, entries):
+    (one,) = run("audit", "--until", SPAN[3], "--json").json_lines
+    assert one["kind"] == "decision"
+
+
 def test_the_client_tells_calls_from_decisions(api, entries):
+    since = END - timedelta(hours=27)
     with AutotuneClient() as client:
-        listed = list(client.audit.list(since=datetime(2026, 11, 19, tzinfo=UTC), page_size=1))
+        listed = list(client.audit.list(since=since, until=END, page_size=1))
     assert [type(entry) for entry in listed] == [AuditedDecision, AuditedCall]
-    assert api.count("GET .*/audit") == 2
+    assert api.count("GET .*/audit") > 1

@@ -6,15 +6,17 @@ import time
 
 import pytest
 
-from tests.sdk.fake_api import Fault
-from tests.sdk.fake_storage import Breakage
+from tests.support.http_faults import Fault
+from tests.support.served_storage import Breakage
 
 FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
 
 
 @pytest.fixture
-def submitted(run, task_id, write_jsonl, completions):
-    lines = completions(130)
+def submitted(run, task_id, write_jsonl, completions, monkeypatch):
+    """A task with 13 verdicts, four of which are no scores; parts hold four records."""
+    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 4)
+    lines = completions(13)
     for n, outcome in ((1, "failed"), (2, "abstained"), (3, "abstained"), (4, "canceled")):
         lines[n]["metadata"]["outcome"] = outcome
     lines[5]["response"] = "zehn — 十 \u2028"
@@ -36,6 +38,12 @@ def records_in(folder):
     ]
 
 
+def only_export(api):
+    """The id of the one export that there is."""
+    (export,) = api.platform.call("GET", "/api/v1/exports").json["exports"]
+    return export["id"]
+
+
 def sent(api):
     """The body of the one export that was asked for."""
     (request,) = [one for one in api.received if one.method == "POST" and "exports" in one.path]
@@ -43,39 +51,37 @@ def sent(api):
 
 
 def test_scored_completions_become_training_records(api, run, submitted, tmp_path):
-    api.store.exports.skipped = {"low_confidence": 3, "unpaired": 0}
     out = tmp_path / "scores"
     ran = run("export", "--task", submitted, "-o", out)
     assert (ran.exit_code, ran.stdout) == (0, "")
     *_, counted, uncounted = ran.stderr.splitlines()
     assert counted == (
-        f"126 records in 3 parts in {out}; "
-        "left out: 2 abstained, 1 failed, 1 canceled, 3 low confidence"
+        f"9 records in 3 parts in {out}; left out: 2 abstained, 1 failed, 1 canceled"
     )
     assert uncounted.startswith("what was decided from 2")
     assert uncounted.endswith("Z on, or is pending, is not in it")
     records = records_in(out)
-    assert len(records) == 126
+    assert len(records) == 9
     (record,) = [one for one in records if one["completionMetadata"]["n"] == 5]
     assert (record["response"], record["score"]) == ("zehn — 十 \u2028", 0.25)
-    assert record["metadata"]["completionId"] in api.store.completions
+    assert record["metadata"]["completionId"] in [one.id for one in api.stored()]
 
 
 def test_what_is_reported_can_be_json(api, run, submitted, tmp_path):
     out = tmp_path / "scores"
     ran = run("export", "--task", submitted, "--out", out, "--json")
     (told,) = ran.json_lines
-    (export_id,) = api.store.exports.exports
+    export_id = only_export(api)
     assert told == {
         "exportId": export_id,
         "folder": str(out),
         "manifest": str(out / "manifest.json"),
         "parts": [str(out / f"part-{n:05}.jsonl.gz") for n in (1, 2, 3)],
         "alreadyThere": 0,
-        "records": 126,
+        "records": 9,
         "counts": {
-            "scanned": 130,
-            "scored": 126,
+            "scanned": 13,
+            "scored": 9,
             "abstained": 2,
             "failed": 1,
             "canceled": 1,
@@ -86,7 +92,7 @@ def test_what_is_reported_can_be_json(api, run, submitted, tmp_path):
 
 
 def test_every_filter_and_option_is_sent(api, run, task_id):
-    grader_id = api.store.tasks[task_id]["graderId"]
+    grader_id = api.grader_id
     ran = run(
         *("export", "--no-wait", "--format", "parquet", "--shape", "preference"),
         *("--task", task_id, "--model", "m1", "--grader", grader_id),
@@ -184,35 +190,35 @@ def test_nothing_that_matches_is_an_export_of_no_parts(run, task_id, tmp_path):
     assert [path.name for path in (tmp_path / "none").iterdir()] == ["manifest.json"]
 
 
-def test_an_export_that_fails_is_told_with_its_reason(api, run, tmp_path):
-    api.store.exports.error_code = "too_large"
-    ran = run("export", "-o", tmp_path / "out")
+def test_an_export_that_fails_is_told_with_its_reason(run, submitted, tmp_path, monkeypatch):
+    monkeypatch.setattr("autotune_platform.exports.stretches.MAX_EXPORT_CANDIDATES", 1)
+    ran = run("export", "--shape", "preference", "-o", tmp_path / "out")
     assert ran.exit_code == 1
-    assert "failed (too_large): it would have more than 10,000,000 pairs;" in ran.stderr
+    assert "failed (too_large): it would have more than 1 completions;" in ran.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_after_its_time_it_ends_and_says_how_to_go_on(api, run, tmp_path, submitted):
-    api.store.exports.seconds = 1.5
+    api.export_seconds = 1.5
     out = tmp_path / "two words"
     ran = run("export", "-o", out, "--timeout", 1)
     assert ran.exit_code == 1
-    (export_id,) = api.store.exports.exports
+    export_id = only_export(api)
     assert f"{export_id} was still running after 1 s" in ran.stderr
     assert f"`autotune exports download {export_id} --out '{out}'` goes on" in ran.stderr
     assert run("exports", "download", export_id, "--out", out).exit_code == 0
-    assert len(records_in(out)) == 126
+    assert len(records_in(out)) == 9
 
 
 def test_ctrl_c_says_how_to_go_on(api, start, tmp_path):
-    api.store.exports.seconds = 60
+    api.export_seconds = None
     process = start("export", "--out", tmp_path / "out")
     while not api.count("GET .*/exports/"):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=20)
     assert process.returncode == 130
-    (export_id,) = api.store.exports.exports
+    export_id = only_export(api)
     assert f"autotune exports download {export_id}" in told
     assert "Traceback" not in told
 
@@ -237,11 +243,11 @@ def test_a_broken_download_is_told_and_goes_on(
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert not left & {SECOND, "manifest.json"}
     assert not [name for name in left if name.endswith(".partial")]
-    (export_id,) = api.store.exports.exports
+    export_id = only_export(api)
     again = run("exports", "download", export_id, "-o", tmp_path / "out", "--json")
     assert again.exit_code == 0
     assert again.json_lines[0]["alreadyThere"] == len(left)
-    assert len(records_in(tmp_path / "out")) == 126
+    assert len(records_in(tmp_path / "out")) == 9
 
 
 def test_links_that_expired_meanwhile_are_no_error(api, run, submitted, tmp_path):

@@ -27,6 +27,11 @@ CREATED = {
 
 
 @pytest.fixture
+def api():
+    """No API: operators call functions."""
+
+
+@pytest.fixture
 def aws(monkeypatch):
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)

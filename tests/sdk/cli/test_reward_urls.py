@@ -2,7 +2,7 @@ from autotune.cli import exit_codes
 
 
 def made(run, api, *options):
-    what = ["--name", "trainer", "--task", api.store.add_task(), "--model", "m"]
+    what = ["--name", "trainer", "--task", api.new_task(), "--model", "m"]
     return run("reward-urls", "create", *what, *options)
 
 

@@ -1,21 +1,23 @@
 import pytest
 
 from autotune.cli import exit_codes
-from autotune.protocol.ids import derived_id
+from tests.support.graders import unavailable_for
 
 
 @pytest.fixture
-def batch_id(api, run, task_id, write_jsonl, completions):
+def batch_id(api, run, one_by_one_id, write_jsonl, completions):
     """A batch of three whose grader takes its time."""
-    api.store.grading_seconds = 3_600
-    run("submit", write_jsonl(completions(3)), "--task", task_id, "--no-wait")
-    (batch_id,) = api.store.batches
+    api.grading_seconds = None
+    lines = write_jsonl(completions(3))
+    submitted = run("submit", lines, "--task", one_by_one_id, "--no-wait", "--json")
+    (batch_id,) = submitted.json_lines[0]["batchIds"]
     return batch_id
 
 
 @pytest.fixture
-def run_id(batch_id):
-    return derived_id("run", batch_id)
+def run_id(api, batch_id):
+    (run,) = api.platform.runs()
+    return run["run_id"]
 
 
 def test_runs_are_listed_by_state_and_shown(run, run_id):
@@ -36,15 +38,16 @@ def test_a_run_is_canceled(run, run_id):
 
 
 def test_a_completion_is_canceled_unless_it_has_a_verdict(api, run, batch_id):
-    first, second, _ = api.store.batches[batch_id]["completionIds"]
+    first, second, _ = (completion.id for completion in api.stored())
     assert run("completions", "cancel", first, "--json").json_lines[0]["state"] == "canceled"
     assert "state            pending" in run("completions", "verdict", second).stdout
     assert run("completions", "cancel", "cmp_none").exit_code == exit_codes.NOT_FOUND
 
 
 def test_what_is_pending_in_a_batch_is_canceled(api, run, batch_id):
-    first, *_ = api.store.batches[batch_id]["completionIds"]
-    api.store.completions[first]["decidedAfter"] = 0
+    first, *_ = (completion.id for completion in api.stored())
+    api.grader.disease = unavailable_for(lambda completion: completion["id"] != first)
+    api.platform.score(rounds=1)
     told = run("batches", "cancel", batch_id).stdout.split()
     assert dict(zip(told[::2], told[1::2], strict=True)) == {
         "expected": "3",

@@ -6,7 +6,7 @@ from autotune.cli import exit_codes
 
 
 def test_tasks_are_created_listed_shown_and_deleted(api, run, task_id):
-    grader_id = api.store.tasks[task_id]["graderId"]
+    grader_id = api.grader_id
     created = run(
         "tasks", "create", "--name", "proofs", "--grader", grader_id,
         "--metadata", '{"level": 3}', "--share-identity", "--json",
@@ -22,18 +22,15 @@ def test_tasks_are_created_listed_shown_and_deleted(api, run, task_id):
 
 
 @pytest.fixture
-def second_id(api, run):
+def second_id(api):
     """Another verified grader."""
-    registered = run("graders", "register", "--name", "n", "--endpoint", "https://g.x", "--json")
-    grader_id = registered.json_lines[0]["grader"]["id"]
-    run("graders", "verify", grader_id)
-    return grader_id
+    return api.new_grader()
 
 
 def test_a_task_with_several_graders_and_a_review_policy(
     api, run, task_id, second_id, write_jsonl, completions
 ):
-    first_id = api.store.tasks[task_id]["graderId"]
+    first_id = api.grader_id
     created = run(
         "tasks", "create", "--name", "panel", "--json",
         "--grader", f"{first_id}=2.5", "--grader", second_id,
@@ -64,7 +61,7 @@ def test_a_task_with_several_graders_and_a_review_policy(
 
 
 def test_an_unknown_grader_among_several_is_named(api, run, task_id):
-    known, unknown = api.store.tasks[task_id]["graderId"], "grd_" + "0" * 26
+    known, unknown = api.grader_id, "grd_" + "0" * 26
     ran = run("tasks", "create", "--name", "x", "--grader", known, "--grader", unknown)
     assert ran.exit_code == exit_codes.NOT_FOUND
     assert f"no grader {unknown}" in ran.stderr
@@ -111,13 +108,13 @@ def test_what_is_given_of_a_task_is_changed_and_the_rest_stays(api, update, task
     assert (changed["promptTemplate"], changed["metadata"]) == ("{x}", {"level": 3})
     assert changed["shareIdentity"] is True
     renamed = update("--name", "lemmas")
-    assert renamed == {**changed, "name": "lemmas"}
+    assert renamed == {**changed, "name": "lemmas", "updatedAt": renamed["updatedAt"]}
     assert json.loads(api.received[-1].body) == {"name": "lemmas"}
     assert update("--no-share-identity")["shareIdentity"] is False
 
 
 def test_other_graders_take_the_place_of_a_tasks(api, update, task_id, second_id):
-    first_id = api.store.tasks[task_id]["graderId"]
+    first_id = api.grader_id
     several = update(
         "--grader", first_id, "--grader", f"{second_id}=2", "--aggregation", "min", "--quorum", 1
     )

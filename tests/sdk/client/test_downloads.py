@@ -24,7 +24,8 @@ from autotune import (
     LocalFileError,
 )
 from autotune.client.verified_file import VerifiedFile
-from tests.sdk.fake_storage import Breakage
+from tests.support.http_faults import Fault
+from tests.support.served_storage import Breakage
 
 FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
 
@@ -37,13 +38,14 @@ def hasty(client):
 
 
 @pytest.fixture
-def export(api, client):
+def export(api, client, monkeypatch):
     """Return a completed export of four parts."""
-    task_id = api.store.add_task()
+    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 2)
+    task_id = api.new_task()
     list(
         client.completions.submit_many(
             {"taskId": task_id, "modelId": "m", "prompt": f"p{n}", "response": "r" * 999}
-            for n in range(200)
+            for n in range(8)
         )
     )
     return client.exports.create(format="jsonl", task_id=task_id).id
@@ -83,7 +85,7 @@ def test_parts_and_manifest_arrive_as_they_are_kept(api, export, download, tmp_p
         for part in there.parts
         for line in gzip.decompress(part.read_bytes()).decode().splitlines()
     ]
-    assert len(records) == manifest.total_records == 200
+    assert len(records) == manifest.total_records == 8
     assert (there.folder, there.already_there) == (tmp_path / "out", 0)
     assert names(there.folder) == ["manifest.json", *(part.name for part in there.parts)]
     assert api.storage.names_asked()[-1] == "manifest.json"
@@ -126,7 +128,7 @@ def test_a_part_that_breaks_is_fetched_again(api, export, download, breakage):
     assert api.storage.names_asked().count(SECOND) == 3
     assert api.storage.names_asked().count(FIRST) == 1
     assert progress[-1].bytes_done == progress[-1].bytes
-    assert there.parts[1].read_bytes() == api.storage.objects[f"exports/{export}/{SECOND}"]
+    assert there.parts[1].read_bytes() == api.storage.stored(SECOND)
 
 
 def test_a_download_that_broke_off_goes_on_where_it_was(api, export, download, tmp_path):
@@ -147,7 +149,7 @@ def test_a_download_that_broke_off_goes_on_where_it_was(api, export, download, t
 def test_a_part_that_is_there_and_not_whole_is_replaced(api, export, download, tmp_path):
     there = download(export)
     there.manifest.unlink()
-    stored = api.storage.objects[f"exports/{export}/{FIRST}"]
+    stored = api.storage.stored(FIRST)
     for spoilt in (stored[:-1], stored[:-1] + b"x", b""):
         there.parts[0].write_bytes(spoilt)
         assert download(export).parts[0].read_bytes() == stored
@@ -301,8 +303,10 @@ def test_two_downloads_into_one_folder_do_not_disturb_each_other(api, export, cl
 
 
 def test_a_name_that_leads_elsewhere_is_refused(api, export, client, download, tmp_path):
-    client.exports.get(export)
-    api.store.exports._files[export][0]["name"] = "../part-00001.jsonl.gz"
+    told = client.exports.get(export).model_dump_json(by_alias=True)
+    misnamed = f'{{"export": {told}}}'.replace(f'"name":"{FIRST}"', f'"name":"../{FIRST}"')
+    where, content_type = f"GET .*/exports/{export}", "application/json"
+    api.misbehave(Fault(where=where, status=200, body=misnamed.encode(), content_type=content_type))
     with pytest.raises(DownloadError, match="not the name of a part"):
         download(export)
     assert list(tmp_path.iterdir()) == []
@@ -314,9 +318,9 @@ def test_no_concurrency_is_refused(api, download):
     assert api.received == []
 
 
-def test_links_are_logged_without_what_permits_to_follow_them(download, export, caplog):
+def test_links_are_logged_without_what_permits_to_follow_them(api, download, export, caplog):
     caplog.set_level("INFO", logger="httpx")
     download(export)
-    fetched = [line for line in caplog.messages if "/bucket/" in line]
+    fetched = [line for line in caplog.messages if f"{api.storage.address}/" in line]
     assert len(fetched) == 5
     assert not any("X-Amz" in line for line in caplog.messages)

@@ -6,6 +6,7 @@ import pytest
 
 from autotune import (
     AsyncAutotuneClient,
+    ExportManifest,
     ExportNotReadyError,
     InvalidInputError,
     InvalidRequestError,
@@ -14,15 +15,14 @@ from autotune import (
     WaitTimeoutError,
 )
 from autotune.protocol.exports import PreferenceOptions
-from tests.sdk.fake_api import Fault
-
-TASK = "task_" + "0" * 26
+from tests.support.http_faults import Fault
 
 
 @pytest.fixture
-def scored(api, client):
-    """Return a task with 120 verdicts, of which two are no scores."""
-    task_id = api.store.add_task()
+def scored(api, client, monkeypatch):
+    """Return a task with 20 verdicts, of which two are no scores; parts hold six records."""
+    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 6)
+    task_id = api.new_task()
     outcomes = {7: "failed", 8: "abstained"}
     list(
         client.completions.submit_many(
@@ -31,9 +31,9 @@ def scored(api, client):
                 "modelId": "m",
                 "prompt": f"p{n}",
                 "response": "r",
-                "metadata": {"value": n / 119, "outcome": outcomes.get(n, "scored")},
+                "metadata": {"value": n / 19, "outcome": outcomes.get(n, "scored")},
             }
-            for n in range(120)
+            for n in range(20)
         )
     )
     return task_id
@@ -47,8 +47,8 @@ def test_an_export_is_created_waited_for_listed_and_deleted(api, client, scored,
     ended = client.exports.wait_for(created.id, on_progress=seen.append)
     assert ended.state == "completed"
     assert seen[-1] == ended
-    assert ended.progress.records_written == 60
-    assert [part.records for part in ended.downloads.parts] == [50, 10]
+    assert ended.progress.records_written == 10
+    assert [part.records for part in ended.downloads.parts] == [6, 4]
     other = client.exports.create(format="parquet", shape="unpaired", unpaired={"threshold": 0.7})
     assert [one.id for one in client.exports.list(page_size=1)] == [created.id, other.id]
     client.exports.delete(created.id)
@@ -59,10 +59,11 @@ def test_an_export_is_created_waited_for_listed_and_deleted(api, client, scored,
 
 
 def test_options_and_filters_go_out_as_the_api_names_them(api, client):
+    task_id = api.new_task()
     client.exports.create(
         format="tfrecord",
         shape="preference",
-        task_id=TASK,
+        task_id=task_id,
         model_id="m",
         grader_id="grd_" + "0" * 26,
         min_score=0,
@@ -75,7 +76,7 @@ def test_options_and_filters_go_out_as_the_api_names_them(api, client):
         "format": "tfrecord",
         "shape": "preference",
         "filters": {
-            "taskId": TASK,
+            "taskId": task_id,
             "modelId": "m",
             "graderId": "grd_" + "0" * 26,
             "minScore": 0,
@@ -114,22 +115,31 @@ def test_what_cannot_be_exported_is_named_and_nothing_is_sent(api, client, argum
 def test_an_export_is_made_once_whatever_is_lost_on_the_way(api, client, no_waiting):
     api.misbehave(Fault(where="POST", drop_after=True), Fault(where="POST", status=503))
     created = client.exports.create(format="jsonl")
-    assert list(api.store.exports.exports) == [created.id]
+    assert [one.id for one in client.exports.list()] == [created.id]
     named = client.exports.create(format="jsonl", idempotency_key="nightly")
     assert client.exports.create(format="jsonl", idempotency_key="nightly").id == named.id
     with pytest.raises(InvalidRequestError, match="another body"):
         client.exports.create(format="parquet", idempotency_key="nightly")
 
 
-def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting):
-    api.store.exports.seconds = 60
+def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting, monkeypatch):
+    api.export_seconds = 60
     slow = client.exports.create(format="jsonl")
     with pytest.raises(WaitTimeoutError, match=f"{slow.id} was still running after 0 s"):
         client.exports.wait_for(slow.id, timeout=0)
     assert client.exports.get(slow.id).state == "running"
-    api.store.exports.seconds = 0
-    api.store.exports.error_code = "too_large"
-    failing = client.exports.create(format="jsonl")
+    api.export_seconds = 0
+    monkeypatch.setattr("autotune_platform.exports.pairing.MAX_EXPORT_PAIRS", 0)
+    task_id = api.new_task()
+    for value in (0.25, 0.75):
+        client.completions.submit(
+            task_id=task_id,
+            model_id="m",
+            prompt="p",
+            response=str(value),
+            metadata={"value": value},
+        )
+    failing = client.exports.create(format="jsonl", shape="preference", task_id=task_id)
     failed = client.exports.wait_for(failing.id)
     assert (failed.state, failed.error_code) == ("failed", "too_large")
     with pytest.raises(NotFoundError):
@@ -137,7 +147,7 @@ def test_waiting_ends_with_its_time_and_with_a_failure(api, client, no_waiting):
 
 
 def test_an_export_that_is_not_completed_has_nothing_to_download(api, client, tmp_path):
-    api.store.exports.seconds = 60
+    api.export_seconds = 60
     export = client.exports.create(format="jsonl")
     with pytest.raises(ExportNotReadyError, match="is running, not completed") as caught:
         client.exports.download(export.id, tmp_path / "out")
@@ -145,10 +155,27 @@ def test_an_export_that_is_not_completed_has_nothing_to_download(api, client, tm
     assert not (tmp_path / "out").exists()
 
 
+def test_pairs_are_downloaded_and_deleting_twice_is_fine(api, client, tmp_path):
+    task_id = api.new_task()
+    judged = [{"response": str(n), "metadata": {"value": n}} for n in (0, 1)]
+    api.platform.submit(task_id, *judged, {"metadata": {"outcome": "failed"}})
+    api.platform.score()
+    options = {"shape": "preference", "preference": {"min_score_delta": 0.5}}
+    export = client.exports.create(format="jsonl", task_id=task_id, **options)
+    there = client.exports.download(client.exports.wait_for(export.id).id, tmp_path)
+    manifest = ExportManifest.model_validate_json(there.manifest.read_bytes())
+    assert (manifest.total_records, len(there.parts)) == (1, 1)
+    for _ in range(2):
+        client.exports.delete(export.id)
+    with pytest.raises(ExportNotReadyError) as caught:
+        client.exports.download(export.id, tmp_path / "nothing left")
+    assert caught.value.state == "canceled"
+
+
 def test_a_small_export_comes_at_once(api, client, scored):
     content = client.scores.export(format="jsonl", task_id=scored, min_score=0.9)
     records = [json.loads(line) for line in content.decode().splitlines()]
-    assert len(records) == 12
+    assert len(records) == 2
     assert min(record["score"] for record in records) >= 0.9
     with pytest.raises(InvalidInputError, match="max_score"):
         client.scores.export(format="jsonl", min_score=0.5, max_score=0.1)

@@ -4,6 +4,8 @@ import asyncio
 import dataclasses
 import json
 import socket
+import time
+from functools import partial
 
 import pytest
 
@@ -24,7 +26,8 @@ from autotune import (
     ServerError,
     UnexpectedAnswerError,
 )
-from tests.sdk.fake_api import Fault
+from autotune.protocol.signing import verify_api_request
+from tests.support.http_faults import Fault
 
 HTML = b"<html><body><h1>502 Bad Gateway</h1></body></html>"
 
@@ -55,22 +58,22 @@ def submit(client, task_id, **more):
     ids=["500", "503", "429", "html", "dropped-request", "lost-answer"],
 )
 def test_a_submission_survives_failures_and_is_made_once(api, hasty, fault):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     api.misbehave(fault, fault)
     submitted = submit(hasty, task_id)
     assert api.count("POST /api/v1/completions") == 3
-    assert list(api.store.completions) == [submitted.completion.id]
+    assert [one.id for one in api.stored()] == [submitted.completion.id]
 
 
 def test_the_asynchronous_client_survives_failures_too(api):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     api.misbehave(Fault(status=503), Fault(drop_after=True), Fault(drop_before=True))
 
     async def use() -> None:
         async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
             client._session = dataclasses.replace(client.session, jitter=lambda low, high: 0.0)
             submitted = await submit(client, task_id)
-            assert list(api.store.completions) == [submitted.completion.id]
+            assert [one.id for one in api.stored()] == [submitted.completion.id]
 
     asyncio.run(use())
 
@@ -174,8 +177,10 @@ def test_a_success_that_is_none_is_told(api, client, fault):
 
 
 @pytest.mark.parametrize(("ahead", "side"), [(400, "behind"), (-400, "ahead of")])
-def test_a_wrong_clock_is_named_with_its_error(api, client, ahead, side):
+def test_a_wrong_clock_is_named_with_its_error(api, client, ahead, side, monkeypatch):
     api.clock_ahead_seconds = ahead
+    verify = partial(verify_api_request, now=time.time() + ahead)
+    monkeypatch.setattr("autotune_platform.access.service.verify_api_request", verify)
     with pytest.raises(AuthenticationError, match=rf"clock is (399|400|401) s {side}") as caught:
         client.keys.me()
     assert caught.value.code == "stale_request"
@@ -192,9 +197,9 @@ def test_a_wrong_secret_is_refused(api):
 def test_fields_and_limits_reach_the_caller(api, client):
     with pytest.raises(InvalidRequestError) as caught:
         submit(client, "task_" + "0" * 26)
-    assert caught.value.errors[0].field == "completions[0].taskId"
-    assert "completions[0].taskId" in str(caught.value)
-    task_id = api.store.add_task()
+    assert caught.value.errors[0].field == "taskId"
+    assert "taskId" in str(caught.value)
+    task_id = api.new_task()
     with pytest.raises(RequestTooLargeError) as too_large:
         client.completions.submit(
             task_id=task_id, model_id="m", prompt="p" * 5_000_000, response="r"
@@ -238,7 +243,7 @@ def test_a_closed_client_says_so(api, client):
 
 
 def test_a_key_that_was_used_with_other_arguments_is_told(api, client):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     submit(client, task_id, idempotency_key="once")
     with pytest.raises(InvalidRequestError) as caught:
         submit(client, task_id, idempotency_key="once", priority="high")

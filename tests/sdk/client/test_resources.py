@@ -1,4 +1,5 @@
 import asyncio
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -15,14 +16,14 @@ from autotune import (
     SubmittedCompletion,
 )
 from autotune.protocol.builtin import StringCheck
-from tests.sdk.fake_api import Fault
-from tests.sdk.fake_registry import NO_FIGURES
+from tests.support.graders import answering, healthy
+from tests.support.http_faults import Fault
 
 GRADER = "grd_" + "0" * 26
 
 
 def test_tasks_are_created_read_changed_listed_and_deleted(api, client):
-    grader_id = client.tasks.get(api.store.add_task()).grader_id
+    grader_id = client.tasks.get(api.new_task()).grader_id
     task = client.tasks.create(name="proofs", grader_id=grader_id, metadata={"level": [1, 2]})
     assert client.tasks.get(task.id) == task
     changed = client.tasks.update(task.id, description="Geometry", metadata={})
@@ -77,7 +78,7 @@ def test_graders_that_cannot_be_are_refused_before_anything_is_sent(client, fiel
 def test_graders_are_registered_verified_changed_and_deleted(api, client):
     registered = client.graders.register(
         name="numeric",
-        endpoint="https://grader.example",
+        endpoint=api.grader.url,
         capabilities=GraderCapabilities(max_batch_size=50),
         limits=GraderLimits(max_concurrency=4),
         visibility="public",
@@ -88,11 +89,11 @@ def test_graders_are_registered_verified_changed_and_deleted(api, client):
     assert (grader.limits.max_concurrency, grader.limits.requests_per_second) == (4, None)
     with pytest.raises(InvalidInputError):
         client.graders.update(grader.id, limits={"maxConcurrency": 0})
-    api.store.grader_passes = False
+    api.grader.health_disease = answering(sign=False)
     failed = client.graders.verify(grader.id)
     assert not failed.verified
     assert failed.checks[0].reason_code == "response_unsigned"
-    api.store.grader_passes = True
+    api.grader.health_disease = healthy
     assert client.graders.verify(grader.id).verified
     assert client.graders.update(grader.id, share_reasoning=True).share_reasoning
     assert client.graders.get(grader.id).status == "active"
@@ -101,13 +102,15 @@ def test_graders_are_registered_verified_changed_and_deleted(api, client):
     assert list(client.graders.list()) == []
 
 
-def test_the_health_of_a_grader_is_read(client):
-    grader_id = client.graders.register(name="n", endpoint="https://g.example").grader.id
+def test_the_health_of_a_grader_is_read(api, client):
+    grader_id = client.graders.register(name="n", endpoint=api.grader.url).grader.id
     assert client.graders.health(grader_id).probed is False
     client.graders.verify(grader_id)
+    api.platform.probe_graders()
     health = client.graders.health(grader_id)
     assert (health.status, health.consecutive_healthy) == ("active", 1)
-    assert (health.last_probe.outcome, health.last_probe.latency_ms) == ("healthy", 12)
+    assert health.last_probe.outcome == "healthy"
+    assert 0 < health.last_probe.latency_ms < 10_000
     with pytest.raises(NotFoundError):
         client.graders.health("grd_none")
 
@@ -127,18 +130,23 @@ def test_a_grader_is_pinned_to_its_certificate_and_released(client):
 
 
 def test_a_graders_figures_and_usage_are_read(api, client):
-    grader_id = client.tasks.get(api.store.add_task()).grader_id
+    task_id = api.new_task()
+    grader_id = client.tasks.get(task_id).grader_id
     assert client.graders.stats(grader_id).p99_latency_ms is None
     for version, score in (("1.0.0", 0.5), ("2 beta+", 0.25)):
-        counts = {"scored": 3, "abstained": 0, "failed": 1, "canceled": 0}
-        api.store.grader_figures[version] = {**NO_FIGURES, "avgScore": score, "counts": counts}
+        api.grader.version = version
+        judged = [{"metadata": {"value": score}}, {"metadata": {"outcome": "failed"}}]
+        api.platform.submit(task_id, *judged)
+        api.platform.score()
+    api.platform.project()
     stats = client.graders.stats(grader_id)
     assert {one.version: one.avg_score for one in stats.versions} == {"1.0.0": 0.5, "2 beta+": 0.25}
     one = client.graders.stats(grader_id, version="2 beta+")
     assert (one.version, one.avg_score, one.counts.failed) == ("2 beta+", 0.25, 1)
-    api.store.grader_usage = {"total": 7, "counts": {"scored": 5, "canceled": 2}}
-    used = client.graders.usage(grader_id, month="2026-10")
-    assert (used.month, used.total, used.counts.failed) == ("2026-10", 7, 0)
+    month = f"{datetime.now(UTC):%Y-%m}"
+    used = client.graders.usage(grader_id, month=month)
+    assert (used.month, used.total, used.counts.failed) == (month, 4, 2)
+    assert client.graders.usage(grader_id, month="2026-01").total == 0
     with pytest.raises(NotFoundError):
         client.graders.usage("grd_none")
 
@@ -152,7 +160,7 @@ def test_keys_are_created_used_and_revoked(api, client):
 
 
 def test_a_completion_is_submitted_read_judged_and_deleted(api, client):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     submitted = client.completions.submit(
         task_id=task_id, model_id="m1", prompt="2 + 2 = ?", response="4", metadata={"value": 0.5}
     )
@@ -169,7 +177,7 @@ def test_a_completion_is_submitted_read_judged_and_deleted(api, client):
 
 def test_the_same_idempotency_key_returns_the_first_completion(api, client):
     given = {
-        "task_id": api.store.add_task(),
+        "task_id": api.new_task(),
         "model_id": "m1",
         "prompt": "p",
         "response": "r",
@@ -179,12 +187,12 @@ def test_the_same_idempotency_key_returns_the_first_completion(api, client):
     again = client.completions.submit(**given)
     assert again.completion.id == first.completion.id
     assert (first.replayed, again.replayed) == (False, True)
-    assert len(api.store.completions) == 1
+    assert len(api.stored()) == 1
 
 
 def test_lists_follow_every_page_lazily(api, client):
     for number in range(5):
-        api.store.add_task(f"task {number}")
+        api.new_task(f"task {number}")
     names = [task.name for task in client.tasks.list(page_size=2)]
     assert names == [f"task {number}" for number in range(5)]
     assert api.count("GET /api/v1/tasks") == 3
@@ -227,8 +235,8 @@ def test_an_id_with_a_slash_cannot_reach_another_path(api, client):
 def test_the_asynchronous_client_does_the_same(api):
     async def use() -> None:
         async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
-            task_id = api.store.add_task("one")
-            api.store.add_task("two")
+            task_id = api.new_task("one")
+            api.new_task("two")
             assert [task.name async for task in client.tasks.list(page_size=1)] == ["one", "two"]
             submitted = await asyncio.gather(
                 *(
@@ -267,11 +275,9 @@ def test_a_forbidden_call_is_a_permission_error(api, client):
 
 
 def test_runs_are_listed_read_and_canceled(api, client):
-    api.store.grading_seconds = 3_600
+    api.grading_seconds = None
     for _ in range(3):
-        client.completions.submit(
-            task_id=api.store.add_task(), model_id="m", prompt="p", response="r"
-        )
+        client.completions.submit(task_id=api.new_task(), model_id="m", prompt="p", response="r")
     runs = list(client.runs.list(state="pending", page_size=2))
     assert len(runs) == 3
     assert list(client.runs.list(state="completed")) == []
@@ -285,8 +291,8 @@ def test_runs_are_listed_read_and_canceled(api, client):
 
 
 def test_what_is_pending_is_canceled(api, client):
-    api.store.grading_seconds = 3_600
-    task_id = api.store.add_task()
+    api.grading_seconds = None
+    task_id = api.new_task()
     items = [{"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"} for n in "ab"]
     (batch,) = client.completions.submit_many(items)
     assert client.completions.cancel(batch.completion_ids[0]).state == "canceled"
@@ -305,6 +311,7 @@ def test_a_builtin_grader_is_registered_without_endpoint_or_secret(client):
     model = StringCheck(type="string_check", reference="x", operation="like")
     assert client.graders.update(grader.id, builtin=model).builtin["operation"] == "like"
     openai = {"type": "string_check", "name": "x", "input": "a", "reference": "b"}
+    openai["operation"] = "eq"
     assert client.graders.register(name="theirs", openai=openai).grader.kind == "builtin"
     assert client.graders.register(name="people", kind="human").grader.kind == "human"
     with pytest.raises(InvalidInputError, match="operation"):
@@ -322,4 +329,5 @@ def test_texts_expire_with_their_task_and_are_deleted_by_batch(api, client):
     completion = {"taskId": task.id, "modelId": "m", "prompt": "p", "response": "r"}
     (batch,) = client.completions.submit_many([completion])
     client.batches.delete_content(batch.batch_id)
-    assert client.completions.get(batch.completion_ids[0]).prompt == ""
+    with pytest.raises(NotFoundError):
+        client.completions.get(batch.completion_ids[0])

@@ -3,11 +3,11 @@ import asyncio
 import pytest
 
 from autotune import AsyncAutotuneClient, WaitTimeoutError
-from tests.sdk.fake_api import Fault
+from tests.support.http_faults import Fault
 
 
 def submit(api, client, count=3):
-    task_id = api.store.add_task()
+    task_id = api.new_task()
     items = [
         {"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"} for n in range(count)
     ]
@@ -15,7 +15,7 @@ def submit(api, client, count=3):
 
 
 def test_waiting_ends_with_the_verdict(api, client):
-    api.store.grading_seconds = 0.3
+    api.grading_seconds = 0.3
     batch = submit(api, client)
     assert client.completions.verdict(batch.completion_ids[0]).state == "pending"
     assert client.batches.get(batch.batch_id).counts.pending == 3
@@ -27,7 +27,7 @@ def test_waiting_ends_with_the_verdict(api, client):
 
 
 def test_the_server_holds_the_request(api, client):
-    api.store.grading_seconds = 0.5
+    api.grading_seconds = 0.5
     batch = submit(api, client)
     client.completions.wait_for_score(batch.completion_ids[0])
     polls = [one.query for one in api.received if one.path.endswith("/score")]
@@ -35,14 +35,14 @@ def test_the_server_holds_the_request(api, client):
 
 
 def test_a_gateway_that_cuts_the_hold_short_does_not_end_the_wait(api, client):
-    api.store.grading_seconds = 0.4
+    api.grading_seconds = 0.4
     batch = submit(api, client)
     api.misbehave(Fault(where="GET /api/v1/batches", status=504, body=b"", content_type=""))
     assert client.batches.wait(batch.batch_id, timeout=20).counts.pending == 0
 
 
 def test_waiting_gives_up_when_the_time_is_over(api, client):
-    api.store.grading_seconds = 60
+    api.grading_seconds = 60
     batch = submit(api, client)
     with pytest.raises(WaitTimeoutError, match=rf"{batch.completion_ids[0]}.*0\.3 s"):
         client.completions.wait_for_score(batch.completion_ids[0], timeout=0.3)
@@ -51,7 +51,7 @@ def test_waiting_gives_up_when_the_time_is_over(api, client):
 
 
 def test_the_asynchronous_client_waits_for_many_at_once(api, client):
-    api.store.grading_seconds = 0.3
+    api.grading_seconds = 0.3
     batch = submit(api, client)
 
     async def use() -> None:

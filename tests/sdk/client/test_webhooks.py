@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 import pytest
 
@@ -23,14 +24,15 @@ def test_webhooks_are_created_read_changed_listed_and_deleted(api, client):
         client.webhooks.get(webhook.id)
 
 
-def test_deliveries_are_listed_by_status_over_every_page_and_replayed(api, client):
-    webhook = client.webhooks.create(url="https://subscriber.example").webhook
+def test_deliveries_are_listed_by_status_over_every_page_and_replayed(client, subscriber, happen):
+    webhook = client.webhooks.create(url=subscriber.url).webhook
     assert webhook.event_types == "all"
-    events = [api.store.webhooks.add_delivery(webhook.id, status) for status in ["failed"] * 3]
-    api.store.webhooks.add_delivery(webhook.id)
+    events = happen(3, webhook_id=webhook.id, refused=True)
+    happen(webhook_id=webhook.id)
     failed = client.webhooks.deliveries(webhook.id, status="failed", page_size=2)
     assert [one.event_id for one in failed] == events[::-1]
-    assert client.webhooks.delivery(webhook.id, events[0]).body == "{}"
+    told = json.loads(client.webhooks.delivery(webhook.id, events[0]).body)
+    assert told["data"] == {"number": 0}
     replayed = client.webhooks.replay(webhook.id, events[0])
     assert (replayed.status, replayed.attempts) == ("pending", 0)
     assert len(list(client.webhooks.deliveries(webhook.id))) == 4
@@ -45,11 +47,11 @@ def test_arguments_out_of_range_are_named_and_nothing_is_sent(api, client):
     assert api.received == []
 
 
-def test_the_asynchronous_client_does_the_same(api):
+def test_the_asynchronous_client_does_the_same(api, subscriber, happen):
     async def use() -> None:
         async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
-            webhook = (await client.webhooks.create(url="https://subscriber.example")).webhook
-            event_id = api.store.webhooks.add_delivery(webhook.id, "failed")
+            webhook = (await client.webhooks.create(url=subscriber.url)).webhook
+            (event_id,) = happen(webhook_id=webhook.id, refused=True)
             listed = [one.event_id async for one in client.webhooks.deliveries(webhook.id)]
             assert listed == [event_id]
             assert (await client.webhooks.replay(webhook.id, event_id)).status == "pending"

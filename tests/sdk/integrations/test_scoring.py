@@ -10,7 +10,7 @@ from autotune import InvalidInputError, InvalidRequestError
 from autotune.integrations import AsyncScorer, NotScoredError, Rollout, Scorer, find_settings
 from autotune.integrations.unscored import required_reward
 from autotune.protocol.ids import new_id
-from tests.sdk.fake_api import Fault
+from tests.support.http_faults import Fault
 
 
 def rollout(number: int = 0, **metadata) -> Rollout:
@@ -18,7 +18,7 @@ def rollout(number: int = 0, **metadata) -> Rollout:
 
 
 @pytest.fixture(params=["blocking", "asynchronous"])
-def rewards(request):
+def rewards(request, api):
     """Score a list with either twin, each call on connections of its own."""
 
     def score(rollouts, **options):
@@ -37,16 +37,16 @@ def rewards(request):
 
 
 def test_rewards_come_in_the_order_of_the_rollouts_across_batches(rewards, task_id):
-    values = [round(number / 250, 3) for number in range(250)]
+    values = [round(number / 25, 3) for number in range(25)]
     rollouts = [rollout(number, value=value) for number, value in enumerate(values)]
-    assert rewards(rollouts, task_id=task_id, batch_size=20) == (values, {})
+    assert rewards(rollouts, task_id=task_id, batch_size=4) == (values, {})
 
 
 def test_what_reaches_the_api_is_the_rollout(rewards, task_id, submitted):
     rewards([rollout(7, answer="42")], task_id=task_id, model_id="m1")
     (completion,) = submitted()
-    assert completion["taskId"] == task_id
-    assert completion["modelId"] == "m1"
+    assert completion["task_id"] == task_id
+    assert completion["model_id"] == "m1"
     assert completion["prompt"] == "p7"
     assert completion["response"] == "r7"
     assert completion["metadata"] == {"answer": "42"}
@@ -63,15 +63,15 @@ def test_what_has_no_score_is_none_and_is_counted(rewards, task_id, caplog):
     with caplog.at_level(logging.WARNING, "autotune.integrations"):
         given, unscored = rewards(rollouts, task_id=task_id)
     assert given == [0.0, None, None, None, None]
-    assert unscored == {"failed (grader_timeout)": 2, "abstained": 1, "canceled": 1}
+    assert unscored == {"failed (item_failed)": 2, "abstained": 1, "canceled": 1}
     (record,) = caplog.records
     assert record.getMessage() == (
-        "4 of 5 rollouts have no score: 2 failed (grader_timeout), 1 abstained, 1 canceled"
+        "4 of 5 rollouts have no score: 2 failed (item_failed), 1 abstained, 1 canceled"
     )
 
 
 def test_what_is_late_is_none_and_stays_submitted(rewards, task_id, api, submitted):
-    api.store.grading_seconds = 30
+    api.grading_seconds = 30
     given, unscored = rewards([rollout(0), rollout(1)], task_id=task_id, timeout=0.2)
     assert given == [None, None]
     assert unscored == {"pending": 2}
@@ -121,13 +121,13 @@ def test_no_more_requests_are_in_flight_than_asked_for(task_id, api):
     api.answer = counted
     settings = find_settings(task_id=task_id, batch_size=1, concurrency=2)
     with Scorer(settings) as scorer:
-        scorer.rewards([rollout(number) for number in range(20)])
+        scorer.rewards([rollout(number) for number in range(8)])
     assert most <= 2
 
 
 def test_threads_share_a_scorer(task_id):
     with Scorer(find_settings(task_id=task_id)) as scorer, ThreadPoolExecutor(8) as threads:
-        values = [number / 40 for number in range(40)]
+        values = [number / 16 for number in range(16)]
         asked = threads.map(lambda value: scorer.rewards([rollout(0, value=value)]), values)
         assert [one for (one,) in asked] == values
 
@@ -148,12 +148,12 @@ def test_a_closed_scorer_opens_again(task_id):
 
 def test_those_who_ask_at_the_same_time_share_batches(task_id, api):
     async def run():
-        async with AsyncScorer(find_settings(task_id=task_id, batch_size=50)) as scorer:
-            asked = [scorer.verdict(rollout(n, value=n / 120)) for n in range(120)]
+        async with AsyncScorer(find_settings(task_id=task_id, batch_size=10)) as scorer:
+            asked = [scorer.verdict(rollout(n, value=n / 24)) for n in range(24)]
             return await asyncio.gather(*asked)
 
     verdicts = asyncio.run(run())
-    assert [verdict.score.value for verdict in verdicts] == [n / 120 for n in range(120)]
+    assert [verdict.score.value for verdict in verdicts] == [n / 24 for n in range(24)]
     assert api.count("POST .*/completions/batch") == 3
 
 
@@ -169,7 +169,7 @@ def test_one_who_asks_wrongly_fails_alone(task_id):
 
 
 def test_one_who_gives_up_takes_nothing_from_the_others(task_id, api):
-    api.store.grading_seconds = 0.3
+    api.grading_seconds = 0.3
 
     async def run():
         async with AsyncScorer(find_settings(task_id=task_id)) as scorer:
@@ -185,6 +185,6 @@ def test_one_who_gives_up_takes_nothing_from_the_others(task_id, api):
 def test_what_is_required_and_missing_is_told_and_is_no_timeout(task_id):
     with Scorer(find_settings(task_id=task_id)) as scorer:
         (verdict,) = scorer.verdicts([rollout(outcome="failed")])
-    with pytest.raises(NotScoredError, match=r"cmp_\w+ was not scored: failed \(grader_timeout\)"):
+    with pytest.raises(NotScoredError, match=r"cmp_\w+ was not scored: failed \(item_failed\)"):
         required_reward(verdict)
     assert not issubclass(NotScoredError, TimeoutError)

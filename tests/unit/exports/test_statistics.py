@@ -22,11 +22,11 @@ def summary_of(values: list[float]) -> Summary:
 
 
 @given(st.lists(st.lists(UNIT, max_size=30), min_size=1, max_size=5))
-def test_merged_and_packed_summaries_tell_what_numpy_tells(stretches: list[list[float]]) -> None:
+def test_merged_and_packed_summaries_agree_with_numpy(segments: list[list[float]]) -> None:
     total = Summary()
-    for values in stretches:
+    for values in segments:
         total.merge(Summary.unpack(summary_of(values).pack()))
-    everything = [value for values in stretches for value in values]
+    everything = [value for values in segments for value in values]
     told = total.scores.distribution()
     assert total.records == total.scanned == len(everything)
     if not everything:

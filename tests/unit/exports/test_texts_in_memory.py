@@ -6,7 +6,7 @@ from typing import Any
 
 from autotune_platform.exports.pairs import Pair
 from autotune_platform.exports.reading import ExportSource
-from autotune_platform.exports.stretches import Stretches
+from autotune_platform.exports.segments import ExportSegments
 
 
 class _Texts:
@@ -36,7 +36,9 @@ def test_texts_of_pairs_are_gone_before_the_next_are_loaded() -> None:
     pairs = [
         Pair("t", "g", "1", f"c{n}", f"r{n}", "m", "m", 1.0, 0.0, 1.0, 1.0) for n in range(120)
     ]
-    found = list(Stretches(source=source, repository=nothing, files=nothing)._with_texts(pairs))
+    found = list(
+        ExportSegments(source=source, repository=nothing, files=nothing)._with_texts(pairs)
+    )
     assert [(chosen, rejected) for _, chosen, rejected in found] == [
         (pair.chosen_id, pair.rejected_id) for pair in pairs
     ]

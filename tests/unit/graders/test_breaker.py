@@ -26,7 +26,7 @@ class BreakerMachine(RuleBasedStateMachine):
         self.calls: list[tuple[float, int, int]] = []
         self.openings = 0
         self.open_until = 0.0
-        self.leave: tuple[str, float] | None = None
+        self.permit: tuple[str, float] | None = None
         self.asked = 0
 
     def store(self, circuit: Circuit) -> None:
@@ -36,7 +36,7 @@ class BreakerMachine(RuleBasedStateMachine):
         seconds = min(30 * 2**self.openings, 600)
         self.openings += 1
         self.open_until = self.now + seconds
-        self.leave = None
+        self.permit = None
         self.calls = []
 
     @rule(seconds=st.one_of(st.floats(0, 40), st.floats(0, 700)))
@@ -61,22 +61,22 @@ class BreakerMachine(RuleBasedStateMachine):
         self.asked += 1
         round_id = f"round {self.asked}"
         probed = self.circuit.probed_by(round_id, self.now, seconds=60)
-        free = self.leave is None or self.leave[1] <= self.now
+        free = self.permit is None or self.permit[1] <= self.now
         expected = bool(self.openings) and self.now >= self.open_until and free
         assert (probed is not None) == expected
         assert (self.circuit.wait(self.now) == 0) == (expected or not self.openings)
         if probed is None:
             return multiple()
         self.store(probed)
-        self.leave = (round_id, self.now + 60)
+        self.permit = (round_id, self.now + 60)
         return round_id
 
     @rule(round_id=consumes(rounds), failed=st.sampled_from([True, False, None]))
     def a_probe_ends(self, round_id: str, failed: bool | None) -> None:
         self.store(self.circuit.probe_ended(round_id, self.now, failed=failed))
-        if self.leave is None or self.leave[0] != round_id:
+        if self.permit is None or self.permit[0] != round_id:
             return  # too late: others may probe now, and its answer counts for nothing
-        self.leave = None
+        self.permit = None
         if failed:
             self.open()
         elif failed is False:

@@ -19,7 +19,7 @@ LIMIT = 5
 
 
 class LeasesMachine(RuleBasedStateMachine):
-    """Rounds take places, give them back or die; their calls end with their time at the latest."""
+    """Rounds take slots, release them or die; no call outlives its lease."""
 
     rounds = Bundle("rounds")
 
@@ -34,7 +34,7 @@ class LeasesMachine(RuleBasedStateMachine):
         self.leases = Leases.model_validate_json(leases.model_dump_json(exclude_defaults=True))
 
     def calls_under_way(self) -> int:
-        return sum(places for places, until in self.under_way.values() if until > self.now)
+        return sum(slots for slots, until in self.under_way.values() if until > self.now)
 
     @rule(seconds=st.floats(0, 100))
     def time_passes(self, seconds: float) -> None:
@@ -44,25 +44,25 @@ class LeasesMachine(RuleBasedStateMachine):
     def a_round_begins(self, wanted: int, seconds: float) -> str:
         self.asked += 1
         round_id = f"round {self.asked}"
-        leases, places = self.leases.taken(
+        leases, slots = self.leases.taken(
             round_id, self.now, wanted=wanted, limit=LIMIT, seconds=seconds
         )
         self.store(leases)
-        assert places == min(wanted, LIMIT - self.calls_under_way())
-        if not places:
+        assert slots == min(wanted, LIMIT - self.calls_under_way())
+        if not slots:
             return multiple()
-        self.under_way[round_id] = (places, self.now + seconds)
+        self.under_way[round_id] = (slots, self.now + seconds)
         assert self.calls_under_way() <= LIMIT
         return round_id
 
     @rule(round_id=consumes(rounds))
     def a_round_ends(self, round_id: str) -> None:
-        self.store(self.leases.given_back(round_id))
+        self.store(self.leases.released(round_id))
         del self.under_way[round_id]
 
     @rule(round_id=consumes(rounds))
     def a_round_dies(self, round_id: str) -> None:
-        assert round_id in self.under_way  # its places come back with its time
+        assert round_id in self.under_way  # its slots become free when its lease ends
 
 
 TestLeases = LeasesMachine.TestCase

@@ -33,12 +33,12 @@ def client() -> Iterator[Any]:
         yield made
 
 
-def tally(*places: int, expected: int | None, version: int) -> Addition:
+def checkpoint(*indexes: int, expected: int | None, version: int) -> Addition:
     return Addition(
         table="one",
         pk="a",
         sk="s",
-        members={"scored": set(places), "failed": set()},
+        members={"scored": set(indexes), "failed": set()},
         changes={"version": version},
         only_if={"version": expected},
     )
@@ -49,8 +49,8 @@ def count(**numbers: int) -> Addition:
 
 
 def test_numbers_and_sets_grow_in_several_tables_at_once(client: Any) -> None:
-    assert add_together(client, [tally(0, 1, expected=None, version=1), count(x=2, y=0)])
-    assert add_together(client, [tally(1, 2, expected=1, version=2), count(x=3)])
+    assert add_together(client, [checkpoint(0, 1, expected=None, version=1), count(x=2, y=0)])
+    assert add_together(client, [checkpoint(1, 2, expected=1, version=2), count(x=3)])
     assert Table("one", client).get("a", "s") == {
         "pk": "a",
         "sk": "s",
@@ -64,8 +64,8 @@ def test_numbers_and_sets_grow_in_several_tables_at_once(client: Any) -> None:
 def test_nothing_is_written_where_a_condition_does_not_hold(
     client: Any, expected: int | None
 ) -> None:
-    assert add_together(client, [tally(0, expected=None, version=1), count(x=1)])
-    assert not add_together(client, [count(x=1), tally(1, expected=expected, version=2)])
+    assert add_together(client, [checkpoint(0, expected=None, version=1), count(x=1)])
+    assert not add_together(client, [count(x=1), checkpoint(1, expected=expected, version=2)])
     first, second = Table("one", client).get("a", "s"), Table("two", client).get("b", "s")
     assert first is not None
     assert second is not None

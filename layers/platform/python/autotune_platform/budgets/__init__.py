@@ -1,1 +1,1 @@
-"""How much may be called at the same time and how often, and which circuits are open."""
+"""Limits on concurrency and rate, and circuit breakers."""

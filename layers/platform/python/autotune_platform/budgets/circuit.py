@@ -19,21 +19,21 @@ Phase = Literal["closed", "open", "half-open"]
 
 
 class Outcomes(FrozenModel):
-    """Calls of ten seconds; ``failed`` ones found the grader down, whatever they asked."""
+    """Outcomes of the calls in ten seconds; ``failed`` counts those that found the grader down."""
 
     passed: int = 0
     failed: int = 0
 
 
 class Circuit(FrozenModel):
-    """What is known of a grader's health; times are Unix seconds.
+    """A grader's circuit breaker; times are Unix seconds.
 
     Attributes:
-        recent: outcomes since the circuit closed, by the number of their ten seconds.
-        openings: how often it opened since it was last closed; 0 is closed.
-        open_until: nothing is called before.
-        probe: the round that may call now, while half-open.
-        probe_until: when that round has lost its leave.
+        recent: outcomes since the circuit closed, by bucket: Unix seconds divided by ten.
+        openings: how often it opened since it was last closed; 0 while it is closed.
+        open_until: no call is permitted before.
+        probe: the round that may send a probe, while the circuit is half-open.
+        probe_until: when that round's permit to probe ends.
     """
 
     recent: dict[int, Outcomes] = {}
@@ -43,18 +43,18 @@ class Circuit(FrozenModel):
     probe_until: float = 0
 
     def phase(self, now: float) -> Phase:
-        """Tell whether calls pass."""
+        """Return whether calls pass."""
         if not self.openings:
             return "closed"
         return "open" if now < self.open_until else "half-open"
 
     def wait(self, now: float) -> float:
-        """Return the seconds until it is worth asking for a probe, 0 where it is now."""
+        """Return the seconds until a probe may be requested, 0 if it may be now."""
         until = self.probe_until if self.probe else 0
         return max(self.open_until - now, until - now, 0) if self.openings else 0
 
     def probed_by(self, round_id: str, now: float, *, seconds: float) -> Self | None:
-        """Return the circuit with a probe under way, None where none may start."""
+        """Return the circuit with a probe under way, None if no probe may start."""
         if self.phase(now) != "half-open" or self.wait(now) > 0:
             return None
         return self.model_copy(update={"probe": round_id, "probe_until": now + seconds})
@@ -63,18 +63,18 @@ class Circuit(FrozenModel):
         """Return the circuit after a probe: closed, open for longer, or free for another probe.
 
         Args:
-            failed: None where the probe called nobody after all.
+            failed: None if the round made no call after all.
         """
         if self.probe != round_id:
-            return self  # it took too long, and another round has the leave now
+            return self  # it took too long, and another round may probe now
         if failed is None:
             return self.model_copy(update={"probe": None, "probe_until": 0})
         return self._opened(now) if failed else type(self)()
 
     def counted(self, now: float, *, passed: int, failed: int) -> Self:
-        """Return the circuit with the outcomes of calls, open where too many failed."""
+        """Return the circuit with the outcomes of calls added; it is open if too many failed."""
         if self.openings:
-            return self  # calls from before it opened say nothing new
+            return self  # these calls began before it opened
         bucket = int(now // _BUCKET_SECONDS)
         oldest = bucket - WINDOW_SECONDS // _BUCKET_SECONDS + 1
         recent = {index: outcomes for index, outcomes in self.recent.items() if index >= oldest}
@@ -87,6 +87,6 @@ class Circuit(FrozenModel):
         return self.model_copy(update={"recent": recent})
 
     def _opened(self, now: float) -> Self:
-        # The exponent is bounded before the power is: a grader may be gone for weeks.
+        # The exponent is bounded first, because a grader may be down for weeks.
         seconds = min(_FIRST_OPEN_SECONDS * 2 ** min(self.openings, 10), _LONGEST_OPEN_SECONDS)
         return type(self)(openings=self.openings + 1, open_until=now + seconds)

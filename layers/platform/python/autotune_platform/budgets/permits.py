@@ -1,6 +1,7 @@
-"""Leave to call a grader: what its owner allows, and what its circuit does.
+"""Permits to call a grader, within its owner's limits and while its circuit lets calls pass.
 
-A round of calls asks once. A grader without limits whose circuit is closed costs it one read.
+A round of calls requests one permit. If the grader has no limits and its circuit is closed, the
+permit costs one read.
 """
 
 import secrets
@@ -17,40 +18,40 @@ from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.runtime.errors import UnavailableError
 
 LONGEST_PAUSE_SECONDS = 10
-"""Longest that a call waits for its moment inside a function; a run that sleeps is cheaper then."""
+"""Longest that a call waits for its moment inside a function. A longer wait costs less in a run."""
 
-# A paced call that takes its whole time, and writing down what it showed.
+# Enough for a paced call that takes its whole time, and for recording its outcome.
 _PROBE_SECONDS = 60
 _PASSED_KEPT_SECONDS = 10
 
 
 class Limits(Protocol):
-    """What may be called at most; None is no limit."""
+    """An owner's limits; None is no limit."""
 
     @property
     def max_concurrency(self) -> int | None:
-        """Calls at the same time."""
+        """Most calls at the same time."""
         ...
 
     @property
     def requests_per_second(self) -> float | None:
-        """Calls in a second."""
+        """Most calls in a second."""
         ...
 
 
 @dataclass(frozen=True)
 class Wait:
-    """No calls at this moment; ask again after ``seconds``."""
+    """No permit now; request it again after ``seconds``."""
 
     seconds: float
 
 
-class TurnRefusedError(Exception):
-    """The call is not to be made in this round."""
+class SlotRefusedError(Exception):
+    """The call may not be made in this round."""
 
 
-class Admission:
-    """Admits rounds of calls, so that all functions together keep to each grader's limits."""
+class Permits:
+    """Grants permits to rounds of calls; all functions together keep each grader's limits."""
 
     def __init__(
         self,
@@ -65,44 +66,44 @@ class Admission:
         self._passed: dict[str, tuple[int, float]] = {}
         self._lock = threading.Lock()
 
-    def admit(
+    def request(
         self, scope: str, limits: Limits, *, calls: int, seconds_left: Callable[[], float]
-    ) -> "Admitted | Wait":
-        """Admit a round of calls.
+    ) -> "Permit | Wait":
+        """Return a permit for a round of calls, or how long to wait before requesting it again.
 
         Args:
-            calls: most calls at the same time.
-            scope: what is called, such as a grader's id; limits and circuit are kept for each.
-            seconds_left: how long the round may last; no call of it may outlive that.
+            scope: what is called, such as a grader's id. Each scope has its limits and circuit.
+            calls: most calls that the round makes at the same time.
+            seconds_left: returns how long the round may last. No call of it may outlive that.
         """
         now, round_id = self.now(), secrets.token_hex(8)
         circuit = self.budgets.circuit(scope)
         if wait := circuit.wait(now):
             return Wait(wait)
         probing = circuit.phase(now) == "half-open"
-        places = self.take_places(scope, limits, round_id, 1 if probing else calls, seconds_left)
-        if not places:
+        slots = self.take_slots(scope, limits, round_id, 1 if probing else calls, seconds_left)
+        if not slots:
             return Wait(1)
-        admitted = Admitted(
+        permit = Permit(
             self,
             scope,
             limits,
             round_id,
             circuit,
-            places=places,
+            slots=slots,
             probing=probing,
             seconds_left=seconds_left,
         )
         if probing and not self._begin_probe(scope, round_id):
-            admitted.give_places_back()
+            permit.release_slots()
             return Wait(1)
-        return admitted
+        return permit
 
     def record(self, scope: str, *, passed: int, failed: int) -> Circuit | None:
-        """Count a round's calls; return the circuit after it where it was written.
+        """Count a round's calls; return the circuit after them, None if it was not written.
 
-        Successes alone are written every ten seconds only: they cannot open a circuit, they only
-        have to be there when failures are weighed.
+        Successes alone are written only every ten seconds. They cannot open a circuit; they are
+        needed only when failures are weighed against them.
         """
         now = self.now()
         with self._lock:
@@ -116,19 +117,19 @@ class Admission:
             after = circuit.counted(now, passed=passed, failed=failed)
             return after, after
 
-        with suppress(UnavailableError):  # others count at the same time: a sample is enough
+        with suppress(UnavailableError):  # others count at the same time, and a sample is enough
             return self.budgets.change_circuit(scope, now, counted)
         return None
 
     def end_probe(self, scope: str, round_id: str, *, failed: bool | None) -> Circuit | None:
-        """Write what a probe showed; return the circuit after it, None where it was contended."""
+        """Record a probe's outcome; return the circuit after it, None if the write failed."""
         now = self.now()
 
         def ended(circuit: Circuit) -> tuple[Circuit, Circuit]:
             after = circuit.probe_ended(round_id, now, failed=failed)
             return after, after
 
-        with suppress(UnavailableError):  # the leave to probe ends by itself
+        with suppress(UnavailableError):  # the permit to probe expires by itself
             return self.budgets.change_circuit(scope, now, ended)
         return None
 
@@ -143,7 +144,7 @@ class Admission:
             return self.budgets.change_circuit(scope, now, begun)
         return False
 
-    def take_places(
+    def take_slots(
         self,
         scope: str,
         limits: Limits,
@@ -151,7 +152,7 @@ class Admission:
         wanted: int,
         seconds_left: Callable[[], float],
     ) -> int:
-        """Take up to ``wanted`` places in a scope for a round; return how many those are."""
+        """Take up to ``wanted`` slots of a scope for a round; return how many it got."""
         limit = limits.max_concurrency
         if limit is None:
             return wanted
@@ -167,26 +168,26 @@ class Admission:
         return 0
 
 
-class Admitted:
-    """A round's leave: how many calls at the same time, and a turn for each.
+class Permit:
+    """A round's permit to make ``concurrency`` calls at the same time, each in a slot.
 
-    Use it as a context manager: leaving it gives the places back and writes down what was seen.
+    Use it as a context manager. On exit it releases its slots and records the calls' outcomes.
     """
 
     def __init__(
         self,
-        admission: Admission,
+        permits: Permits,
         scope: str,
         limits: Limits,
         round_id: str,
         circuit: Circuit,
         *,
-        places: int,
+        slots: int,
         probing: bool,
         seconds_left: Callable[[], float],
     ) -> None:
-        self.concurrency = places
-        self._admission = admission
+        self.concurrency = slots
+        self._permits = permits
         self._scope = scope
         self._limits = limits
         self._round_id = round_id
@@ -207,36 +208,36 @@ class Admitted:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.give_places_back()
+        self.release_slots()
         if self._probing:
-            self._admission.end_probe(self._scope, self._round_id, failed=None)
+            self._permits.end_probe(self._scope, self._round_id, failed=None)
         elif self._passed or self._failed:
-            written = self._admission.record(self._scope, passed=self._passed, failed=self._failed)
+            written = self._permits.record(self._scope, passed=self._passed, failed=self._failed)
             self._circuit = written or self._circuit
 
     @property
     def longest_pause_seconds(self) -> float:
-        """How long a turn may take to begin."""
+        """The longest that a call waits for its moment."""
         return LONGEST_PAUSE_SECONDS if self._limits.requests_per_second else 0
 
     def wait_seconds(self) -> float:
-        """Return how long the calls that were refused a turn have to wait, 0 if not at all."""
-        now = self._admission.now()
+        """Return the seconds that calls which were refused a slot have to wait, 0 if none."""
+        now = self._permits.now()
         return max(self._circuit.wait(now), self._resume_at - now, 0)
 
     @contextmanager
-    def turn(self, *, is_down: Callable[[Exception], bool | None]) -> Iterator[None]:
-        """Wait for the moment of a call, made inside, and see how it ends.
+    def slot(self, *, is_down: Callable[[Exception], bool | None]) -> Iterator[None]:
+        """Wait for the moment of a call, which the caller makes inside, and count its outcome.
 
         Args:
-            is_down: whether an error shows that nothing could be answered at this moment; None of
-                one that shows neither.
+            is_down: returns whether an error shows that the grader is down, None if the error shows
+                neither.
 
         Raises:
-            TurnRefusedError: the moment is too far away, or the grader turned out to be down.
+            SlotRefusedError: the moment is too far away, or the grader turned out to be down.
         """
         if self._stopped:
-            raise TurnRefusedError
+            raise SlotRefusedError
         self._await_moment()
         try:
             yield
@@ -248,42 +249,42 @@ class Admitted:
             self._count(failed=False)
 
     @contextmanager
-    def turn_now(self) -> Iterator[None]:
-        """Give leave for one call more than was admitted, made inside and counted by nobody.
+    def extra_slot(self) -> Iterator[None]:
+        """Take a slot beyond the permit's own, for one call whose outcome is not counted.
 
         Raises:
-            TurnRefusedError: the grader cannot bear it at this very moment, or is being probed.
+            SlotRefusedError: the limits allow no call at this moment, or the round is a probe.
         """
-        place = f"{self._round_id}-{secrets.token_hex(4)}"
+        extra_id = f"{self._round_id}-{secrets.token_hex(4)}"
         if self._stopped or self._probing:
-            raise TurnRefusedError
-        if not self._admission.take_places(self._scope, self._limits, place, 1, self._seconds_left):
-            raise TurnRefusedError
+            raise SlotRefusedError
+        if not self._permits.take_slots(self._scope, self._limits, extra_id, 1, self._seconds_left):
+            raise SlotRefusedError
         try:
             rate = self._limits.requests_per_second
             if rate is not None and not self._reserve(rate, horizon=0)[1]:
-                raise TurnRefusedError
+                raise SlotRefusedError
             yield
         finally:
-            self._give_back(place)
+            self._release(extra_id)
 
-    def give_places_back(self) -> None:
-        """Let others have this round's places."""
-        self._give_back(self._round_id)
+    def release_slots(self) -> None:
+        """Release the permit's slots, so that other rounds can take them."""
+        self._release(self._round_id)
 
-    def _give_back(self, round_id: str) -> None:
+    def _release(self, round_id: str) -> None:
         if self._limits.max_concurrency is None:
             return
-        with suppress(UnavailableError):  # they come back by themselves
-            self._admission.budgets.change_leases(
+        with suppress(UnavailableError):  # their lease expires by itself
+            self._permits.budgets.change_leases(
                 self._scope,
-                self._admission.now(),
-                lambda leases: (leases.given_back(round_id), None),
+                self._permits.now(),
+                lambda leases: (leases.released(round_id), None),
             )
 
     def _reserve(self, rate: float, *, horizon: float) -> tuple[float, bool]:
-        return self._admission.budgets.reserve_call(
-            self._scope, self._admission.now(), interval=1 / rate, horizon=horizon
+        return self._permits.budgets.reserve_call(
+            self._scope, self._permits.now(), interval=1 / rate, horizon=horizon
         )
 
     def _await_moment(self) -> None:
@@ -293,20 +294,20 @@ class Admitted:
         moment, reserved = self._reserve(rate, horizon=LONGEST_PAUSE_SECONDS)
         if not reserved:
             self._stopped, self._resume_at = True, moment
-            raise TurnRefusedError
-        self._admission.sleep(max(moment - self._admission.now(), 0))
+            raise SlotRefusedError
+        self._permits.sleep(max(moment - self._permits.now(), 0))
 
     def _count(self, *, failed: bool) -> None:
         with self._lock:
             if self._probing:
                 self._probing = False
-                after = self._admission.end_probe(self._scope, self._round_id, failed=failed)
+                after = self._permits.end_probe(self._scope, self._round_id, failed=failed)
                 self._circuit = after or self._circuit
                 self._stopped = after is None or after.openings > 0
                 return
             self._passed += not failed
             self._failed += failed
             seen = self._circuit.counted(
-                self._admission.now(), passed=self._passed, failed=self._failed
+                self._permits.now(), passed=self._passed, failed=self._failed
             )
             self._stopped = self._stopped or seen.openings > 0

@@ -1,8 +1,8 @@
-"""Where limits and circuits of scopes, such as graders, are stored.
+"""Stores the rate, leases and circuit of each scope, such as a grader.
 
-Many functions call in one scope at once; each change here is one conditional write, so that
-together they stay within its limits. Items are ``<scope>`` with ``rate``, ``leases`` and
-``circuit``; each deletes itself a day after its last change, when it says nothing any more.
+Many functions make calls in one scope at the same time. Each change here is one conditional write,
+so that together they stay within the scope's limits. A scope has the items ``rate``, ``leases`` and
+``circuit``. Each item expires a day after its last change, when it no longer limits anything.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class BudgetRepository:
     def change_circuit(
         self, scope: str, now: float, change: Callable[[Circuit], tuple[Circuit, ResultT]]
     ) -> ResultT:
-        """Change the circuit of a scope; return what the change that was stored told beside it.
+        """Change the circuit of a scope; return the result of the change that was stored.
 
         Raises:
             UnavailableError: too many others changed it at the same time.
@@ -43,7 +43,7 @@ class BudgetRepository:
     def change_leases(
         self, scope: str, now: float, change: Callable[[Leases], tuple[Leases, ResultT]]
     ) -> ResultT:
-        """Change the leases of a scope; return what the change that was stored told beside it.
+        """Change the leases of a scope; return the result of the change that was stored.
 
         Raises:
             UnavailableError: too many others changed them at the same time.
@@ -56,11 +56,12 @@ class BudgetRepository:
         """Reserve the next moment for a call; return it, and whether it was reserved.
 
         Moments are ``interval`` seconds apart, whoever reserves them (the generic cell rate
-        algorithm, ITU-T I.371, with a burst of one). One write, two where others reserved before.
+        algorithm, ITU-T I.371, with a burst of one). It takes one write, or two if others reserved
+        before.
 
         Args:
             now: Unix seconds.
-            horizon: how many seconds ahead a moment may lie; beyond, none is reserved.
+            horizon: how many seconds ahead a moment may lie. A later moment is not reserved.
         """
         after = self._table.advance(
             scope,

@@ -25,11 +25,11 @@ from autotune_platform.verdicts.service import VerdictService
 _FIRST_POLL_SECONDS = 0.1
 _SLOWEST_POLL_SECONDS = 1.0
 
-StandingT = TypeVar("StandingT")
+StatusT = TypeVar("StatusT")
 
 
 @dataclass(frozen=True)
-class Standing:
+class CompletionStatus:
     """A completion and its verdict, None while it is pending.
 
     ``completion`` is None where the text expired and nothing but the verdict is left.
@@ -40,7 +40,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class BatchStanding:
+class BatchVerdicts:
     """A batch and the verdicts there are, by completion."""
 
     batch: Batch
@@ -131,28 +131,28 @@ class CompletionService:
         batch = self.cancel_batch(caller, batch_id).batch
         self._erase(batch.completion_ids)
 
-    def cancel(self, caller: Caller, completion_id: str) -> Standing:
+    def cancel(self, caller: Caller, completion_id: str) -> CompletionStatus:
         """Cancel a completion unless it has a verdict, which then stands; return where it stands.
 
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        standing = self.standing(caller, "organization", completion_id, wait_seconds=0)
-        if standing.verdict is not None or standing.completion is None:
-            return standing
-        self._cancel([standing.completion])
-        return self.standing(caller, "organization", completion_id, wait_seconds=0)
+        status = self.status(caller, "organization", completion_id, wait_seconds=0)
+        if status.verdict is not None or status.completion is None:
+            return status
+        self._cancel([status.completion])
+        return self.status(caller, "organization", completion_id, wait_seconds=0)
 
-    def cancel_batch(self, caller: Caller, batch_id: str) -> BatchStanding:
+    def cancel_batch(self, caller: Caller, batch_id: str) -> BatchVerdicts:
         """Cancel what is pending in a batch; return where it stands.
 
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        before = self.batch_standing(caller, batch_id, wait_seconds=0)
+        before = self.batch_status(caller, batch_id, wait_seconds=0)
         pending = [id_ for id_ in before.batch.completion_ids if id_ not in before.verdicts]
         self.cancel_all(pending)
-        return self.batch_standing(caller, batch_id, wait_seconds=0)
+        return self.batch_status(caller, batch_id, wait_seconds=0)
 
     def cancel_all(self, completion_ids: Iterable[str]) -> None:
         """Cancel those completions, of any organisation, that have no verdict."""
@@ -165,11 +165,11 @@ class CompletionService:
 
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
         for completion in completions:
-            self.verdicts.decide(verdict_of(completion, Judgement(canceled=True)))
+            self.verdicts.add(verdict_of(completion, Judgement(canceled=True)))
 
-    def standing(
+    def status(
         self, caller: Caller, scope: Scope, completion_id: str, *, wait_seconds: float
-    ) -> Standing:
+    ) -> CompletionStatus:
         """Return where a completion stands, waiting up to ``wait_seconds`` for its verdict.
 
         A verdict stays when the text of its completion is deleted or has expired.
@@ -185,25 +185,23 @@ class CompletionService:
         if scope == "own" and not self.graders.managed(caller, scope, [completion.grader_id]):
             raise NotFoundError(f"no completion {completion_id}")
 
-        def look() -> Standing:
+        def look() -> CompletionStatus:
             verdict = self.verdicts.find(
                 completion.id, completion.grader_id, completion.grader_version
             )
-            return Standing(completion, verdict)
+            return CompletionStatus(completion, verdict)
 
-        return _poll(look, until=lambda standing: standing.verdict is not None, for_=wait_seconds)
+        return _poll(look, until=lambda status: status.verdict is not None, for_=wait_seconds)
 
-    def _left_of(self, caller: Caller, scope: Scope, completion_id: str) -> Standing:
+    def _left_of(self, caller: Caller, scope: Scope, completion_id: str) -> CompletionStatus:
         verdict = self.verdicts.first(completion_id)
         if verdict is None or verdict.organization_id != caller.organization_id:
             raise NotFoundError(f"no completion {completion_id}")
         if scope == "own" and not self.graders.managed(caller, scope, [verdict.grader_id]):
             raise NotFoundError(f"no completion {completion_id}")
-        return Standing(None, verdict)
+        return CompletionStatus(None, verdict)
 
-    def batch_standing(
-        self, caller: Caller, batch_id: str, *, wait_seconds: float
-    ) -> BatchStanding:
+    def batch_status(self, caller: Caller, batch_id: str, *, wait_seconds: float) -> BatchVerdicts:
         """Return where a batch stands, waiting up to ``wait_seconds`` until nothing is pending.
 
         Raises:
@@ -215,12 +213,12 @@ class CompletionService:
         keys = {key[0]: key for key in batch.verdict_keys}
         found: dict[str, Verdict] = {}
 
-        def look() -> BatchStanding:
+        def look() -> BatchVerdicts:
             # A verdict never changes, so only what was pending is read again.
             found.update(
                 self.verdicts.find_many(key for id_, key in keys.items() if id_ not in found)
             )
-            return BatchStanding(batch, found)
+            return BatchVerdicts(batch, found)
 
         def is_worth_a_look() -> bool:
             # Most wait until all are decided: one tells, and costs a unit where all cost hundreds.
@@ -229,29 +227,29 @@ class CompletionService:
 
         return _poll(
             look,
-            until=lambda standing: standing.pending == 0,
+            until=lambda status: status.pending == 0,
             for_=wait_seconds,
             is_worth_it=is_worth_a_look,
         )
 
 
 def _poll(
-    look: Callable[[], StandingT],
+    look: Callable[[], StatusT],
     *,
-    until: Callable[[StandingT], bool],
+    until: Callable[[StatusT], bool],
     for_: float,
     is_worth_it: Callable[[], bool] = lambda: True,
-) -> StandingT:
+) -> StatusT:
     """Look until what is seen will do, or the time is up; look again only where it is worth it."""
     deadline = time.monotonic() + for_
     pause = _FIRST_POLL_SECONDS
-    standing = look()
-    while not until(standing):
+    status = look()
+    while not until(status):
         left = deadline - time.monotonic()
         if left <= 0:
-            return standing
+            return status
         time.sleep(min(pause, left))
         pause = min(pause * 2, _SLOWEST_POLL_SECONDS)
         if time.monotonic() >= deadline or is_worth_it():
-            standing = look()
-    return standing
+            status = look()
+    return status

@@ -302,7 +302,7 @@ class SubmissionService:
             )
             for named in task.graders
         ]
-        is_human = graders[members[0].grader_id].kind == "human"
+        is_human = graders[members[0].grader_id].is_person
         if len(members) == 1 and task.review is None and not is_human:
             return _Judge(members[0].grader_id, members[0].grader_version)
         panel = Panel.of(

@@ -4,7 +4,7 @@ from autotune.protocol import completions as wire
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
 from autotune_platform.completions.models import Completion
-from autotune_platform.completions.service import BatchStanding, Standing
+from autotune_platform.completions.service import BatchVerdicts, CompletionStatus
 from autotune_platform.verdicts.models import Verdict
 
 
@@ -44,12 +44,12 @@ def verdict_on_wire(
     )
 
 
-def standing_on_wire(standing: Standing, scope: Scope) -> wire.CompletionVerdict:
+def status_on_wire(status: CompletionStatus, scope: Scope) -> wire.CompletionVerdict:
     """Return where one completion stands; in ``own`` a grader's owner reads it."""
-    completion = standing.completion
+    completion = status.completion
     tells_model = scope == "organization" or (completion is not None and completion.share_identity)
-    if standing.verdict is not None:
-        return verdict_on_wire(standing.verdict, tells_model=tells_model)
+    if status.verdict is not None:
+        return verdict_on_wire(status.verdict, tells_model=tells_model)
     assert completion is not None, "what has no verdict has not expired"
     return wire.CompletionVerdict(
         completion_id=completion.id,
@@ -61,12 +61,12 @@ def standing_on_wire(standing: Standing, scope: Scope) -> wire.CompletionVerdict
     )
 
 
-def batch_on_wire(standing: BatchStanding) -> wire.BatchResponse:
+def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     """Return a batch with every completion in the order of the request."""
-    batch = standing.batch
+    batch = status.batch
     verdicts = [
-        verdict_on_wire(standing.verdicts[completion_id], brief=True)
-        if completion_id in standing.verdicts
+        verdict_on_wire(status.verdicts[completion_id], brief=True)
+        if completion_id in status.verdicts
         else wire.CompletionVerdict(
             completion_id=completion_id,
             task_id=segment.task_id,

@@ -1,1 +1,1 @@
-"""Exports: scores as training data, written in parts by a loop of steps."""
+"""Exports: scores as training data, written part by part in a loop of steps."""

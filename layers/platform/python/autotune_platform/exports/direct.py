@@ -1,4 +1,4 @@
-"""Small exports in the answer itself: the same records, without parts and manifest."""
+"""Small exports in the body of an answer: the same records, without parts and manifest."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from autotune_platform.exports.scratch import scratch_folder
 from autotune_platform.runtime.errors import AnswerTooLargeError
 
 DIRECT_MEDIA_TYPES: Mapping[ExportFormat, str] = {**MEDIA_TYPES, "jsonl": "application/jsonl"}
-"""JSON lines are not packed in an answer."""
+"""JSON lines are not compressed in an answer."""
 
 # The API function ends at 29 s, as API Gateway does.
 _LONGEST_SECONDS = 20
@@ -40,11 +40,11 @@ class DirectExport:
         self._source = source
 
     def export(self, caller: Caller, request: CreateExportRequest) -> Exported:
-        """Return what matches a request of shape ``scores``.
+        """Return the records that match a request of shape ``scores``.
 
         Raises:
-            NotFoundError: the task is none of the organisation's.
-            AnswerTooLargeError: there is more than one answer holds.
+            NotFoundError: the task is not the organisation's.
+            AnswerTooLargeError: the records exceed a limit of one answer.
         """
         self._source.require_task(caller, request.filters.task_id)
         if request.format == "jsonl":

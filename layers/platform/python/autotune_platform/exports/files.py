@@ -1,4 +1,4 @@
-"""The bucket that exports are written to, and the links by which they are downloaded."""
+"""Files of exports in their bucket, and links to download them."""
 
 import hashlib
 import secrets
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @part
 class ExportFiles:
-    """Files of exports, each under a name of its own.
+    """Files of exports in the bucket, each under its own key.
 
-    No two attempts write the same object, so that what a file's record says of it stays true
-    whoever else is at the same stretch of work. What is in no record expires with the rest.
+    No two attempts write the same object. So the record of a file stays true, even if another
+    worker runs the same segment. Files without a record expire like all others.
     """
 
     bucket: str
@@ -43,13 +43,13 @@ class ExportFiles:
         )
 
     def fetch(self, file: StoredFile, path: Path) -> None:
-        """Download a file; where the connection breaks on the way, the step is repeated."""
+        """Download a file; if the connection breaks, the step is repeated."""
         body = self.s3.get_object(Bucket=self.bucket, Key=file.key)["Body"]
         with closing(body), path.open("wb") as downloaded:
             shutil.copyfileobj(body, downloaded)
 
     def link(self, file: StoredFile) -> str:
-        """Return a URL that anybody may download a file from, for 15 minutes."""
+        """Return a URL from which anybody can download the file for 15 minutes."""
         return self.presigning_s3.generate_presigned_url(
             "get_object",
             Params={
@@ -61,14 +61,14 @@ class ExportFiles:
         )
 
     def delete(self, file: StoredFile) -> None:
-        """Delete a file; deleting what is not there is fine."""
+        """Delete a file, if it exists."""
         self.s3.delete_object(Bucket=self.bucket, Key=file.key)
 
     def delete_all(self, export: Export) -> None:
-        """Delete every file of an export, also those that no record names.
+        """Delete every file of an export, also those without a record.
 
         Raises:
-            UnavailableError: some could not be deleted; deleting all of them again is safe.
+            UnavailableError: some could not be deleted; calling it again is safe.
         """
         pages = self.s3.get_paginator("list_objects_v2").paginate(
             Bucket=self.bucket, Prefix=export.folder

@@ -1,7 +1,7 @@
 """Files of records: gzipped JSON lines, Parquet and TFRecord.
 
-Each is written into a file as records come, one record in memory at a time. In Parquet and TFRecord
-what is nested is JSON text. Packages that one format alone needs are imported by its first file.
+Records are written one at a time, so memory holds one record. In Parquet and TFRecord nested values
+are JSON text. A package that only one format needs is imported with the first file of that format.
 """
 
 import gzip
@@ -24,11 +24,11 @@ MEDIA_TYPES: Mapping[ExportFormat, str] = {
     "tfrecord": "application/octet-stream",
 }
 
-# Half the time of level 9, and hardly larger.
+# Half the time of level 9, and hardly larger files.
 _GZIP_LEVEL = 5
 _ROWS_PER_GROUP = 8_192
-# A row group is in memory as a whole, several times over, and its reader takes twice the longest
-# line: both follow the records, or long texts run out of memory that nothing can spill.
+# A row group is held in memory several times over, and its reader takes twice the longest line.
+# Neither can be spilled to disk, so both are sized by the records.
 _BYTES_PER_GROUP = 16_000_000
 _SHORTEST_LINE_LIMIT_BYTES = 1_048_576
 _PARQUET_MEMORY = "160MB"
@@ -43,20 +43,20 @@ _PARQUET_TYPES: Mapping[ColumnKind, str] = {
 
 
 class RecordWriter(Protocol):
-    """Writes records of one shape into a file, which is whole once ``finish`` was called."""
+    """Writes records of one shape into a file, which is complete after ``finish``."""
 
     @property
     def size(self) -> int:
-        """Bytes so far, before compression."""
+        """Bytes written so far, before compression."""
 
     def write(self, record: Record) -> None:
         """Add a record."""
 
     def finish(self) -> None:
-        """Make the file whole, and close it."""
+        """Complete the file, and close it."""
 
     def abandon(self) -> None:
-        """Close the file as it is."""
+        """Close the file incomplete."""
 
 
 def record_writer(file_format: ExportFormat, shape: ExportShape, path: Path) -> RecordWriter:
@@ -77,7 +77,7 @@ def json_line(record: Record) -> bytes:
 
 class _JsonLines:
     def __init__(self, path: Path) -> None:
-        # Without the time of packing, so that the same records make the same file.
+        # Without a time stamp, so that the same records make the same file.
         self._raw = path.open("wb")
         self._file = gzip.GzipFile(
             filename="", fileobj=self._raw, mode="wb", compresslevel=_GZIP_LEVEL, mtime=0
@@ -95,7 +95,7 @@ class _JsonLines:
 
 
 class _Parquet:
-    """Writes JSON lines at first: DuckDB makes Parquet of them as a stream, row group by group."""
+    """Writes JSON lines first; DuckDB streams them into Parquet, row group by row group."""
 
     def __init__(self, path: Path, columns: Mapping[str, ColumnKind]) -> None:
         self._path = path
@@ -116,7 +116,7 @@ class _Parquet:
         self._rows.close()
 
     def finish(self) -> None:
-        import duckdb  # noqa: PLC0415 - 65 MB that other formats, and other functions, do without
+        import duckdb  # noqa: PLC0415 - 65 MB that other formats and functions do not need
 
         self._rows.close()
         types = {name: _PARQUET_TYPES[kind] for name, kind in self._columns.items()}
@@ -144,7 +144,7 @@ class _Parquet:
 
 
 class _TfRecord:
-    """Writes examples; numbers have 32 bits there, and flags are 0 or 1."""
+    """Writes examples, with numbers of 32 bits and flags of 0 or 1."""
 
     def __init__(self, path: Path, columns: Mapping[str, ColumnKind]) -> None:
         from autotune_platform.exports.tfrecords import ExampleFile  # noqa: PLC0415 - as above
@@ -186,7 +186,7 @@ def _feature(value: Any, kind: ColumnKind) -> list[Any]:
         case "texts":
             return [one.encode() for one in value]
         case "text" | "json":
-            # A feature that is missing here and there needs a default when it is read.
+            # A reader needs a default for a feature that some examples lack.
             return [(value or "").encode()]
 
 

@@ -1,4 +1,4 @@
-"""The manifest of an export: what its parts hold, and what they leave out."""
+"""The manifest of an export: the contents of its parts, and counts of what is left out."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Exports as the platform sees them."""
+"""Exports as the platform stores them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Literal, Self
@@ -12,23 +12,23 @@ OPEN: tuple[ExportState, ...] = ("pending", "running")
 """States of an export that is under way."""
 
 START_WITHIN = timedelta(minutes=2)
-"""How long an execution may take to begin, or to begin its next step, before it counts as lost."""
+"""Longest time until an execution begins, or begins its next step, before it is lost."""
 
 Phase = Literal["collect", "pair", "write", "finish"]
-"""``collect`` and ``pair`` are of preference pairs alone."""
+"""Only exports of preference pairs have ``collect`` and ``pair``."""
 
 FileKind = Literal["candidates", "pairs", "part"]
-"""Of the files of an export, its ``part`` files are for download; the others hold no text."""
+"""Only ``part`` files are for download; the others have no text."""
 
 
 class Position(FrozenModel):
-    """Where the next stretch of an export's work begins.
+    """Where the next segment of an export begins.
 
     Attributes:
-        task_id: whose verdicts are being read; None before the first task.
-        token: within them.
-        file: how many files of pairs are done with.
-        row: pairs of the file after them that are done with.
+        task_id: the task whose verdicts are being read; None before the first task.
+        token: the position within the task's verdicts.
+        file: how many files of pairs are completely written.
+        row: how many pairs of the next file are written.
     """
 
     phase: Phase
@@ -39,7 +39,7 @@ class Position(FrozenModel):
 
 
 class StoredFile(FrozenModel):
-    """A file of an export in the bucket; ``name`` is what a download is called."""
+    """A file of an export in the bucket; ``name`` is its name when it is downloaded."""
 
     key: str
     name: str
@@ -49,16 +49,17 @@ class StoredFile(FrozenModel):
 
 
 class Export(FrozenModel):
-    """An export and how far it has come.
+    """An export and its progress.
 
     Attributes:
-        fingerprint: tells a repeated request from another one under the same idempotency key.
-        drive: how often an execution was started for it after the first one was lost; what an
-            earlier one still does has no effect.
-        stretches: stretches of work that are done, each with its files and its summary.
-        due_at: when whoever works on it will have been heard of, unless that was lost.
-        slot: which of its organisation's places for open exports it holds while it is open.
-        as_of: verdicts from then on are not in it.
+        fingerprint: a digest of the request. Under the same idempotency key, a repeated request has
+            the same one and another request a different one.
+        redrive: the number of the current execution: 0 for the first one, and one more each time
+            that an execution was lost. Earlier executions have no effect any more.
+        segments: how many segments are done, each with its files and its summary.
+        due_at: when its execution counts as lost, unless it reports before.
+        slot: the slot for open exports of its organisation that it holds while it is open.
+        as_of: it has only verdicts that were decided before this time.
     """
 
     id: str
@@ -67,9 +68,9 @@ class Export(FrozenModel):
     request: CreateExportRequest
     state: ExportState
     position: Position
-    drive: int = 0
+    redrive: int = 0
     slot: int = 0
-    stretches: int = 0
+    segments: int = 0
     scanned: int = 0
     records: int = 0
     parts: int = 0
@@ -91,7 +92,7 @@ class Export(FrozenModel):
         request: CreateExportRequest,
         fingerprint: str,
     ) -> Self:
-        """Return an export that is about to start."""
+        """Return a new export, ready to start."""
         now = datetime.now(UTC)
         return cls(
             id=export_id,
@@ -113,8 +114,8 @@ class Export(FrozenModel):
 
     @property
     def execution_name(self) -> str:
-        """Name of its execution; another one for each drive."""
-        return f"{self.id}-{self.drive}"
+        """Name of its current execution."""
+        return f"{self.id}-{self.redrive}"
 
     @property
     def folder(self) -> str:
@@ -123,7 +124,7 @@ class Export(FrozenModel):
 
 
 class ExportTooLargeError(Exception):
-    """The export would have more of something than one may have."""
+    """The export would exceed a limit of exports."""
 
     def __init__(self, limit: LimitProblem) -> None:
         super().__init__(f"more than {limit.maximum} {limit.unit}")

@@ -1,7 +1,7 @@
-"""Making preference pairs of candidates, more of them than memory holds.
+"""Makes preference pairs of candidates, which may be more than memory holds.
 
-DuckDB groups and sorts within a fixed memory, and spills the rest to disk. The result follows from
-the candidates and the seed alone: their order does not matter, and nothing is left to chance.
+DuckDB groups and sorts within a fixed amount of memory, and spills the rest to disk. The result
+depends only on the candidates and the seed, not on the candidates' order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,12 +34,12 @@ _COLUMNS = {
 _GROUP = "task_id, prompt, grader_id, grader_version"
 _SAME_GROUP = " AND ".join(f"chosen.{name} = rejected.{name}" for name in _GROUP.split(", "))
 
-# Which of a group's completions are paired at most, drawn by the seed.
+# The completions of a group that may be paired, drawn by the seed.
 _ELIGIBLE = f"""
     CREATE TABLE eligible AS SELECT * FROM candidates
     QUALIFY row_number() OVER (PARTITION BY {_GROUP} ORDER BY tie, completion_id) <= $most
 """
-# The best one, and the worst of those that say something else; between equals the surer one.
+# The best one, and the worst with another response; of equals the one with more confidence.
 _BEST = f"""
     CREATE TABLE best AS SELECT rowid AS id, * FROM eligible
     QUALIFY row_number() OVER (
@@ -88,12 +88,12 @@ _LISTED = """
 
 @dataclass(frozen=True)
 class Paired:
-    """Pairs in files, in order, and the candidates that are in none of them.
+    """Pairs in files, in order, and the numbers of candidates that are in no pair.
 
     Attributes:
-        files: each with its number of pairs.
-        unpaired: candidates without a partner, or whose pairs are not among the sample.
-        over_limit: candidates that were left out because their prompt has too many.
+        files: each file with its number of pairs.
+        unpaired: candidates without a partner, or whose pairs are not in the sample.
+        over_limit: candidates that are left out because their prompt has too many.
     """
 
     files: list[tuple[Path, int]]
@@ -104,15 +104,15 @@ class Paired:
 def pair_candidates(
     files: Sequence[Path], options: PreferenceOptions, *, directory: Path
 ) -> Paired:
-    """Pair the candidates in files; pairs of one prompt come one after the other.
+    """Pair the candidates in files; pairs of one prompt follow each other.
 
     Args:
-        directory: an empty folder for the pairs, and for what memory does not hold.
+        directory: an empty folder for the pairs, and for data that DuckDB spills.
 
     Raises:
         ExportTooLargeError: there are more pairs than an export may have, and no sample is drawn.
     """
-    import duckdb  # noqa: PLC0415 - 65 MB that other phases do without
+    import duckdb  # noqa: PLC0415 - 65 MB that other phases do not need
 
     config: dict[str, str | bool | int | float | list[str]] = {
         "threads": 1,
@@ -153,7 +153,7 @@ def _load(database: "DuckDBPyConnection", files: Sequence[Path]) -> None:
 
 def _draw(database: "DuckDBPyConnection", options: PreferenceOptions) -> None:
     least = {"least": max(0.0, (options.min_score_delta or 0.0) - _ROUNDING)}
-    # Counted as a stream: all pairs of many prompts may be far more than there is disk for.
+    # Counted as a stream, because all pairs of many prompts may not fit on the disk.
     answer = database.execute(f"SELECT count(*) {_FAR_APART}", least).fetchone()
     count = answer[0] if answer else 0
     if options.sample_size is not None and options.sample_size < count:

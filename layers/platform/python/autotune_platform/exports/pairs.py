@@ -1,4 +1,4 @@
-"""Candidates for preference pairs, and the pairs that are made of them: rows without any text."""
+"""Candidates for preference pairs, and pairs: rows without any text."""
 
 import gzip
 import hashlib
@@ -17,8 +17,8 @@ _GZIP_LEVEL = 3
 class Candidate(NamedTuple):
     """A scored completion that may become one side of a pair.
 
-    Prompt and response stand there as 128 bits of BLAKE2b, so that equal texts are equal here.
-    ``tie`` decides between equals: 63 bits that follow from the completion and the seed.
+    Prompt and response are digests, 128 bits of BLAKE2b, so equal texts have equal digests.
+    ``tie`` breaks ties: 63 bits that depend on the completion and the seed.
     """
 
     task_id: str
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 
     @classmethod
     def of(cls, verdict: Verdict, text: CompletionText, *, seed: int) -> Self:
-        """Return what pairing needs of a scored verdict and its text."""
+        """Return the candidate of a scored verdict and its text."""
         return cls(
             task_id=verdict.task_id,
             prompt=_digest(text.prompt),
@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two completions of one prompt, of which one is better."""
+    """Two completions of one prompt, the better one ``chosen``."""
 
     task_id: str
     grader_id: str
@@ -86,14 +86,14 @@ class RowFile:
 
 
 def read_pairs(path: Path, *, after: int) -> Generator[Pair, None, None]:
-    """Yield the pairs of a file but the first ``after``."""
+    """Yield the pairs of a file without the first ``after``."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in islice(lines, after, None):
             yield Pair(**json.loads(line))
 
 
 def tie_break(completion_id: str, seed: int) -> int:
-    """Return what decides between a completion and its equals: the same for the same seed."""
+    """Return the tie-breaker of a completion, which is the same for the same seed."""
     digest = hashlib.blake2b(
         completion_id.encode(), key=seed.to_bytes(8, "big"), digest_size=8
     ).digest()

@@ -1,4 +1,4 @@
-"""One part of an export while it is being written."""
+"""Writes one part of an export."""
 
 from pathlib import Path
 from types import TracebackType
@@ -10,13 +10,13 @@ from autotune_platform.exports.records import Record
 
 MOST_RECORDS = 100_000
 MOST_BYTES = 256_000_000
-"""Where a part ends: in records, or in bytes before compression."""
+"""Most records of a part, and most bytes before compression."""
 
 
 class PartWriter:
     """Writes the next part of an export; use it as a context manager.
 
-    The file is whole after the context; without a record there is none.
+    The file is complete after the context. There is no file if there was no record.
     """
 
     def __init__(self, export: Export, directory: Path) -> None:
@@ -44,7 +44,7 @@ class PartWriter:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next record belongs into the next part."""
+        """Whether the next record belongs to the next part."""
         size = self._writer.size if self._writer else 0
         return self.records >= MOST_RECORDS or size >= MOST_BYTES
 

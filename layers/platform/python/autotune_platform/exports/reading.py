@@ -1,8 +1,8 @@
-"""Reading what exports are made of: verdicts task by task, and texts in few round trips.
+"""Reads verdicts for exports task by task, and their texts in few round trips.
 
-Texts stay packed until each is needed, so that memory holds one of them unpacked at a time. Packed,
-two pages of 200 of the longest are 120 MB, and what is being read of them takes several times its
-size: the fewer at a time, the less. Mostly all of this is below 1 MB.
+Texts stay compressed until each is needed, so memory holds one uncompressed text at a time. Two
+pages of 200 of the longest compressed texts are 120 MB. Reading a text takes several times its
+size, so few are read at a time. Most pages are below 1 MB.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,12 +29,12 @@ _DIMENSIONS_PER_READ = 100
 _CONCURRENT_READS = 2
 
 Dimensions = dict[tuple[str, str, str], list[ScoreDimension]]
-"""Of verdicts, by completion id, grader id and grader version."""
+"""Dimensions of verdicts, by completion id, grader id and grader version."""
 
 
 @dataclass(frozen=True)
 class VerdictPage:
-    """Some verdicts, and where the next ones are; None after the last."""
+    """Some verdicts, and the position of the next ones; None after the last."""
 
     verdicts: list[Verdict]
     next: Position | None
@@ -48,7 +48,7 @@ class LoadedTexts:
     packed: dict[str, PackedText] = field(default_factory=dict)
 
     def get(self, completion_id: str) -> CompletionText | None:
-        """Return a text; None where it was deleted or has expired."""
+        """Return a text; None if it was deleted or has expired."""
         packed = self.packed.get(completion_id)
         return self.completions.unpack(packed) if packed is not None else None
 
@@ -62,16 +62,16 @@ class ExportSource:
     completions: CompletionService
 
     def require_task(self, caller: Caller, task_id: str | None) -> None:
-        """See that a task is the organisation's, deleted or not; None stands for all of them.
+        """Require that a task is the organisation's, deleted or not; None means all tasks.
 
         Raises:
-            NotFoundError: it is not.
+            NotFoundError: the task is not the organisation's.
         """
         if task_id is not None and not self.tasks.is_known(caller, task_id):
             raise NotFoundError(f"no task {task_id}")
 
     def page(self, export: Export, position: Position) -> VerdictPage:
-        """Return the verdicts from a position on: those of one task, or those of each in turn."""
+        """Return verdicts from a position on, of the filtered task or of all tasks in turn."""
         filters = filters_of(export)
         task_id = position.task_id or self._first_task(export)
         if task_id is None:
@@ -99,7 +99,7 @@ class ExportSource:
         return loaded
 
     def dimensions(self, verdicts: Sequence[Verdict]) -> Dimensions:
-        """Return the dimensions of verdicts, which the index does not hold, in few round trips."""
+        """Return the dimensions of verdicts, which are not in the index, in few round trips."""
         found: Dimensions = {}
         with ThreadPoolExecutor(_CONCURRENT_READS) as threads:
             keys = groups(map(_key, verdicts), _DIMENSIONS_PER_READ)
@@ -117,7 +117,7 @@ class ExportSource:
 
 
 def filters_of(export: Export) -> ScoreFilters:
-    """Return an export's filters; they leave out what was decided after its creation."""
+    """Return an export's filters, without verdicts that were decided after its creation."""
     filters = ScoreFilters.of(export.request.filters)
     end = min(filters.end, export.as_of) if filters.end else export.as_of
     return filters.model_copy(update={"end": end})
@@ -128,12 +128,13 @@ def _key(verdict: Verdict) -> tuple[str, str, str]:
 
 
 class VerdictWalk:
-    """Goes through an export's verdicts from where it stands, as far as there is time.
+    """Iterates over an export's verdicts from the export's position, while there is time.
 
-    Yields each verdict with its text: None where it has no score, or where its text is gone.
+    It yields each verdict with its text. The text is None if the verdict has no score, or if the
+    text is deleted or has expired.
 
     Args:
-        whole: with dimensions.
+        whole: read the verdicts with their dimensions.
     """
 
     def __init__(
@@ -153,16 +154,16 @@ class VerdictWalk:
 
     @property
     def position(self) -> Position | None:
-        """Where the walk goes on, behind what it yielded last; None at its end."""
+        """The position behind the last verdict that was yielded; None at the end."""
         if self._last is None:
             return self._next
         return self._source.behind(self._export.position, self._last)
 
     def __iter__(self) -> Iterator[tuple[Verdict, CompletionText | None]]:
-        """Yield at least one page's first verdict, so that each walk comes further."""
+        """Yield at least one verdict, so that each walk advances."""
         if self._next is None:
             return
-        # While one page is written, the next one is on its way.
+        # The next page is read while one is written.
         with ThreadPoolExecutor(1) as ahead:
             coming = ahead.submit(self._load, self._next)
             while self._next is not None:

@@ -1,8 +1,7 @@
-"""What a record of each shape holds.
+"""The records of each shape.
 
 The columns of ``preference``, ``unpaired`` and ``stepwise`` are those of TRL's dataset types
-(https://huggingface.co/docs/trl/dataset_formats), with the score and where it comes from beside
-them.
+(https://huggingface.co/docs/trl/dataset_formats), with the score and its origin in addition.
 """
 
 import re
@@ -39,14 +38,14 @@ COLUMNS: Mapping[ExportShape, Mapping[str, ColumnKind]] = {
     "unpaired": {"prompt": "text", "completion": "text", "label": "flag", **_SCORED},
     "stepwise": {"prompt": "text", "completions": "texts", "labels": "flags", **_SCORED},
 }
-"""Columns of each shape in their order; a ``json`` one may be missing from a record."""
+"""Columns of each shape in their order; a record may lack a ``json`` column."""
 
 _STEP = re.compile(r"step[_ -]([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A scored completion that is in no record, and why."""
+    """A scored completion that gets no record, and the reason."""
 
     reason: SkipReason
 
@@ -55,9 +54,9 @@ RecordMaker = Callable[[Verdict, CompletionText], Record | Skipped]
 
 
 def record_maker(request: CreateExportRequest) -> RecordMaker:
-    """Return what makes records of single scored verdicts: every shape but ``preference``.
+    """Return the function that makes records of single verdicts, for shapes but ``preference``.
 
-    The verdicts it is given have a value; those for ``scores`` and ``stepwise`` are whole.
+    It takes verdicts with a value. For ``scores`` and ``stepwise`` they must have dimensions.
     """
     if request.shape == "unpaired" and request.unpaired is not None:
         threshold = request.unpaired.threshold
@@ -69,12 +68,12 @@ def record_maker(request: CreateExportRequest) -> RecordMaker:
 
 
 def needs_dimensions(shape: ExportShape) -> bool:
-    """Tell whether records need what the index of verdicts does not hold."""
+    """Return whether records need dimensions, which are not in the index of verdicts."""
     return shape in {"scores", "stepwise"}
 
 
 def preference(pair: Pair, chosen: CompletionText, rejected: CompletionText) -> Record:
-    """Return a preference pair; its metadata is named as the training pipeline's own fields."""
+    """Return a preference pair, with metadata named as the training pipeline's own fields."""
     return {
         "prompt": chosen.prompt,
         "chosen": chosen.response,

@@ -1,10 +1,11 @@
-"""Where exports are stored: a record, what each stretch of work left, and a note while it is open.
+"""Stores exports: their records, files, summaries, idempotency keys and slots.
 
-All in the ``registry`` table, from where they expire together: record and what is left of work
-under the export's id, idempotency keys of their own, and notes in the numbered slots of an
-organisation. As there are no more slots than exports that may be open, their number is kept by the
-conditions of writing alone. The notes are one collection as well, in which the sweeper finds the
-open exports of every organisation.
+All are items of the ``registry`` table and expire together. The record, the files and the summaries
+of segments lie under the export's id, and each idempotency key under its own.
+
+An open export holds one of its organisation's numbered slots. There are as many slots as exports
+that may be open, so the conditions of the writes alone keep the limit. All slot items are one
+collection, in which the sweeper finds the open exports of every organisation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +38,7 @@ _RETRY_AFTER_SECONDS = 300
 
 @dataclass(frozen=True)
 class Claim:
-    """An idempotency key, and the export that it stands for, expired or not."""
+    """An idempotency key, and the export that was created with it, expired or not."""
 
     pk: str
     export_id: str | None
@@ -50,19 +51,19 @@ class ExportRepository:
         self._table = table
 
     def claim(self, organization_id: str, idempotency_key: str) -> Claim:
-        """Return what an idempotency key stands for; no export where it is new."""
+        """Return the claim of an idempotency key; it has no export if the key is new."""
         pk = _CLAIM + derived_id("exp", organization_id, idempotency_key)
         item = self._table.get(pk, RECORD)
         return Claim(pk, item["exportId"] if item else None)
 
     def add(self, export: Export, *, claim: Claim | None = None) -> bool:
-        """Store a new export; return False where another one has its idempotency key meanwhile.
+        """Store a new export; return False if another one has taken its idempotency key.
 
         Args:
-            claim: its key, which may stand for an export that has expired.
+            claim: its idempotency key, which may have an export that has expired.
 
         Raises:
-            TooManyExportsError: the organisation has as many open ones as it may have.
+            TooManyExportsError: the organisation has as many open exports as are allowed.
         """
         claims = [] if claim is None else [_claimed(claim, export)]
         slots = _slots(export.organization_id)
@@ -70,18 +71,18 @@ class ExportRepository:
         for slot in range(MAX_OPEN_EXPORTS):
             if str(slot) in taken:
                 continue
-            note: Item = {
+            slot_item: Item = {
                 "pk": slots,
                 "sk": str(slot),
                 "collection": _OPEN_EXPORTS,
                 "exportId": export.id,
                 "expiresAt": int(export.expires_at.timestamp()),
             }
-            placed = export.model_copy(update={"slot": slot})
+            in_slot = export.model_copy(update={"slot": slot})
             refused = self._table.transact(
                 [
-                    Put(item=note, condition=Condition(exists=False)),
-                    Put(item=_record(placed), condition=Condition(exists=False)),
+                    Put(item=slot_item, condition=Condition(exists=False)),
+                    Put(item=_record(in_slot), condition=Condition(exists=False)),
                     *claims,
                 ]
             )
@@ -111,9 +112,9 @@ class ExportRepository:
         return list_collection(self._table, name, Export, limit=limit, next_token=next_token)
 
     def replace(self, before: Export, after: Export) -> bool:
-        """Store how an export has changed; return False where it changed in the meantime.
+        """Store a changed export; return False if it was changed by others in the meantime.
 
-        One that is no longer open is no longer the sweeper's.
+        An export that is no longer open releases its slot.
         """
         return self._change(before, after, [])
 
@@ -125,47 +126,47 @@ class ExportRepository:
         files: Iterable[tuple[FileKind, StoredFile]],
         summary: Summary,
     ) -> bool:
-        """Store what a stretch of work left, all of it or nothing.
+        """Store the result of a segment in one transaction.
 
-        Return False where the export changed in the meantime: another one did the same stretch, or
-        it is no longer open.
+        Return False if the export changed in the meantime: another worker stored the same segment,
+        the export was redriven, or it is no longer open.
         """
         expires_at = int(after.expires_at.timestamp())
-        left: list[Write] = [
+        results: list[Write] = [
             Put(
                 item={
                     "pk": after.id,
-                    "sk": f"{kind}#{before.stretches:06}#{place:03}",
+                    "sk": f"{kind}#{before.segments:06}#{index:03}",
                     "expiresAt": expires_at,
                     **entity_attributes(file),
                 }
             )
-            for place, (kind, file) in enumerate(files)
+            for index, (kind, file) in enumerate(files)
         ]
-        left.append(
+        results.append(
             Put(
                 item={
                     "pk": after.id,
-                    "sk": f"{_SUMMARY}#{before.stretches:06}",
+                    "sk": f"{_SUMMARY}#{before.segments:06}",
                     "expiresAt": expires_at,
                     "packed": summary.pack(),
                 }
             )
         )
-        return self._change(before, after, left)
+        return self._change(before, after, results)
 
     def files(self, export: Export, kind: FileKind) -> Iterator[StoredFile]:
-        """Yield the files of a kind in the order in which they were made."""
+        """Yield the files of a kind in the order in which they were stored."""
         for item in self._items(export, kind):
             yield entity_from(item, StoredFile)
 
     def summaries(self, export: Export) -> Iterator[Summary]:
-        """Yield what each stretch of work came to."""
+        """Yield the summary of each segment."""
         for item in self._items(export, _SUMMARY):
             yield Summary.unpack(item["packed"])
 
     def open_ids(self) -> Iterator[str]:
-        """Yield the ids of every organisation's exports that are under way, or were just now."""
+        """Yield the ids of open exports of every organisation, and of some that just ended."""
         after: Item | None = None
         while True:
             page = self._table.query(
@@ -218,11 +219,11 @@ def _claimed(claim: Claim, export: Export) -> Put:
 
 
 def _slots(organization_id: str) -> str:
-    # What writes exports may write below ``exp_`` alone.
+    # Functions that write exports may only write keys that begin with ``exp_``.
     return f"exp_open#{organization_id}"
 
 
 def _unchanged(export: Export) -> Condition:
     stored = entity_attributes(export)
-    names = ("state", "drive", "stretches")
+    names = ("state", "redrive", "segments")
     return Condition(only_if={name: stored[name] for name in names})

@@ -1,8 +1,8 @@
-"""Where files of exports lie while they are made.
+"""Temporary folders for the files of exports.
 
-A process that is killed cleans nothing up, and a function's next process finds what it left: texts
-of another organisation, and less disk. So each folder is locked while somebody lives who works in
-it, and whoever makes the next one removes those that are not.
+A killed process leaves its folder behind for the function's next process: texts of another
+organisation, and less free disk. So a process locks its folder while it lives, and whoever creates
+the next folder removes those that are not locked.
 """
 
 import fcntl
@@ -18,12 +18,12 @@ _ROOT = "autotune-exports"
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make an empty folder for as long as the context lasts."""
+    """Create an empty folder, and remove it after the context."""
     root = Path(gettempdir(), _ROOT)
     root.mkdir(mode=0o700, exist_ok=True)
     with _locked(root):
         for left in root.iterdir():
-            # Somebody still works in it, or its owner has just removed it.
+            # Another process still works in it, or has just removed it.
             with suppress(BlockingIOError, FileNotFoundError), _locked(left, wait=False):
                 shutil.rmtree(left)
         folder = Path(mkdtemp(dir=root))
@@ -31,7 +31,7 @@ def scratch_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        # What cannot be removed now is removed before the next folder is made.
+        # If this fails, the folder is removed before the next one is created.
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
 
@@ -49,7 +49,7 @@ def _lock(path: Path, *, wait: bool) -> int:
     """Lock a folder until the descriptor is closed, or its process ends.
 
     Raises:
-        BlockingIOError: somebody else holds it, and waiting was not asked for.
+        BlockingIOError: another process holds the lock, and ``wait`` is False.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:

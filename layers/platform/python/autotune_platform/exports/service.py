@@ -1,4 +1,4 @@
-"""Asking for exports, reading them, and deleting them."""
+"""Creates, reads and deletes exports."""
 
 import hashlib
 import json
@@ -16,10 +16,10 @@ from autotune.protocol.exports import (
 from autotune.protocol.exports import Export as WireExport
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller
-from autotune_platform.exports.driving import start_export
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
+from autotune_platform.exports.redriving import start_export
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.wire import export_on_wire
 from autotune_platform.runtime.errors import (
@@ -33,8 +33,8 @@ from autotune_platform.runtime.parts import part
 
 
 @dataclass(frozen=True)
-class Asked:
-    """An export, and whether it was asked for before."""
+class CreatedExport:
+    """An export, and whether an earlier request with the same idempotency key created it."""
 
     export: WireExport
     replayed: bool
@@ -42,7 +42,7 @@ class Asked:
 
 @part
 class ExportService:
-    """Keeps an organisation's exports."""
+    """Manages an organisation's exports."""
 
     repository: ExportRepository
     files: ExportFiles
@@ -51,13 +51,13 @@ class ExportService:
 
     def create(
         self, caller: Caller, request: CreateExportRequest, *, idempotency_key: str | None
-    ) -> Asked:
-        """Store an export and start it; should it not start, the sweeper starts it soon.
+    ) -> CreatedExport:
+        """Store an export and start it; if the start fails, the sweeper starts it soon.
 
         Raises:
-            InvalidRequestError: the task is none of the organisation's.
-            IdempotencyKeyReusedError: the key came before with another body.
-            TooManyExportsError: the organisation has as many open ones as it may have.
+            InvalidRequestError: the task is not the organisation's.
+            IdempotencyKeyReusedError: the key was used before with another body.
+            TooManyExportsError: the organisation has as many open exports as are allowed.
             UnavailableError: the same request is in progress, or a store refused work.
         """
         fingerprint = _fingerprint(request)
@@ -74,7 +74,7 @@ class ExportService:
                 )
             if before.state == "pending":
                 start_export(self.executions, before)
-            return Asked(export_on_wire(before), replayed=True)
+            return CreatedExport(export_on_wire(before), replayed=True)
         self._require_task(caller, request.filters.task_id)
         export = Export.new(
             export_id=new_id("exp"),
@@ -85,10 +85,10 @@ class ExportService:
         if not self.repository.add(export, claim=claim):
             raise UnavailableError("the same request is in progress", retry_after_seconds=1)
         start_export(self.executions, export)
-        return Asked(export_on_wire(export), replayed=False)
+        return CreatedExport(export_on_wire(export), replayed=False)
 
     def get(self, caller: Caller, export_id: str) -> ExportDetails:
-        """Return an export, with links to its files once it is completed.
+        """Return an export, with links to its files if it is completed.
 
         Raises:
             NotFoundError: there is none, it has expired, or it is another organisation's.
@@ -121,7 +121,7 @@ class ExportService:
             changes = {"state": "canceled", "error_code": None, "limit": None, "manifest": None}
             self.repository.replace(export, export.model_copy(update=changes))
             export = self._find(caller, export_id)
-        # What a step uploads from now on it cannot record any more, and deletes itself.
+        # A step that uploads a file from now on cannot store its record, and deletes the file.
         self.files.delete_all(export)
 
     def _find(self, caller: Caller, export_id: str) -> Export:

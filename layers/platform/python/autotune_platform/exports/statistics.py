@@ -1,7 +1,7 @@
-"""What an export's records come to: counts, ids, and how their scores are distributed.
+"""Summaries of an export's records: counts, ids, and the distribution of their scores.
 
-Each stretch of work has a summary of its own, and the manifest tells of all of them merged, so that
-nothing about single records is kept.
+Each segment has its summary, and the manifest has all of them merged. Nothing about single records
+is stored.
 """
 
 import json
@@ -16,7 +16,7 @@ from autotune.protocol.completions import VerdictState
 from autotune.protocol.exports import ExportCounts, Percentiles, ScoreDistribution, SkipReason
 
 MOST_IDS = 1_000
-"""Most ids of tasks, and of models, that a summary names."""
+"""Most ids of tasks, and most ids of models, in a summary."""
 
 _BINS = 10_000
 
@@ -37,7 +37,7 @@ class Scores:
     bins: Counter[int] = field(default_factory=Counter)
 
     def add(self, value: float) -> None:
-        """Take in one score."""
+        """Add one score."""
         self.count += 1
         off = value - self.mean
         self.mean += off / self.count
@@ -47,7 +47,7 @@ class Scores:
         self.bins[round(value * _BINS)] += 1
 
     def merge(self, other: "Scores") -> None:
-        """Take in other scores."""
+        """Add other scores."""
         if not other.count:
             return
         count = self.count + other.count
@@ -60,7 +60,7 @@ class Scores:
         self.bins += other.bins
 
     def distribution(self) -> ScoreDistribution | None:
-        """Return mean, population standard deviation, extremes and percentiles; None of none."""
+        """Return mean, population standard deviation, extremes, percentiles; None if empty."""
         if not self.count:
             return None
         return ScoreDistribution(
@@ -79,16 +79,16 @@ class Scores:
     def _percentile(self, share: float) -> float:
         rank = math.ceil(share * self.count)
         seen = 0
-        for place in sorted(self.bins):
-            seen += self.bins[place]
+        for index in sorted(self.bins):
+            seen += self.bins[index]
             if seen >= rank:
-                return min(max(place / _BINS, self.lowest), self.highest)
+                return min(max(index / _BINS, self.lowest), self.highest)
         raise AssertionError("a rank is at most the number of scores")
 
 
 @dataclass
 class Summary:
-    """What one stretch of work, or several, came to."""
+    """The summary of one or several segments."""
 
     states: Counter[VerdictState] = field(default_factory=Counter)
     text_gone: int = 0
@@ -101,13 +101,13 @@ class Summary:
 
     @property
     def scanned(self) -> int:
-        """Verdicts that were looked at."""
+        """The number of verdicts that were read."""
         return sum(self.states.values())
 
     def add_record(
         self, *, scores: Iterable[float], task_id: str, model_ids: Iterable[str]
     ) -> None:
-        """Count a record with its scores and where it comes from."""
+        """Count a record with its scores, its task and its models."""
         self.records += 1
         for score in scores:
             self.scores.add(score)
@@ -116,7 +116,7 @@ class Summary:
             self._add_id(self.model_ids, model_id)
 
     def merge(self, other: "Summary") -> None:
-        """Take in another summary."""
+        """Add another summary."""
         self.states += other.states
         self.text_gone += other.text_gone
         self.skipped += other.skipped
@@ -128,7 +128,7 @@ class Summary:
                 self._add_id(ids, one)
 
     def counts(self) -> ExportCounts:
-        """Return what became of the verdicts."""
+        """Return the counts of verdicts by state, and of those without a record."""
         return ExportCounts(
             scanned=self.scanned,
             scored=self.states["scored"],
@@ -140,9 +140,9 @@ class Summary:
         )
 
     def pack(self) -> bytes:
-        """Return it as bytes: at most some 200 KB, mostly some hundred bytes."""
+        """Return the summary as bytes: at most some 200 KB, mostly some hundred bytes."""
         scores = self.scores
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "states": self.states,
             "textGone": self.text_gone,
             "skipped": self.skipped,
@@ -153,26 +153,28 @@ class Summary:
         }
         if scores.count:
             moments = [scores.count, scores.mean, scores.squares, scores.lowest, scores.highest]
-            told["scores"] = [*moments, sorted(scores.bins.items())]
-        return zlib.compress(json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode())
+            document["scores"] = [*moments, sorted(scores.bins.items())]
+        return zlib.compress(
+            json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        )
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        """Return the summary that ``pack`` made bytes of."""
-        told = json.loads(zlib.decompress(packed))
+        """Return a summary from the bytes of ``pack``."""
+        document = json.loads(zlib.decompress(packed))
         scores = Scores()
-        if "scores" in told:
-            count, mean, squares, lowest, highest, bins = told["scores"]
+        if "scores" in document:
+            count, mean, squares, lowest, highest, bins = document["scores"]
             scores = Scores(count, mean, squares, lowest, highest, Counter(dict(bins)))
         return cls(
-            states=Counter(told["states"]),
-            text_gone=told["textGone"],
-            skipped=Counter(told["skipped"]),
-            records=told["records"],
+            states=Counter(document["states"]),
+            text_gone=document["textGone"],
+            skipped=Counter(document["skipped"]),
+            records=document["records"],
             scores=scores,
-            task_ids=set(told["taskIds"]),
-            model_ids=set(told["modelIds"]),
-            truncated=told["truncated"],
+            task_ids=set(document["taskIds"]),
+            model_ids=set(document["modelIds"]),
+            truncated=document["truncated"],
         )
 
     def _add_id(self, ids: set[str], one: str) -> None:

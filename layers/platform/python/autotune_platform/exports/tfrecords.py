@@ -2,7 +2,7 @@
 
 The messages are TensorFlow's ``example.proto`` and ``feature.proto``
 (https://github.com/tensorflow/tensorflow/tree/master/tensorflow/core/example), described here so
-that protobuf alone writes them; how they lie in a file says
+that protobuf alone can write them. The format of the file is
 https://www.tensorflow.org/tutorials/load_data/tfrecord#tfrecords_format_details.
 """
 
@@ -36,11 +36,11 @@ class ExampleFile:
         self.size = 0
 
     def write(self, features: dict[str, list[bytes] | list[float] | list[int]]) -> None:
-        """Add an example; what is an integer is stored with 64 bits, other numbers with 32."""
+        """Add an example; integers are stored with 64 bits, other numbers with 32."""
         example = _Example()
         for name, values in features.items():
             feature = example.features.feature[name]
-            # Set even where the list is empty: a feature without a kind cannot be read.
+            # Set even if the list is empty, because a feature without a kind cannot be read.
             kind = _kind(values)
             getattr(feature, kind).SetInParent()
             getattr(feature, kind).value.extend(values)

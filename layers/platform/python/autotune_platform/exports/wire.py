@@ -1,4 +1,4 @@
-"""Exports as callers see them."""
+"""Exports as the API returns them."""
 
 from autotune.protocol.exports import Export as WireExport
 from autotune.protocol.exports import ExportProgress, ExportRequest

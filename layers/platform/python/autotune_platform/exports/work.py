@@ -1,8 +1,8 @@
-"""The work of an export: stretch by stretch, each recorded with what it left before the next.
+"""Writes an export segment by segment, and stores the result of each before the next one.
 
-A crash repeats one stretch at most. Its files have names of their own each time, and the
-transaction that records them goes through once, so that no record is lost and none is there twice.
-Who works for an earlier drive than the last has no effect any more.
+A crash repeats one segment at most. Each attempt uploads its files under new names, and only one
+attempt's transaction succeeds. So no record is lost, and none is written twice. An execution from
+before the latest redrive has no effect any more.
 """
 
 import json
@@ -25,13 +25,13 @@ from autotune_platform.exports.models import (
 )
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.scratch import scratch_folder
-from autotune_platform.exports.stretches import LocalFile, Stretch, Stretches
+from autotune_platform.exports.segments import ExportSegment, ExportSegments, LocalFile
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
 RESERVED_SECONDS = 90
-"""What is left of a step's time when it stops reading, for packing and uploading its last part."""
+"""The time that a step keeps for packing and uploading its last part."""
 
 _MANIFEST = "manifest.json"
 _WITHOUT_FILES: tuple[ExportState, ...] = ("failed", "canceled")
@@ -39,83 +39,83 @@ _WITHOUT_FILES: tuple[ExportState, ...] = ("failed", "canceled")
 
 @part
 class ExportWork:
-    """Does as much of an export as there is time for."""
+    """Runs as many segments of an export as there is time for."""
 
     repository: ExportRepository
     files: ExportFiles
-    stretches: Stretches
+    segments: ExportSegments
 
-    def go_on(self, export_id: str, *, drive: int, seconds_left: Callable[[], float]) -> bool:
-        """Do stretch after stretch; return whether there is nothing left to do for this drive."""
+    def advance(self, export_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> bool:
+        """Run segment after segment; return whether this execution has nothing left to do."""
 
         def has_time() -> bool:
             return seconds_left() > RESERVED_SECONDS
 
-        self._begin(export_id, drive, seconds_left())
+        self._begin(export_id, redrive, seconds_left())
         has_worked = False
-        while (export := self._open(export_id, drive)) is not None:
-            # Pairing cannot stop half way: it gets all of a step's time.
+        while (export := self._open(export_id, redrive)) is not None:
+            # Pairing cannot stop half way, so it gets the whole time of a step.
             if not has_time() or (has_worked and export.position.phase == "pair"):
                 return False
             has_worked = True
             with scratch_folder() as directory:
-                self._do(export, directory, has_time)
-        self._tidy(export_id, drive)
+                self._run(export, directory, has_time)
+        self._clean_up(export_id, redrive)
         return True
 
     def fail(
         self,
         export_id: str,
         *,
-        drive: int,
+        redrive: int,
         error_code: ExportErrorCode,
         limit: LimitProblem | None = None,
     ) -> None:
-        """End an export as failed, and delete its files; one that has ended stays as it is."""
-        while (export := self._open(export_id, drive)) is not None:
+        """End an open export as ``failed``, and delete its files; an ended one stays as it is."""
+        while (export := self._open(export_id, redrive)) is not None:
             changes = {"state": "failed", "error_code": error_code, "limit": limit}
             failed = export.model_copy(update=changes)
             if self.repository.replace(export, failed):
                 logger.info("export failed", export_id=export_id, code=error_code)
-        self._tidy(export_id, drive)
+        self._clean_up(export_id, redrive)
 
-    def _tidy(self, export_id: str, drive: int) -> None:
-        """Delete what is left of an export that failed or was deleted.
+    def _clean_up(self, export_id: str, redrive: int) -> None:
+        """Delete the remaining files of an export that failed or was deleted.
 
-        Whoever did that may have been killed before its files were gone, or have looked before the
-        last step's upload; every retry comes here again.
+        The worker that ended the export may have been killed before it deleted the files, or may
+        have deleted them before the last step's upload. Every retry comes here again.
         """
         export = self.repository.get(export_id)
-        if export is not None and export.drive == drive and export.state in _WITHOUT_FILES:
+        if export is not None and export.redrive == redrive and export.state in _WITHOUT_FILES:
             self.files.delete_all(export)
 
-    def _begin(self, export_id: str, drive: int, seconds: float) -> None:
-        """Tell the sweeper by when this step will have been heard of."""
+    def _begin(self, export_id: str, redrive: int, seconds: float) -> None:
+        """Store when this step counts as lost, for the sweeper."""
         due_at = datetime.now(UTC) + timedelta(seconds=seconds) + START_WITHIN
-        while (export := self._open(export_id, drive)) is not None:
+        while (export := self._open(export_id, redrive)) is not None:
             begun = export.model_copy(update={"state": "running", "due_at": due_at})
             if self.repository.replace(export, begun):
                 return
 
-    def _open(self, export_id: str, drive: int) -> Export | None:
+    def _open(self, export_id: str, redrive: int) -> Export | None:
         export = self.repository.get(export_id)
-        if export is None or not export.is_open or export.drive != drive:
+        if export is None or not export.is_open or export.redrive != redrive:
             return None
         return export
 
-    def _do(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> None:
+    def _run(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> None:
         if export.position.phase == "finish":
             self._finish(export, directory)
             return
         try:
-            stretch = self.stretches.do(export, directory, has_time)
+            segment = self.segments.run(export, directory, has_time)
         except ExportTooLargeError as error:
             logger.info("export too large", export_id=export.id, reason=str(error))
-            self.fail(export.id, drive=export.drive, error_code="too_large", limit=error.limit)
+            self.fail(export.id, redrive=export.redrive, error_code="too_large", limit=error.limit)
             return
-        stored = [(file.kind, self._store(export, file)) for file in stretch.files]
+        stored = [(file.kind, self._store(export, file)) for file in segment.files]
         if not self.repository.advance(
-            export, _after(export, stretch), files=stored, summary=stretch.summary
+            export, _after(export, segment), files=stored, summary=segment.summary
         ):
             self._drop(file for _, file in stored)
 
@@ -126,8 +126,8 @@ class ExportWork:
             summaries=self.repository.summaries(export),
         )
         path = directory / _MANIFEST
-        told = manifest.model_dump(mode="json", by_alias=True, exclude_none=True)
-        path.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+        document = manifest.model_dump(mode="json", by_alias=True, exclude_none=True)
+        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         stored = self.files.store(
             export,
             path,
@@ -155,19 +155,19 @@ class ExportWork:
         )
 
     def _drop(self, files: Iterable[StoredFile]) -> None:
-        """Delete what a stretch stored that somebody else did, or that is no longer wanted."""
+        """Delete files of a segment that another worker stored first, or that is obsolete."""
         for file in files:
             self.files.delete(file)
 
 
-def _after(export: Export, stretch: Stretch) -> Export:
-    kinds: Sequence[FileKind] = [file.kind for file in stretch.files]
+def _after(export: Export, segment: ExportSegment) -> Export:
+    kinds: Sequence[FileKind] = [file.kind for file in segment.files]
     return export.model_copy(
         update={
-            "position": stretch.next,
-            "stretches": export.stretches + 1,
-            "scanned": export.scanned + stretch.summary.scanned,
-            "records": export.records + stretch.summary.records,
+            "position": segment.next,
+            "segments": export.segments + 1,
+            "scanned": export.scanned + segment.summary.scanned,
+            "records": export.records + segment.summary.records,
             "parts": export.parts + kinds.count("part"),
         }
     )

@@ -42,6 +42,16 @@ class Grader(FrozenModel):
     created_at: datetime
     updated_at: datetime
 
+    @property
+    def is_called(self) -> bool:
+        """Whether it is reached over HTTP, and so has a secret; the others have no endpoint."""
+        return self.endpoint is not None
+
+    @property
+    def is_person(self) -> bool:
+        """Whether people judge: through reviews, which belong to a panel."""
+        return self.kind == "human"
+
 
 class UsableGrader(FrozenModel):
     """What asking a grader needs: the registration and the secrets that are valid now, if any."""

@@ -55,7 +55,7 @@ class GraderDirectory:
 
     def usable(self, grader: Grader) -> UsableGrader:
         """Return a grader with its secrets; one without an endpoint has none."""
-        secrets = (self._secret(grader),) if grader.kind == "http" else ()
+        secrets = (self._secret(grader),) if grader.is_called else ()
         return UsableGrader(grader=grader, secrets=secrets)
 
     def _find(self, grader_id: str) -> Grader | None:

@@ -36,7 +36,7 @@ _CAPABILITIES: Mapping[GraderKind, GraderCapabilities] = {
 }
 
 
-def initial_standing(request: RegisterGraderRequest, *, now: datetime) -> dict[str, Any]:
+def initial_status(request: RegisterGraderRequest, *, now: datetime) -> dict[str, Any]:
     """Return what a new grader has beside the fields of its request, by its kind.
 
     Raises:
@@ -47,13 +47,13 @@ def initial_standing(request: RegisterGraderRequest, *, now: datetime) -> dict[s
         if request.endpoint is None:
             raise configuration_error("endpoint", "an HTTPS URL, for a grader of kind http")
         return {"status": "inactive"}
-    standing = {
+    status = {
         "status": "active",
         "verified_at": now,
         "version": HUMAN_VERSION,
         "capabilities": _CAPABILITIES[request.kind],
     }
-    return {**standing, **builtin_changes(request)}
+    return {**status, **builtin_changes(request)}
 
 
 def check_changes(request: UpdateGraderRequest, kind: GraderKind) -> None:

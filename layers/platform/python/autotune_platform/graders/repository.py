@@ -49,7 +49,7 @@ class GraderRepository:
             before.id, RECORD, _grader_item(after), only_if=_unchanged(before)
         )
 
-    def change_standing(
+    def change_status(
         self,
         before: Grader,
         after: Grader,

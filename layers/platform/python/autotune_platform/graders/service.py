@@ -11,7 +11,7 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, manages
 from autotune_platform.graders.health import Health, Probe
-from autotune_platform.graders.kinds import builtin_changes, check_changes, initial_standing
+from autotune_platform.graders.kinds import builtin_changes, check_changes, initial_status
 from autotune_platform.graders.repository import GraderRepository
 from autotune_platform.graders.status_events import status_event
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
@@ -37,7 +37,7 @@ class GraderService(GraderDirectory):
             InvalidRequestError: a field is missing, or makes no sense for the kind.
         """
         now = datetime.now(UTC)
-        fields = {**_fields(request), **initial_standing(request, now=now)}
+        fields = {**_fields(request), **initial_status(request, now=now)}
         grader = Grader(
             id=new_id("grd"),
             organization_id=caller.organization_id,
@@ -48,7 +48,7 @@ class GraderService(GraderDirectory):
             **fields,
         )
         self._repository.add(grader)
-        return grader, self._secret(grader) if grader.kind == "http" else None
+        return grader, self._secret(grader) if grader.is_called else None
 
     def list(
         self, caller: Caller, scope: Scope, *, limit: int, next_token: str | None
@@ -90,7 +90,7 @@ class GraderService(GraderDirectory):
             changes = {"status": "inactive", "verified_at": None}
             return self._unverified(before, changes, reason="verification_failed")
         now = datetime.now(UTC)
-        after = self._change_standing(
+        after = self._change_status(
             before,
             {"status": "active", "verified_at": now, "version": version},
             reason="verification_passed",
@@ -119,7 +119,7 @@ class GraderService(GraderDirectory):
         status = after.status(grader.status)
         if status == grader.status:
             return grader if self._repository.replace_health(before, after) else None
-        return self._change_standing(
+        return self._change_status(
             grader,
             {"status": status},
             reason=probe.reason_code or "probes_passed",
@@ -139,12 +139,12 @@ class GraderService(GraderDirectory):
     def _unverified(
         self, before: Grader, changes: Mapping[str, Any], *, reason: StatusReason
     ) -> Grader:
-        after = self._change_standing(before, changes, reason=reason, health=None)
+        after = self._change_status(before, changes, reason=reason, health=None)
         if after is None:
             raise _changed_meanwhile(before)
         return after
 
-    def _change_standing(
+    def _change_status(
         self,
         before: Grader,
         changes: Mapping[str, Any],
@@ -161,7 +161,7 @@ class GraderService(GraderDirectory):
         now = datetime.now(UTC)
         since = before.status_changed_at if changes["status"] == before.status else now
         after = before.model_copy(update={**changes, "status_changed_at": since, "updated_at": now})
-        stored = self._repository.change_standing(
+        stored = self._repository.change_status(
             before,
             after,
             event=status_event(before, after, reason),

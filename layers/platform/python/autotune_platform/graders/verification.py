@@ -31,7 +31,7 @@ class GraderVerification:
         Raises:
             ConflictError: the registration changed meanwhile.
         """
-        if grader.kind != "http":
+        if not grader.is_called:
             return grader, []
         usable = self.graders.usable(grader)
         health, signed = self._check_health(usable)

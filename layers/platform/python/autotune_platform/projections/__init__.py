@@ -1,1 +1,1 @@
-"""What follows from verdicts: counters, statistics, metering, audit, events."""
+"""Projects verdicts into events, statistics, metering and audit entries."""

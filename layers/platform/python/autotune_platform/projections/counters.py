@@ -1,4 +1,4 @@
-"""Where graders' statistics and metering are stored."""
+"""Stores the counters of graders' statistics and metering."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -8,36 +8,36 @@ from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
 
 LANES = 4
-"""Items that share the writes of one count; which of them is written to makes no difference."""
+"""Items that one counter is spread over. Their sum is the count, whichever was written."""
 
 _STATISTICS = "statistics#"
 _METERING = "metering#"
 
 
 def lane_of(batch_id: str) -> int:
-    """Return the lane that counts a batch."""
+    """Return the lane of a batch's counts."""
     return hashlib.sha256(batch_id.encode()).digest()[0] % LANES
 
 
 class CounterRepository:
-    """Counts in the ``registry`` table, beside the grader, each spread over four lanes."""
+    """Counters in the ``registry`` table, in the partition of their grader, over four lanes."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def statistics_of(self, grader_id: str, version: str | None = None) -> dict[str, Counter[str]]:
-        """Return the counts of a grader by version: of all, or of one if there are any."""
+        """Return the counts of a grader by version: of all versions, or of one if it has any."""
         found: dict[str, Counter[str]] = defaultdict(Counter)
         prefix = _STATISTICS if version is None else f"{_STATISTICS}{version}#"
         for item in self._items(grader_id, prefix):
             counted, _, _ = item["sk"].removeprefix(_STATISTICS).rpartition("#")
-            # A version may itself hold a "#", and so start like another.
+            # A version may contain "#", and so start like another one.
             if version in (None, counted):
                 found[counted].update(_numbers(item))
         return found
 
     def metering_of(self, grader_id: str, month: str) -> Counter[str]:
-        """Return the counts of a grader in a month, such as ``2026-11``, of all organisations."""
+        """Return a grader's counts of all organisations in a month such as ``2026-11``."""
         total: Counter[str] = Counter()
         for item in self._items(grader_id, f"{_METERING}{month}#"):
             total.update(_numbers(item))
@@ -46,11 +46,11 @@ class CounterRepository:
     def add_statistics(
         self, grader_id: str, version: str, counts: Mapping[str, int], *, lane: int
     ) -> Addition:
-        """Return what adds to the statistics of a grader's version."""
+        """Return an addition to the statistics of a grader's version."""
         return self._addition(grader_id, _statistics_key(version, lane), counts)
 
     def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
-        """Add to the statistics of a grader's version, in a lane that no transaction writes to."""
+        """Add late answers to the statistics of a version, in a lane that no transaction writes."""
         self._table.count(grader_id, _statistics_key(version, "late"), "lateAnswers", count)
 
     def add_metering(
@@ -62,7 +62,7 @@ class CounterRepository:
         *,
         lane: int,
     ) -> Addition:
-        """Return what adds to what an organisation had of a grader in a month."""
+        """Return an addition to an organisation's metering of a grader in a month."""
         return self._addition(grader_id, f"{_METERING}{month}#{organization_id}#{lane}", counts)
 
     def _addition(self, grader_id: str, sort_key: str, counts: Mapping[str, int]) -> Addition:

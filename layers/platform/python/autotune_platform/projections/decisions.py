@@ -1,4 +1,4 @@
-"""Entries of what was decided: one for a batch and a grader each time that verdicts are counted."""
+"""Audit entries of decisions: one for each batch and grader whenever verdicts are counted."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -7,32 +7,34 @@ from datetime import UTC, datetime
 from autotune.protocol.audit import AuditedDecision, DecidedCompletions
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.ids import derived_id
-from autotune_platform.projections.models import Tally
+from autotune_platform.projections.models import Checkpoint
 from autotune_platform.storage.counting import Addition
 from autotune_platform.verdicts.models import Verdict
 
 
 class DecisionAudit:
-    """Says what is added to the audit log where verdicts are added to tallies.
+    """Makes the audit entries of verdicts that are being counted.
 
-    The transaction that counts a verdict writes its entry, so that it is there exactly once. Its
-    time is that of the writing: a day whose export is over gets no more entries.
+    The transaction that counts a verdict writes its entry, so each entry is written exactly once.
+    The time of an entry is the time of its writing, so a day gets no entries after its export.
     """
 
     def __init__(self, *, addition: Callable[[str, AuditedDecision], Addition]) -> None:
-        """Make it.
+        """Create the audit.
 
         Args:
-            addition: returns what adds an entry to an organisation's log.
+            addition: returns the addition of an entry to an organisation's log.
         """
         self._addition = addition
 
-    def additions(self, counted: Iterable[Verdict], tallies: Mapping[str, Tally]) -> list[Addition]:
-        """Return what enters verdicts: one item for each of their ``entries``.
+    def additions(
+        self, counted: Iterable[Verdict], checkpoints: Mapping[str, Checkpoint]
+    ) -> list[Addition]:
+        """Return the additions to the audit log, one for each of the verdicts' ``entries``.
 
         Args:
             counted: verdicts and opinions that are being counted.
-            tallies: their batches' tallies after that.
+            checkpoints: the checkpoints of their batches, with these verdicts.
         """
         now = datetime.now(UTC)
         groups: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
@@ -42,7 +44,7 @@ class DecisionAudit:
             self._addition(
                 verdicts[0].organization_id,
                 AuditedDecision(
-                    id=derived_id("aud", *group, str(tallies[group[0]].version)),
+                    id=derived_id("aud", *group, str(checkpoints[group[0]].version)),
                     time=now,
                     batch_id=verdicts[0].batch_id,
                     grader_id=verdicts[0].grader_id,
@@ -56,7 +58,7 @@ class DecisionAudit:
 
 
 def entries(verdict: Verdict) -> set[Hashable]:
-    """Return which entry a verdict gets into, to see how many items a transaction writes."""
+    """Return the key of a verdict's audit entry; its transaction writes one item for each key."""
     return {("audit", *_group(verdict))}
 
 

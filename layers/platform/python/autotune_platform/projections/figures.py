@@ -1,7 +1,7 @@
-"""What is counted of a grader's verdicts, and what the counts say.
+"""Counts of a grader's verdicts, and the figures that follow from them.
 
-Counts are integers by attribute name. Those of any two groups of verdicts add up to those of both,
-in any order: that is why many functions may write them at once, and several items keep them.
+Counts are integers by attribute name. The counts of two groups of verdicts add up to the counts of
+both, in any order. So many functions may write them at the same time, spread over several items.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _BILLION = 1_000_000_000
 
 
 def counts_of(verdicts: Iterable[Verdict]) -> Counter[str]:
-    """Return what is counted of verdicts."""
+    """Return the counts of verdicts."""
     counts: Counter[str] = Counter()
     for verdict in verdicts:
         counts[verdict.state] += 1
@@ -51,7 +51,7 @@ def states_in(counts: Mapping[str, int]) -> StateCounts:
 
 
 def figure_fields(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return what counts say, as fields of ``GraderFigures``; what was never counted is None."""
+    """Return counts as fields of ``GraderFigures``; a figure without any count is None."""
     states = states_in(counts)
     answered = states.scored + states.abstained + states.failed
     latencies = {int(bucket): count for bucket, count in _below(_LATENCY, counts).items()}

@@ -2,8 +2,8 @@
 
 Latencies are counted as DDSketch does (Masson, Rim and Lee, "DDSketch: A Fast and Fully-Mergeable
 Quantile Sketch with Relative-Error Guarantees", VLDB 2019, https://arxiv.org/abs/1908.10693):
-bucket ``i`` holds what lies above ``gamma ** (i - 1)`` and up to ``gamma ** i``, so that any
-quantile is known to 5 %, whatever the latencies are and however the counts came together.
+bucket ``i`` counts latencies above ``gamma ** (i - 1)`` and up to ``gamma ** i``. So any quantile
+is known to within 5 %, for any latencies and any order of adding up.
 """
 
 import math
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 RELATIVE_ERROR = 0.05
 SHORTEST_LATENCY_MS = 1
 LONGEST_LATENCY_MS = 30 * 60 * 1_000
-"""What is shorter or longer counts as these."""
+"""Shorter and longer latencies are counted as these bounds."""
 
 SCORE_BUCKETS = 20
 
@@ -27,7 +27,7 @@ def latency_bucket(milliseconds: float) -> int:
 
 
 def latency_quantile(buckets: Mapping[int, int], quantile: float) -> float | None:
-    """Return a quantile of counted latencies in milliseconds, to 5 %; None where there are none.
+    """Return a quantile of counted latencies in milliseconds, to within 5 %; None without any.
 
     Args:
         buckets: how many latencies are in each bucket.
@@ -42,10 +42,10 @@ def latency_quantile(buckets: Mapping[int, int], quantile: float) -> float | Non
         seen += buckets[bucket]
         if seen > rank:
             break
-    # As far from the lower end of the bucket as from the upper, in proportion.
+    # The value with the same relative distance to both ends of the bucket.
     return float(2 * _GAMMA**bucket / (_GAMMA + 1))
 
 
 def score_bucket(value: float) -> int:
-    """Return the bucket of a score from 0 to 1: 20 equal ones, the last with 1.0."""
+    """Return the bucket of a score from 0 to 1. There are 20 equal ones; the last includes 1.0."""
     return min(int(value * SCORE_BUCKETS), SCORE_BUCKETS - 1)

@@ -9,7 +9,7 @@ HOLDER = DataHolder(
     [
         Holding(
             place="table completions",
-            key="bat_* / tally",
+            key="bat_* / checkpoint",
             what="which verdicts of a batch are counted",
             of="completion",
             retained="without it, verdicts would be counted again",

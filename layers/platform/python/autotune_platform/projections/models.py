@@ -1,4 +1,4 @@
-"""What is counted of a batch."""
+"""The projection's checkpoint of a batch."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,15 +10,17 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.verdicts.models import Verdict
 
 
-class Tally(FrozenModel):
-    """Which completions of a batch are told of and counted, by their place in the batch.
+class Checkpoint(FrozenModel):
+    """The projection's checkpoint of a batch: which of its verdicts are published and counted.
+
+    A completion is named by its index in the batch.
 
     Attributes:
-        version: how often it changed, so that of two writers who read the same one fails.
-        decided: places of the completions in each state; a place is in at most one of them.
-        opinions: slots of the opinions that are counted: a slot is ten times the completion's
-            place, and the place of the grader in its panel.
-        decided_at: the latest decision that is counted, opinions left out.
+        version: how often the checkpoint changed. Of two writers who read the same version, one
+            fails.
+        decided: indexes of the counted completions by state; an index is in one state at most.
+        opinions: opinion indexes of the counted opinions.
+        decided_at: time of the latest decision that is counted, without opinions.
     """
 
     batch_id: str
@@ -28,16 +30,17 @@ class Tally(FrozenModel):
     decided_at: datetime | None = None
 
     @staticmethod
-    def slot(place: int, member: int) -> int:
-        """Return the slot of the opinion that a panel's member has of the completion at a place.
+    def opinion_index(index: int, member: int) -> int:
+        """Return the opinion index of a panel's member on a completion.
 
-        Slots are stored: a larger ``MAX_TASK_GRADERS`` needs other slots than tallies have by now.
+        It is ten times the index of the completion, plus the index of the member in its panel.
+        Opinion indexes are stored, so ``MAX_TASK_GRADERS`` cannot grow without a migration.
         """
-        return place * MAX_TASK_GRADERS + member
+        return index * MAX_TASK_GRADERS + member
 
-    def holds(self, place: int) -> bool:
-        """Tell whether the completion at a place is counted."""
-        return any(place in places for places in self.decided.values())
+    def holds(self, index: int) -> bool:
+        """Return whether the completion at an index is counted."""
+        return any(index in indexes for indexes in self.decided.values())
 
     def count(self, state: VerdictState) -> int:
         """Return how many completions are counted in a state."""
@@ -46,22 +49,22 @@ class Tally(FrozenModel):
     @property
     def size(self) -> int:
         """How many completions are counted."""
-        return sum(len(places) for places in self.decided.values())
+        return sum(len(indexes) for indexes in self.decided.values())
 
     def after(self, verdicts: Mapping[int, Verdict], opinions: Iterable[int] = ()) -> Self:
-        """Return the tally with further verdicts, by place, and slots of further opinions.
+        """Return the checkpoint with more verdicts, by index, and more opinion indexes.
 
-        None of them may be counted before.
+        None of them may be counted already.
         """
-        decided = {state: set(places) for state, places in self.decided.items()}
-        for place, verdict in verdicts.items():
-            decided.setdefault(verdict.state, set()).add(place)
+        decided = {state: set(indexes) for state, indexes in self.decided.items()}
+        for index, verdict in verdicts.items():
+            decided.setdefault(verdict.state, set()).add(index)
         moments = [verdict.decided_at for verdict in verdicts.values()]
         moments += [self.decided_at] if self.decided_at else []
         return self.model_copy(
             update={
                 "version": self.version + 1,
-                "decided": {state: frozenset(places) for state, places in decided.items()},
+                "decided": {state: frozenset(indexes) for state, indexes in decided.items()},
                 "opinions": self.opinions.union(opinions),
                 "decided_at": max(moments, default=None),
             }

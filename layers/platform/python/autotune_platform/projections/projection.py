@@ -1,24 +1,26 @@
-"""What follows from verdicts: events, tallies, statistics and metering of graders, audit entries.
+"""Projects verdicts into events, statistics and metering of graders, and audit entries.
 
-Verdicts come from the table's stream, at least once, in any order and grouping, and from the
-sweeper for what the stream lost. So do the opinions of a panel's members, which are counted for
-their grader and told to nobody; the panel's own verdict is told, and counted for no grader.
-Each is told of before it is counted; it is counted and entered in the audit log in one transaction
-with its place in the batch's tally: a place that the tally holds was told of, and is never counted
-again. Events have ids that follow from what happened, so that telling again tells of the same
-event.
+Verdicts come from the table's stream, at least once, in any order and grouping. The sweeper
+projects those that the stream lost. Opinions of a panel's members come in the same way: they are
+counted for their grader and not published. The panel's own verdict is published, and counted for no
+grader.
+
+A verdict is published first. Then one transaction counts it, enters it in the audit log and adds
+its index to the batch's checkpoint. So a verdict in the checkpoint was published, and is never
+counted again. The id of an event is derived from what happened, so publishing it again publishes
+the same event.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.projections.batch_verdicts import BatchVerdicts, by_batch
+from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.decisions import DecisionAudit, entries
 from autotune_platform.projections.events import batch_completed, score_completed
-from autotune_platform.projections.models import Tally
-from autotune_platform.projections.placing import Placed, placed
+from autotune_platform.projections.models import Checkpoint
 from autotune_platform.projections.statistics import GraderStatistics, counters
-from autotune_platform.projections.tallies import TallyRepository
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import attempts
@@ -36,11 +38,11 @@ _ATTEMPTS = 10
 
 @part
 class VerdictProjection:
-    """Tells of verdicts and counts them, each once."""
+    """Publishes verdicts and counts them, each once."""
 
     completions: CompletionService
     verdicts: VerdictService
-    tallies: TallyRepository
+    checkpoints: CheckpointRepository
     panels: PanelRecords
     statistics: GraderStatistics
     publisher: EventPublisher
@@ -51,38 +53,38 @@ class VerdictProjection:
 
         Raises:
             UnavailableError: as ``project``.
-            UnknownPlaceError: as ``project``.
+            OrphanedVerdictError: as ``project``.
         """
         self.project(verdict_in(change) for change in changes)
 
     def project(self, verdicts: Iterable[Verdict]) -> None:
-        """Tell of verdicts and count them; what is counted already changes nothing.
+        """Publish and count verdicts; those that are counted already change nothing.
 
         Raises:
-            UnavailableError: others kept counting the same batches or graders; do it again.
-            UnknownPlaceError: a completion belongs to no batch.
+            UnavailableError: others kept counting the same batches or graders; call it again.
+            OrphanedVerdictError: a completion is in no batch, or a grader not in its panel.
         """
         for some in _transactions(verdicts):
             self._project(some)
 
     def complete(self, batch: Batch) -> None:
-        """Do what is left to do for a batch whose completions have all been decided.
+        """Finish the projection of a batch whose completions have all been decided.
 
-        Verdicts that never came here are read from their table; that the batch is complete is told
-        in any case, because it costs little.
+        It reads verdicts that never came here from their table. It publishes ``batch.completed`` in
+        any case, because that costs little.
 
         Raises:
-            UnavailableError: others kept counting the same batch; do it again.
+            UnavailableError: others kept counting the same batch; call it again.
         """
-        tally = self.tallies.get_many([batch.id])[batch.id]
+        checkpoint = self.checkpoints.get_many([batch.id])[batch.id]
         self.project(self._opinions_in(batch))
-        if tally.size == batch.size:
-            self.publisher.publish([batch_completed(batch, tally)])
+        if checkpoint.size == batch.size:
+            self.publisher.publish([batch_completed(batch, checkpoint)])
         else:
             self.project(self.verdicts.find_many(batch.verdict_keys).values())
 
     def _opinions_in(self, batch: Batch) -> list[Verdict]:
-        """Return what members of panels said of a batch's completions."""
+        """Return the opinions of panels' members on a batch's completions."""
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         found = self.verdicts.opinions_of(
             (completion_id, panels[grader_id])
@@ -94,29 +96,29 @@ class VerdictProjection:
     def _project(self, verdicts: Sequence[Verdict]) -> None:
         batches = self.completions.batches({verdict.batch_id for verdict in verdicts})
         panels = self.panels.get_many(one.panel_id for one in verdicts if one.panel_id)
-        self._count(placed(verdicts, batches, panels), batches)
+        self._count(by_batch(verdicts, batches, panels), batches)
 
-    def _count(self, due: Mapping[str, Placed], batches: Mapping[str, Batch]) -> None:
-        """Tell of what is not counted yet, and count it."""
-        told: set[str] = set()
+    def _count(self, due: Mapping[str, BatchVerdicts], batches: Mapping[str, Batch]) -> None:
+        """Publish and count the verdicts that are not counted yet."""
+        published: set[str] = set()
         for _ in attempts(_ATTEMPTS):
-            before = self.tallies.get_many(due)
+            before = self.checkpoints.get_many(due)
             new = {id_: some.without_counted(before[id_]) for id_, some in due.items()}
             uncounted = [verdict for some in new.values() for verdict in some.all]
             after = {
-                id_: some.counted_in(before[id_]) if some.all else before[id_]
+                id_: some.added_to(before[id_]) if some.all else before[id_]
                 for id_, some in new.items()
             }
-            # What is to be counted is decided, and stays so: a batch may be told to be complete
-            # before it is counted as such. Told together, both cost one look at the webhooks.
+            # A decision is final, so ``batch.completed`` may be published before the batch is
+            # counted as complete. Publishing both events together costs one query of webhooks.
             events = [
                 event
                 for event in self._events(uncounted, after.values(), batches)
-                if event.id not in told
+                if event.id not in published
             ]
             if events:
                 self.publisher.publish(events)
-                told |= {event.id for event in events}
+                published |= {event.id for event in events}
             if not uncounted:
                 return
             changes = [(before[id_], after[id_]) for id_, some in new.items() if some.all]
@@ -124,25 +126,25 @@ class VerdictProjection:
                 *self.statistics.additions(uncounted),
                 *self.audit.additions(uncounted, after),
             ]
-            if self.tallies.advance(changes, additions):
+            if self.checkpoints.advance(changes, additions):
                 return
         raise UnavailableError("others count the same verdicts", retry_after_seconds=1)
 
     @staticmethod
     def _events(
-        uncounted: Iterable[Verdict], after: Iterable[Tally], batches: Mapping[str, Batch]
+        uncounted: Iterable[Verdict], after: Iterable[Checkpoint], batches: Mapping[str, Batch]
     ) -> Iterator[Event]:
         for verdict in uncounted:
-            # An opinion is nobody's verdict: it is counted, and told with the panel's.
+            # An opinion is only counted; it is published as a part of its panel's verdict.
             if not verdict.is_opinion:
                 yield score_completed(verdict)
-        for tally in after:
-            if tally.size == batches[tally.batch_id].size:
-                yield batch_completed(batches[tally.batch_id], tally)
+        for checkpoint in after:
+            if checkpoint.size == batches[checkpoint.batch_id].size:
+                yield batch_completed(batches[checkpoint.batch_id], checkpoint)
 
 
 def _transactions(verdicts: Iterable[Verdict]) -> Iterator[list[Verdict]]:
-    """Split into groups that one transaction can count, each batch in as few as may be."""
+    """Split verdicts into groups of one transaction each, each batch over as few as possible."""
     group: list[Verdict] = []
     items: set[Hashable] = set()
     for verdict in sorted(verdicts, key=lambda verdict: (verdict.batch_id, verdict.grader_id)):

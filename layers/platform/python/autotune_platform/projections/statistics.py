@@ -1,4 +1,4 @@
-"""How graders do, and how much they are used: counted from verdicts, read by owners."""
+"""Statistics and metering of graders, counted from verdicts and read by the graders' owners."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
@@ -18,17 +18,17 @@ logger = Logger()
 
 
 class GraderStatistics:
-    """Says what of verdicts is added to which counts, and what the counts come to."""
+    """Turns verdicts into additions to counters, and counters into figures."""
 
     def __init__(self, *, counters: CounterRepository) -> None:
         self._counters = counters
 
     def additions(self, verdicts: Sequence[Verdict]) -> list[Addition]:
-        """Return what counts verdicts and opinions once: one item for each of their ``counters``.
+        """Return the additions that count verdicts and opinions, one for each of ``counters``.
 
-        A panel's verdicts are no grader's: what its members said is counted for each of them. All
-        go to the lane of the first verdict's batch: batches do not wait for each other, and the
-        verdicts of one batch share as few items as may be.
+        A panel's verdict is counted for no grader; the opinions of its members are counted for
+        each of them. All additions go to the lane of the first verdict's batch. So batches do not
+        wait for each other, and the verdicts of one batch share as few items as possible.
         """
         counted = [verdict for verdict in verdicts if not verdict.is_of_panel]
         if not counted:
@@ -56,7 +56,7 @@ class GraderStatistics:
         return [*statistics, *metering]
 
     def note_late_answers(self, grader_id: str, version: str, count: int) -> None:
-        """Count answers that came too late; what cannot be counted is logged and left out."""
+        """Count answers that came too late; a failure to count them is logged and not raised."""
         try:
             self._counters.count_late_answers(grader_id, version, count)
         except REFUSALS:
@@ -80,7 +80,7 @@ class GraderStatistics:
         )
 
     def usage(self, grader_id: str, month: str) -> GraderUsage:
-        """Return how many verdicts a grader gave in a month, such as ``2026-11``, to everybody."""
+        """Return a grader's verdicts for all organisations in a month such as ``2026-11``."""
         counts = self._counters.metering_of(grader_id, month)
         return GraderUsage(
             grader_id=grader_id, month=month, counts=states_in(counts), total=_verdicts(counts)
@@ -88,7 +88,7 @@ class GraderStatistics:
 
 
 def counters(verdict: Verdict) -> set[Hashable]:
-    """Return which counters a verdict is added to, to see how many items a transaction writes."""
+    """Return the counters of a verdict; its transaction writes one item for each of them."""
     if verdict.is_of_panel:
         return set()
     return {_version_key(verdict), _metering_key(verdict)}

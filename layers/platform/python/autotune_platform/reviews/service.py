@@ -27,7 +27,7 @@ from autotune_platform.runtime.errors import (
     ReviewClosedError,
     UnavailableError,
 )
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.service import VerdictService
 
 LEASE = timedelta(minutes=15)
@@ -52,7 +52,7 @@ class ReviewService:
         batches: OpenBatches,
         completions: CompletionService,
         verdicts: VerdictService,
-        settling: Settling,
+        resolver: PanelResolver,
         waits: RunWaits,
     ) -> None:
         self._records = records
@@ -60,7 +60,7 @@ class ReviewService:
         self._conditions = ReviewConditions(records=records, verdicts=verdicts)
         self._batches = batches
         self._completions = completions
-        self._settling = settling
+        self._resolver = resolver
         self._waits = waits
         self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -268,7 +268,7 @@ class ReviewService:
         # First, so that the sweeper comes soon if this process ends before the verdict is written.
         self._batches.have_looked_at([review.batch_id])
         headers = self._completions.headers_in(review.batch_id, [review.completion_id])
-        self._settling.settle(headers, run_id=review.run_id)
+        self._resolver.resolve(headers, run_id=review.run_id)
         if review.run_id is not None:
             self._waits.wake(review.run_id)
         self._pool.forget(review)

@@ -1,4 +1,4 @@
-"""Answering a trainer: a score for everything it asked, or an error that says why not."""
+"""Answers of reward URLs: a score for each question, or an error with the reason."""
 
 import json
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.completions.wire import verdict_on_wire
 from autotune_platform.http.requests import parse_json
-from autotune_platform.rewards.asking import Asking
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.models import Question, RewardUrl
+from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.errors import (
     MalformedRequestError,
     NotScoredError,
@@ -27,12 +27,13 @@ _MOST_FIELDS = 20
 class RewardAnswers:
     """Answers requests of any contract.
 
-    A number is told only where there is a score: what is pending, abstained, failed or canceled
-    makes the whole answer an error. Scores that are there are kept for whoever asks again.
+    An answer has numbers only if every question has a score. One completion that is pending,
+    abstained, failed or canceled makes the whole answer an error. The claims keep the other scores
+    for the next request.
     """
 
-    def __init__(self, *, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, *, scoring: RewardScoring) -> None:
+        self._scoring = scoring
 
     def answer(
         self,
@@ -43,22 +44,22 @@ class RewardAnswers:
         wait_seconds: float,
         stops: Sequence[str] = (),
     ) -> Any:
-        """Return what the contract's client wants to hear, as a JSON value.
+        """Return the answer that the contract's client expects, as a JSON value.
 
         Args:
-            stops: texts that end a response where the trainer leaves them there, such as
-                ``<|im_end|>``; one of them is taken off.
+            stops: texts that a trainer may leave at the end of a response, such as ``<|im_end|>``.
+                The first one that matches is removed.
 
         Raises:
-            InvalidRequestError: it is not of the contract.
-            TaskDeletedError: the task is gone.
-            ScorePendingError, ScoringFailedError: asking again may help.
-            NotScoredError: asking again will not help.
+            InvalidRequestError: the body does not follow the contract.
+            TaskDeletedError: the task is deleted.
+            ScorePendingError, ScoringFailedError: repeating the request may help.
+            NotScoredError: repeating the request will not help.
             ConflictError, UnavailableError: as for submissions.
         """
         document = _parsed(body)
         questions = [_stopped(question, stops) for question in contract.read(document)]
-        verdicts = self._asking.ask(reward_url, questions, wait_seconds=wait_seconds)
+        verdicts = self._scoring.score(reward_url, questions, wait_seconds=wait_seconds)
         return contract.answer(document, _scores(questions, verdicts))
 
 
@@ -82,20 +83,20 @@ def _scores(questions: Sequence[Question], verdicts: Sequence[Verdict | None]) -
     """Return the score of each question.
 
     Raises:
-        NotScoredError, ScoringFailedError, ScorePendingError: one has none; what no repetition
-            mends comes first.
+        NotScoredError, ScoringFailedError, ScorePendingError: a question has none. Of several
+            reasons the first of these is raised.
     """
     scores: list[Score] = []
     unscored: dict[str, list[FieldProblem]] = {"final": [], "failed": [], "pending": []}
     for question, verdict in zip(questions, verdicts, strict=True):
-        told = verdict_on_wire(verdict) if verdict is not None else None
-        if told is not None and told.score is not None:
-            scores.append(told.score)
+        shown = verdict_on_wire(verdict) if verdict is not None else None
+        if shown is not None and shown.score is not None:
+            scores.append(shown.score)
             continue
         kind, state = "pending", "pending"
-        if told is not None:
-            kind = "failed" if told.state == "failed" else "final"
-            state = told.state if told.reason_code is None else f"failed ({told.reason_code})"
+        if shown is not None:
+            kind = "failed" if shown.state == "failed" else "final"
+            state = shown.state if shown.reason_code is None else f"failed ({shown.reason_code})"
         unscored[kind].append(
             FieldProblem(field=question.field, expected=f"a score, where this one is {state}")
         )

@@ -1,9 +1,9 @@
-"""Conversations as one text, because that is what a completion's prompt is.
+"""Conversations as one text, because a completion's prompt is one text.
 
-The rule: a conversation of one message is that message's text. Of several, each is ``role: text``
-in its order, with an empty line between them. Parts of a text follow each other without anything in
-between. What is not text but was said, such as a call of a tool, is told as compact JSON with
-sorted keys. Images, audio and files are refused: no grader would see them.
+A conversation of one message becomes the text of that message. Of several messages each becomes
+``role: text``, in their order, with an empty line between them. Parts of a text follow each other
+without a separator. A message that is not text, such as a tool call, becomes compact JSON with
+sorted keys. Images, audio and files are refused, because no grader would see them.
 """
 
 import json
@@ -21,17 +21,17 @@ def as_text(messages: Sequence[Any], *, field: str) -> str:
 
     Args:
         messages: as in OpenAI's APIs, of Chat Completions or of Responses.
-        field: where they stand in the request.
+        field: the path of the messages in the request.
 
     Raises:
-        InvalidRequestError: there are none, one is no message, or one holds what is not text.
+        InvalidRequestError: there is no message, one is malformed, or a part is not text.
     """
     if not messages:
         raise InvalidRequestError.of_field(field, "at least one message")
-    said = [_told(message, f"{field}[{place}]") for place, message in enumerate(messages)]
-    if len(said) == 1:
-        return said[0][1]
-    return "\n\n".join(f"{role}: {text}" for role, text in said)
+    turns = [_turn(message, f"{field}[{index}]") for index, message in enumerate(messages)]
+    if len(turns) == 1:
+        return turns[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in turns)
 
 
 def text_of(content: Any, *, field: str) -> str:
@@ -46,11 +46,11 @@ def text_of(content: Any, *, field: str) -> str:
         return content
     if not isinstance(content, list):
         raise InvalidRequestError.of_field(field, _EXPECTED_TEXT)
-    return "".join(_part(part, f"{field}[{place}]") for place, part in enumerate(content))
+    return "".join(_part(part, f"{field}[{index}]") for index, part in enumerate(content))
 
 
-def _told(message: Any, field: str) -> tuple[str, str]:
-    """Return who said something, or what kind of thing it is, and its text."""
+def _turn(message: Any, field: str) -> tuple[str, str]:
+    """Return the role of a message, or the type of an item without a role, and its text."""
     if not isinstance(message, Mapping):
         raise InvalidRequestError.of_field(field, "a message with role and content")
     role = message.get("role")

@@ -1,4 +1,4 @@
-"""Reward URLs, and what is asked at them, as the platform sees them."""
+"""Reward URLs and the questions that trainers send to them."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from autotune_platform.tasks.models import Task
 
 
 class RewardUrl(FrozenModel):
-    """An address at which one task is asked about one model; revoked ones are kept."""
+    """An address that scores one model's completions for one task; revoked ones are kept."""
 
     id: str
     organization_id: str
@@ -25,7 +25,7 @@ class RewardUrl(FrozenModel):
     expires_at: datetime | None = None
 
     def state_at(self, moment: datetime) -> RewardUrlState:
-        """Return what has become of it; a revoked one stays revoked when it expires."""
+        """Return the state at a moment; a revoked reward URL stays revoked when it expires."""
         if self.status == "revoked":
             return "revoked"
         return "expired" if self.expires_at is not None and self.expires_at <= moment else "active"
@@ -36,9 +36,9 @@ class Question:
     """One completion that a trainer wants a reward for.
 
     Attributes:
-        field: where it stands in the request, or its response, for telling what is wrong with it.
-        prompt_field: where its prompt stands.
-        metadata_field: where most of its metadata stands.
+        field: the path in the request, of the completion or of its response, for error messages.
+        prompt_field: the path of its prompt.
+        metadata_field: the path of most of its metadata.
     """
 
     prompt: str
@@ -49,9 +49,10 @@ class Question:
     metadata_field: str
 
     def fingerprint(self, task: Task, model_id: str) -> str:
-        """Return what is the same for the same question alone, as 64 hexadecimal digits.
+        """Return the question's fingerprint, 64 hexadecimal digits.
 
-        A task that was changed since is another one: its graders may be others.
+        Equal questions have equal fingerprints. A fingerprint changes with every update of
+        the task, because the task's graders may have changed.
         """
         asked = [
             task.organization_id,

@@ -1,7 +1,7 @@
-"""Where reward URLs and the claims of questions are stored.
+"""Stores reward URLs and claims of questions.
 
-``pk=rwu_…`` holds a reward URL, listed by collection as all entities are. ``pk=question#<sha256>``
-holds the claim of a question for a day.
+``pk=rwu_…`` is a reward URL, listed by collection as all entities are. ``pk=question#<sha256>`` is
+the claim of a question, valid for a day.
 """
 
 from collections.abc import Iterable
@@ -24,22 +24,22 @@ _CLAIM_HOLDS = timedelta(days=1)
 
 
 class Claim(FrozenModel):
-    """Which completion answers a question: written before that completion is submitted.
+    """Names the completion that answers a question, before that completion is submitted.
 
     Attributes:
-        fingerprint: of the question.
-        batch_id: of the submission that asks it, which may never come to be.
-        place: of the completion in that batch.
+        fingerprint: the question's fingerprint.
+        batch_id: the batch in which it is submitted, which may never be stored.
+        index: the index of the completion in that batch.
     """
 
     fingerprint: str
     batch_id: str
-    place: int
+    index: int
     claimed_at: datetime
 
     @property
     def expires_at(self) -> datetime:
-        """When the same question is asked anew."""
+        """When the claim ends, so that the same question is scored anew."""
         return self.claimed_at + _CLAIM_HOLDS
 
 
@@ -78,20 +78,20 @@ class ClaimRepository:
         self._table = table
 
     def find(self, fingerprints: Iterable[str], now: datetime) -> dict[str, Claim]:
-        """Return the claims that hold, by fingerprint."""
+        """Return the valid claims, by fingerprint."""
         items = self._table.get_many((_pk(one), _CLAIM) for one in fingerprints)
         claims = [Claim.model_validate(item) for item in items.values()]
-        # The table removes what has expired, but days later at times.
+        # The table may remove expired items days later.
         return {claim.fingerprint: claim for claim in claims if claim.expires_at > now}
 
     def add(self, claim: Claim, now: datetime) -> bool:
-        """Store a claim; return False where another one holds."""
+        """Store a claim; return False if another one is valid."""
         return self._table.put_new(_item(claim), or_expired_at=int(now.timestamp()))
 
     def take_over(self, before: Claim, after: Claim) -> bool:
-        """Put a claim in another's place; return False where somebody else did."""
+        """Replace a claim by another; return False if somebody else did."""
         item = _item(after)
-        expected = {"batch_id": before.batch_id, "place": before.place}
+        expected = {"batch_id": before.batch_id, "index": before.index}
         return self._table.replace(item["pk"], item["sk"], item, only_if=expected)
 
 

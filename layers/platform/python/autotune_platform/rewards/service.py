@@ -1,4 +1,4 @@
-"""Making reward URLs, proving them, and revoking them."""
+"""Creates, verifies and revokes reward URLs."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ _UNKNOWN = "no such reward URL, or it was revoked or has expired"
 
 
 class RewardUrlService:
-    """Keeps an organisation's reward URLs."""
+    """Manages an organisation's reward URLs."""
 
     def __init__(
         self, *, repository: RewardUrlRepository, tasks: TaskService, tokens: RewardTokens
@@ -27,7 +27,7 @@ class RewardUrlService:
         self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def create(self, caller: Caller, request: CreateRewardUrlRequest) -> tuple[RewardUrl, str]:
-        """Make a reward URL; return it and its token, which cannot be read again.
+        """Create a reward URL; return it and its token, which cannot be read again.
 
         Raises:
             InvalidRequestError: the task is not the organisation's, or the expiry has passed.
@@ -68,7 +68,7 @@ class RewardUrlService:
         return self._repository.list(caller.organization_id, limit=limit, next_token=next_token)
 
     def revoke(self, caller: Caller, reward_url_id: str) -> RewardUrl:
-        """Revoke a reward URL, at once and for good; revoking twice is fine.
+        """Revoke a reward URL, at once and for good; revoking it again changes nothing.
 
         Raises:
             NotFoundError: there is none, or it is another organisation's.
@@ -79,16 +79,16 @@ class RewardUrlService:
         return revoked
 
     def prove(self, token: str) -> RewardUrl:
-        """Return the reward URL that a token opens, or opened once.
+        """Return the reward URL of a token, also one that was revoked or has expired.
 
         Raises:
-            NotFoundError: it never opened one: all of these look the same, and take the same calls,
-                but for what has not the shape of a token, which takes none.
+            NotFoundError: the token is not valid. All invalid tokens get the same error and cost
+                the same calls, except text without the form of a token, which costs none.
         """
         claimed = self._tokens.claimed_id(token)
         if claimed is None:
             raise NotFoundError(_UNKNOWN)
-        # Read before the token is compared, so that nobody can time which of the two was wrong.
+        # Read before the comparison, so that timing does not show whether id or MAC was wrong.
         reward_url = self._repository.get(claimed)
         genuine = self._tokens.is_genuine(token)
         if reward_url is None or not genuine:
@@ -96,10 +96,10 @@ class RewardUrlService:
         return reward_url
 
     def require_active(self, reward_url: RewardUrl) -> None:
-        """See that a reward URL still opens its task.
+        """Require that a reward URL is active.
 
         Raises:
-            NotFoundError: it was revoked or has expired; said as of one that never was.
+            NotFoundError: it was revoked or has expired. The error is that of an unknown token.
         """
         if reward_url.state_at(self.now()) != "active":
             raise NotFoundError(_UNKNOWN)

@@ -1,4 +1,4 @@
-"""Questions as completions, and what is wrong with those that cannot be any."""
+"""Converts questions to completions, and validation errors to refusals."""
 
 from pydantic import ValidationError
 
@@ -11,10 +11,10 @@ from autotune_platform.tasks.models import Task
 
 
 def completion_of(question: Question, task: Task, model_id: str) -> NewCompletion:
-    """Return what is submitted to have a question scored.
+    """Return the completion that is submitted for a question.
 
     Raises:
-        InvalidRequestError: it is over a limit of completions, or holds what no store can.
+        InvalidRequestError: it is over a limit of completions, or has text that cannot be stored.
     """
     try:
         return NewCompletion(

@@ -1,4 +1,4 @@
-"""Tokens of reward URLs: an id, and a MAC that nobody else can make."""
+"""Tokens of reward URLs: an id and a MAC over it."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ _SIGNED = b"autotune.reward-url.v1."
 
 
 class RewardTokens:
-    """Makes tokens and reads them; nothing of them is stored."""
+    """Creates and reads tokens; it stores nothing of them."""
 
     def __init__(self, secrets: DerivedSecrets) -> None:
         self._secrets = secrets
@@ -22,17 +22,17 @@ class RewardTokens:
         return f"{reward_url_id}-{self._mac(reward_url_id)}"
 
     def claimed_id(self, token: str) -> str | None:
-        """Return the id that a token names, None where it has not the shape; nothing is proven."""
+        """Return the id in a token, unverified; None if the text has not the form of a token."""
         shaped = _SHAPE.fullmatch(token)
         return shaped[1] if shaped else None
 
     def is_genuine(self, token: str) -> bool:
-        """Tell, in constant time, whether a token was made here."""
+        """Return whether a token's MAC is right; the comparison takes constant time."""
         shaped = _SHAPE.fullmatch(token)
         return shaped is not None and hmac.compare_digest(shaped[2], self._mac(shaped[1]))
 
     def _mac(self, reward_url_id: str) -> str:
-        # One secret for all: a made-up token costs no call of KMS for each id that it names.
+        # One secret for all organisations, so that made-up ids cost no calls of KMS.
         secret = self._secrets.derive("reward-url", "urls", 1)
         signed = _SIGNED + reward_url_id.encode()
         return hmac.new(bytes.fromhex(secret), signed, hashlib.sha256).hexdigest()

@@ -7,6 +7,6 @@ from autotune_platform.rewards.models import RewardUrl
 
 
 def reward_url_on_wire(reward_url: RewardUrl) -> wire.RewardUrl:
-    """Return a reward URL without its token, and whether it answers now."""
+    """Return a reward URL without its token, with its state now."""
     state = reward_url.state_at(datetime.now(UTC))
     return wire.RewardUrl.model_validate({**reward_url.model_dump(), "state": state})

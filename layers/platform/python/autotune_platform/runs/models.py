@@ -14,7 +14,7 @@ ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 """States that a run never leaves."""
 
 
-class RunStanding(FrozenModel):
+class RunStatus(FrozenModel):
     """Where a run stands after a round."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
@@ -71,17 +71,17 @@ class Event(FrozenModel):
     remaining: int
 
     @classmethod
-    def of(cls, standing: RunStanding) -> Self:
-        """Return what a standing leaves in the history."""
+    def of(cls, status: RunStatus) -> Self:
+        """Return what a status leaves in the history."""
         return cls(
-            at=standing.updated_at,
-            state=standing.state,
-            step=standing.step,
-            remaining=standing.remaining,
+            at=status.updated_at,
+            state=status.state,
+            step=status.step,
+            remaining=status.remaining,
         )
 
 
-class RunSummary(RunStanding):
+class RunSummary(RunStatus):
     """A run without the completions that it serves, whose number is ``completions``."""
 
     id: str

@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.runs.models import Run, RunStanding
+from autotune_platform.runs.models import Run, RunStatus
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.clients import REFUSALS
@@ -30,11 +30,11 @@ class RunRecorder:
 
     def after_round(self, progress: ChunkProgress) -> None:
         """Note what a round left."""
-        self._note(progress, RunStanding.after_round(progress), place=progress.rounds)
+        self._note(progress, RunStatus.after_round(progress), place=progress.rounds)
 
     def failed(self, progress: ChunkProgress) -> None:
         """Note that a run gave up."""
-        self._note(progress, RunStanding.ended("failed", step="give_up", attempt=progress.attempt))
+        self._note(progress, RunStatus.ended("failed", step="give_up", attempt=progress.attempt))
 
     def late_answers(self, run_id: str, count: int) -> None:
         """Count answers that came too late."""
@@ -44,11 +44,9 @@ class RunRecorder:
             logger.exception("late answers not counted", run_id=run_id, count=count)
 
     def _note(
-        self, progress: ChunkProgress, standing: RunStanding, *, place: int | None = None
+        self, progress: ChunkProgress, status: RunStatus, *, place: int | None = None
     ) -> None:
         try:
-            self._repository.change(
-                progress.run_id, progress.organization_id, standing, place=place
-            )
+            self._repository.change(progress.run_id, progress.organization_id, status, place=place)
         except REFUSALS:
             logger.exception("run not noted", run_id=progress.run_id)

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from autotune.protocol.ids import is_id
 from autotune.protocol.runs import RunState
 from autotune_platform.runs.durable_wait import Wait
-from autotune_platform.runs.models import ENDS, Event, Run, RunStanding, RunSummary
+from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
@@ -45,7 +45,7 @@ class RunRepository:
         return _run(item) if item else None
 
     def change(
-        self, run_id: str, organization_id: str, standing: RunStanding, *, place: int | None = None
+        self, run_id: str, organization_id: str, status: RunStatus, *, place: int | None = None
     ) -> bool:
         """Store where a run stands; return False where it has ended, or is not known.
 
@@ -55,20 +55,20 @@ class RunRepository:
         changed = self._table.update(
             run_id,
             _RUN,
-            _attributes(standing, organization_id, place=place),
-            remove=[*_WAIT, *([] if standing.sleep_until else ["sleepUntil"])],
+            _attributes(status, organization_id, place=place),
+            remove=[*_WAIT, *([] if status.sleep_until else ["sleepUntil"])],
             only_if={"open": True},
         )
         return changed is not None
 
     def begin_wait(self, progress: ChunkProgress, token: str) -> bool:
         """Store that a run waits, and what ends it; return False where the run has ended."""
-        standing = _attributes(
-            RunStanding.after_round(progress), progress.organization_id, place=progress.rounds
+        status = _attributes(
+            RunStatus.after_round(progress), progress.organization_id, place=progress.rounds
         )
         wait = {"taskToken": token, "waitingFor": progress.model_dump_json()}
         changed = self._table.update(
-            progress.run_id, _RUN, {**standing, **wait}, only_if={"open": True}
+            progress.run_id, _RUN, {**status, **wait}, only_if={"open": True}
         )
         return changed is not None
 
@@ -123,19 +123,17 @@ def _run(item: Item) -> Run:
     return Run.model_validate({**item, "id": item["pk"], "history": history})
 
 
-def _attributes(
-    standing: RunStanding, organization_id: str, *, place: int | None
-) -> dict[str, Any]:
+def _attributes(status: RunStatus, organization_id: str, *, place: int | None) -> dict[str, Any]:
     left_out = {"id", "history"}
-    shown = standing.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=left_out)
+    shown = status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=left_out)
     # An attribute for each of the last rounds, written over in turn: nothing is read for it, and a
     # run that goes on for days takes no more room.
     slot = "end" if place is None else str(place % _HISTORY_ROUNDS)
     return {
         **shown,
-        f"{_HISTORY}{slot}": Event.of(standing).model_dump_json(),
-        "runState": _partition(organization_id, standing.state),
-        "open": standing.state not in ENDS,
+        f"{_HISTORY}{slot}": Event.of(status).model_dump_json(),
+        "runState": _partition(organization_id, status.state),
+        "open": status.state not in ENDS,
     }
 
 

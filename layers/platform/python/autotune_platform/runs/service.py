@@ -6,7 +6,7 @@ from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.runs import RunState
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.runs.models import ENDS, Run, RunStanding, RunSummary
+from autotune_platform.runs.models import ENDS, Run, RunStatus, RunSummary
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
@@ -77,7 +77,7 @@ class RunService:
         return run
 
     def _end(self, caller: Caller, run: Run, state: RunState) -> Run:
-        ended = RunStanding.ended(state, step="done", attempt=run.attempt)
+        ended = RunStatus.ended(state, step="done", attempt=run.attempt)
         self.repository.change(run.id, caller.organization_id, ended)
         return self._find(caller, run.id)
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from aws_lambda_powertools import Logger
 
 from autotune_platform.runs.durable_wait import DurableWait
-from autotune_platform.runs.models import RunStanding
+from autotune_platform.runs.models import RunStatus
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.clients import REFUSALS
@@ -72,5 +72,5 @@ class RunWaits:
         if run is None or self.verdicts.undecided(run.completion_ids, progress):
             return  # the sweeper drives them again
         logger.info("run ended without its execution", run_id=run.id)
-        ended = RunStanding.ended("completed", step="done", attempt=run.attempt)
+        ended = RunStatus.ended("completed", step="done", attempt=run.attempt)
         self.repository.change(run.id, run.organization_id, ended)

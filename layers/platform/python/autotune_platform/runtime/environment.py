@@ -69,8 +69,8 @@ class ExportEnvironment(ContentEnvironment):
     export_bucket: str
 
 
-class ExportDriveEnvironment(ExportEnvironment):
-    """For functions that start exports."""
+class ExportStartEnvironment(ExportEnvironment):
+    """For functions that start and redrive exports."""
 
     export_scores_arn: str
 

@@ -11,8 +11,8 @@ from autotune_platform.judging.http.calls import Call
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
-from autotune_platform.scoring.deciding import Decisions
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
+from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
 
@@ -27,8 +27,8 @@ class CallbackService:
     batches: OpenBatches
     completions: CompletionService
     verdicts: VerdictService
-    decisions: Decisions
-    settling: Settling
+    writer: VerdictWriter
+    resolver: PanelResolver
     waits: RunWaits
 
     def prove(self, call_id: str, headers: Mapping[str, str], body: bytes) -> ProvenCall:
@@ -53,13 +53,13 @@ class CallbackService:
         if call.state == "open" and undecided:
             if len(overdue(undecided.values(), datetime.now(UTC))) == len(undecided):
                 late = {id_: judgements[id_] for id_ in undecided}
-                self.decisions.decide(call, undecided, late, attempts=call.attempts)
+                self.writer.write(call, undecided, late, attempts=call.attempts)
                 self._go_on(call)
                 raise ConflictError("the completions' deadlines have passed; the answer is dropped")
             recorded = self.callbacks.record(call, body)
             if recorded is not None:
                 dropped = [judgements[id_] for id_ in call.completion_ids if id_ not in undecided]
-                self.decisions.count_late(call, dropped)
+                self.writer.count_late(call, dropped)
                 self._follow_up(recorded, proven)
                 return recorded
             call = self.callbacks.get(call)
@@ -69,7 +69,7 @@ class CallbackService:
             return call
         if call.state == "answered":
             raise ConflictError("this request was answered before, and not with these bytes")
-        self.decisions.count_late(call, judgements.values())
+        self.writer.count_late(call, judgements.values())
         raise ConflictError(_NOBODY_WAITS)
 
     def heartbeat(self, proven: ProvenCall, body: bytes) -> Call:
@@ -90,7 +90,7 @@ class CallbackService:
         current = self.callbacks.current(call)
         if current.state == "expired" and call.state == "open":
             undecided = list(self._undecided(current))
-            self.decisions.apply(self.callbacks.expired(current, undecided, current))
+            self.writer.apply(self.callbacks.expired(current, undecided, current))
             self._go_on(current)
         return current
 
@@ -98,7 +98,7 @@ class CallbackService:
         """Do what follows from a recorded answer, which nothing can lose any more."""
         self.batches.have_looked_at(call.batch_ids)
         for judged in self.callbacks.judged(call, proven.grader):
-            self.decisions.apply(judged)
+            self.writer.apply(judged)
         self._go_on(call)
 
     def _undecided(self, call: Call) -> dict[str, CompletionHeader]:
@@ -108,5 +108,5 @@ class CallbackService:
         """Have the panel decide whose member was asked, and wake the run that waits."""
         if call.panel_id is not None:
             headers = self.completions.headers(call.completion_ids)
-            self.settling.settle(headers, run_id=call.run_id)
+            self.resolver.resolve(headers, run_id=call.run_id)
         self.waits.wake(call.run_id)

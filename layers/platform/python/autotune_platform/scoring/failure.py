@@ -7,7 +7,7 @@ from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.parts import part
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.service import VerdictService
 
@@ -18,7 +18,7 @@ class ChunkFailure:
 
     completions: CompletionService
     verdicts: VerdictService
-    settling: Settling
+    resolver: PanelResolver
     waits: CallWaits
     recorder: RunRecorder
 
@@ -30,7 +30,7 @@ class ChunkFailure:
         """
         # First, because a run without pending completions counts as completed to whoever reads it.
         self.recorder.failed(progress)
-        people = self._settle(progress)
+        people = self._resolve_panel(progress)
         failure = Judgement(reason_code="platform_error")
         left = self.verdicts.undecided(progress.open_ids, progress)
         calls = self.waits.awaiting(
@@ -39,13 +39,13 @@ class ChunkFailure:
         lost = [id_ for id_ in left if id_ not in people and id_ not in calls]
         for header in self.completions.headers(lost).values():
             verdict = verdict_of(header, failure, attempts=progress.attempt)
-            self.verdicts.decide(opinion_of(verdict, progress))
-        self._settle(progress)
+            self.verdicts.add(opinion_of(verdict, progress))
+        self._resolve_panel(progress)
         return progress.finished()
 
-    def _settle(self, progress: ChunkProgress) -> Collection[str]:
+    def _resolve_panel(self, progress: ChunkProgress) -> Collection[str]:
         """Have the panel decide what it can; return what waits for a person."""
         if progress.panel_id is None:
             return ()
         headers = self.completions.headers(progress.open_ids)
-        return self.settling.settle(headers, run_id=None)
+        return self.resolver.resolve(headers, run_id=None)

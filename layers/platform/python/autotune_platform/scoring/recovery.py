@@ -11,7 +11,7 @@ from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime.parts import part
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader
 from autotune_platform.verdicts.panels import PanelRecords
@@ -36,7 +36,7 @@ class BatchRecovery:
     queues: ChunkQueues
     verdicts: VerdictService
     panels: PanelRecords
-    settling: Settling
+    resolver: PanelResolver
 
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
         """Decide what panels can decide; return what is lost, and until when people are waited for.
@@ -49,7 +49,7 @@ class BatchRecovery:
         judged.intersection_update(pending)
         if not judged:
             return pending, {}
-        awaiting = self.settling.settle(self._headers(batch, judged), run_id=None)
+        awaiting = self.resolver.resolve(self._headers(batch, judged), run_id=None)
         return [id_ for id_ in self.pending(batch) if id_ not in awaiting], awaiting
 
     def pending(self, batch: Batch) -> list[str]:
@@ -114,14 +114,14 @@ class BatchRecovery:
         for completion_id, header in judged.items():
             for _, grader_id, version in missing[completion_id]:
                 member = _Member(grader_id, version, panel_id=header.grader_id)
-                self.verdicts.decide(opinion_of(verdict_of(header, failure), member))
-        self.settling.settle(judged, run_id=None)
+                self.verdicts.add(opinion_of(verdict_of(header, failure), member))
+        self.resolver.resolve(judged, run_id=None)
         self._decide(batch, [id_ for id_ in pending if id_ not in judged], "platform_error")
 
     def _decide(self, batch: Batch, pending: Sequence[str], reason_code: ReasonCode) -> None:
         failure = Judgement(reason_code=reason_code)
         for header in self._headers(batch, pending).values():
-            self.verdicts.decide(verdict_of(header, failure))
+            self.verdicts.add(verdict_of(header, failure))
 
     def _headers(
         self, batch: Batch, completion_ids: Collection[str]

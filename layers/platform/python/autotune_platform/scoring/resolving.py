@@ -1,8 +1,8 @@
 """From the opinions of a panel's members, and a reviewer's answer, to the panel's verdict.
 
 Everything follows from what is stored: opinions first, then a review where the policy asks for
-one, then the verdict. So whoever settles again, after a crash or at the same time as another run,
-comes to the same and changes nothing.
+one, then the verdict. Resolving a panel again, after a crash or beside another run, comes to the
+same result and changes nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +55,7 @@ class _Case:
         return self.panel.is_human and self.outcome is not None
 
 
-class Settling:
+class PanelResolver:
     """Writes panels' verdicts where all is known, and asks a person where the policy says so."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Settling:
         self._reviews = reviews
         self._now = now
 
-    def settle(
+    def resolve(
         self, headers: Mapping[str, CompletionHeader], *, run_id: str | None
     ) -> dict[str, datetime]:
         """Write final verdicts where all is known; return what waits for a person, and until when.
@@ -88,7 +88,7 @@ class Settling:
         reviews = self._reviews.find_many(asked) if asked else {}
         waiting: dict[str, datetime] = {}
 
-        def settle_one(case: _Case) -> None:
+        def resolve_one(case: _Case) -> None:
             review = reviews.get(case.review_id)
             if case.is_without_person:
                 # Closed first: an answer that was just accepted counts.
@@ -111,7 +111,7 @@ class Settling:
             if until is not None:
                 waiting[case.completion.id] = until
 
-        in_parallel(settle_one, cases, at_most=_CONCURRENT_WRITES)
+        in_parallel(resolve_one, cases, at_most=_CONCURRENT_WRITES)
         return waiting
 
     def _cases(self, headers: Mapping[str, CompletionHeader]) -> Iterator[_Case]:
@@ -163,7 +163,7 @@ class Settling:
         completion = case.completion
         is_own = outcome is case.outcome and len(case.opinions) == 1
         alone = case.opinions[0] if is_own else None
-        self._verdicts.decide(
+        self._verdicts.add(
             Verdict(
                 completion_id=completion.id,
                 organization_id=completion.organization_id,

@@ -13,8 +13,8 @@ from autotune_platform.judging.judges import Judges
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.parts import part
-from autotune_platform.scoring.deciding import Decisions
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
+from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.verdicts.judgements import Judgement
 from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
@@ -36,9 +36,9 @@ class ChunkGrading:
     verdicts: VerdictService
     graders: GraderDirectory
     judges: Judges
-    settling: Settling
+    resolver: PanelResolver
     recorder: RunRecorder
-    decisions: Decisions
+    writer: VerdictWriter
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
         """Do one round; return what is left and how long to wait for the next.
@@ -52,19 +52,19 @@ class ChunkGrading:
         """
         left = self._do_round(progress, seconds_left)
         if progress.panel_id is not None:
-            left = self._settle(progress, left)
+            left = self._resolve_panel(progress, left)
         left = left.model_copy(update={"rounds": progress.rounds + 1})
         self.recorder.after_round(left)
         return left
 
-    def _settle(self, progress: ChunkProgress, left: ChunkProgress) -> ChunkProgress:
+    def _resolve_panel(self, progress: ChunkProgress, left: ChunkProgress) -> ChunkProgress:
         """Have the panel decide what is graded; return the run, waiting for people where it must.
 
         Also what had its opinion before: the round that wrote it may have ended there.
         """
         still_open = set(left.open_ids)
         graded = [id_ for id_ in progress.open_ids if id_ not in still_open]
-        people = self.settling.settle(self.completions.headers(graded), run_id=progress.run_id)
+        people = self.resolver.resolve(self.completions.headers(graded), run_id=progress.run_id)
         return left.also_waiting_for_people(people)
 
     def _do_round(
@@ -123,7 +123,7 @@ class ChunkGrading:
                 left: LeftT = end.value
                 return left
             try:
-                self.decisions.apply(judged, known)
+                self.writer.apply(judged, known)
             except Exception as error:  # noqa: BLE001 - raised at the end
                 errors.append(error)
 
@@ -149,7 +149,7 @@ class ChunkGrading:
     ) -> None:
         failure = Judgement(reason_code="deadline_exceeded")
         for id_, made in attempts.items():
-            self.decisions.decide(progress, headers, {id_: failure}, attempts=made)
+            self.writer.write(progress, headers, {id_: failure}, attempts=made)
 
     def _after(
         self,
@@ -163,7 +163,7 @@ class ChunkGrading:
             judgements = {
                 id_: Judgement(reason_code=failure.reason_code) for id_, failure in failed.items()
             }
-            self.decisions.decide(progress, headers, judgements, attempts=MAX_ATTEMPTS)
+            self.writer.write(progress, headers, judgements, attempts=MAX_ATTEMPTS)
             failed = {}
         return progress.after_round(
             untried=list(remainder.untried),
@@ -216,7 +216,7 @@ class ChunkGrading:
             return
         failure = Judgement(reason_code=reason_code)
         headers = self.completions.headers(completion_ids)
-        self.decisions.decide(
+        self.writer.write(
             progress,
             headers,
             dict.fromkeys(headers, failure),

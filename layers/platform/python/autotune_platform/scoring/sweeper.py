@@ -4,7 +4,7 @@ A batch is open from its acceptance until the sweeper has seen a verdict for eac
 completions. A run that sleeps on purpose postpones its batches; whatever else is overdue was lost
 on its way, by a crash, as a dead letter or with its run, and goes through the queue again. What
 waits for a person is not lost, and neither is what waits for a callback that may still come: their
-answers need no run to be recorded. Once their time is over, it is settled or driven again.
+answers need no run to be recorded. Once their time is over, it is resolved or driven again.
 Before a batch is closed, what follows from its verdicts is made good where the stream lost some.
 """
 

@@ -130,7 +130,7 @@ class TaskService:
             field = "graderId" if alone else f"graders[{place}].graderId"
             grader = self._visible(caller, named.grader_id, field)
             require_verified(grader)
-            if grader.kind == "human" and len(graders) > 1:
+            if grader.is_person and len(graders) > 1:
                 raise InvalidRequestError.of_field(
                     field,
                     "no human grader beside others; a review policy asks a person as well",

@@ -23,7 +23,7 @@ class VerdictService:
     opinions: OpinionRepository
     panels: PanelRecords
 
-    def decide(self, verdict: Verdict) -> bool:
+    def add(self, verdict: Verdict) -> bool:
         """Store a verdict, or an opinion; return False where there was one, which stands."""
         if verdict.is_opinion:
             return self.opinions.add(verdict)

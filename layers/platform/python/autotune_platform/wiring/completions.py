@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from autotune_platform.runs.service import RunService
     from autotune_platform.runs.waits import RunWaits
     from autotune_platform.scoring.callbacks import CallbackService
-    from autotune_platform.scoring.deciding import Decisions
     from autotune_platform.scoring.failure import ChunkFailure
-    from autotune_platform.scoring.resolving import Settling
+    from autotune_platform.scoring.resolving import PanelResolver
+    from autotune_platform.scoring.writing import VerdictWriter
     from autotune_platform.verdicts.panels import PanelRecords
     from autotune_platform.verdicts.service import VerdictService
 
@@ -168,10 +168,10 @@ class ContentParts(RegistryParts):
         )
 
     @cached_property
-    def decisions(self) -> Decisions:
-        from autotune_platform.scoring.deciding import Decisions
+    def writer(self) -> VerdictWriter:
+        from autotune_platform.scoring.writing import VerdictWriter
 
-        return Decisions(
+        return VerdictWriter(
             completions=self.completions,
             verdicts=self.verdicts,
             statistics=self.statistics,
@@ -179,10 +179,12 @@ class ContentParts(RegistryParts):
         )
 
     @cached_property
-    def settling(self) -> Settling:
-        from autotune_platform.scoring.resolving import Settling
+    def resolver(self) -> PanelResolver:
+        from autotune_platform.scoring.resolving import PanelResolver
 
-        return Settling(verdicts=self.verdicts, panels=self.panels, reviews=self.review_records)
+        return PanelResolver(
+            verdicts=self.verdicts, panels=self.panels, reviews=self.review_records
+        )
 
     @cached_property
     def callback_service(self) -> CallbackService:
@@ -193,8 +195,8 @@ class ContentParts(RegistryParts):
             batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
-            decisions=self.decisions,
-            settling=self.settling,
+            writer=self.writer,
+            resolver=self.resolver,
             waits=self.run_waits,
         )
 
@@ -205,7 +207,7 @@ class ContentParts(RegistryParts):
         return ChunkFailure(
             completions=self.completions,
             verdicts=self.verdicts,
-            settling=self.settling,
+            resolver=self.resolver,
             waits=self.call_waits,
             recorder=self.run_recorder,
         )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     AuditExportEnvironment,
-    ExportDriveEnvironment,
     ExportEnvironment,
+    ExportStartEnvironment,
 )
 from autotune_platform.wiring.completions import ContentParts
 from autotune_platform.wiring.registry import RegistryParts
@@ -17,9 +17,9 @@ from autotune_platform.wiring.registry import RegistryParts
 if TYPE_CHECKING:
     from autotune_platform.audit.exporting import AuditExport
     from autotune_platform.exports.direct import DirectExport
-    from autotune_platform.exports.driving import ExportSweeper
     from autotune_platform.exports.files import ExportFiles
     from autotune_platform.exports.reading import ExportSource
+    from autotune_platform.exports.redriving import ExportSweeper
     from autotune_platform.exports.repository import ExportRepository
     from autotune_platform.exports.service import ExportService
     from autotune_platform.exports.work import ExportWork
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class DirectExportParts(ContentParts):
-    """What exports within one request."""
+    """Parts that export within one request."""
 
     @cached_property
     def export_source(self) -> ExportSource:
@@ -43,7 +43,7 @@ class DirectExportParts(ContentParts):
 
 
 class ExportParts(DirectExportParts):
-    """What writes exports, step by step."""
+    """Parts that write exports, step by step."""
 
     environment: ExportEnvironment
 
@@ -65,23 +65,23 @@ class ExportParts(DirectExportParts):
 
     @cached_property
     def export_work(self) -> ExportWork:
-        from autotune_platform.exports.stretches import Stretches
+        from autotune_platform.exports.segments import ExportSegments
         from autotune_platform.exports.work import ExportWork
 
-        stretches = Stretches(
+        segments = ExportSegments(
             source=self.export_source,
             repository=self.export_repository,
             files=self.export_files,
         )
         return ExportWork(
-            repository=self.export_repository, files=self.export_files, stretches=stretches
+            repository=self.export_repository, files=self.export_files, segments=segments
         )
 
 
-class ExportDriveParts(ExportParts):
-    """What starts exports, and drives them again."""
+class ExportStartParts(ExportParts):
+    """Parts that start and redrive exports."""
 
-    environment: ExportDriveEnvironment
+    environment: ExportStartEnvironment
 
     @cached_property
     def executions(self) -> Executions:
@@ -105,7 +105,7 @@ class ExportDriveParts(ExportParts):
 
     @cached_property
     def export_sweeper(self) -> ExportSweeper:
-        from autotune_platform.exports.driving import ExportSweeper
+        from autotune_platform.exports.redriving import ExportSweeper
 
         return ExportSweeper(
             repository=self.export_repository,
@@ -115,7 +115,7 @@ class ExportDriveParts(ExportParts):
 
 
 class AuditExportParts(RegistryParts):
-    """What exports the audit log."""
+    """Parts that export the audit log."""
 
     environment: AuditExportEnvironment
 

@@ -46,7 +46,7 @@ class ReviewParts(ContentParts):
             batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
-            settling=self.settling,
+            resolver=self.resolver,
             waits=self.run_waits,
         )
 

@@ -18,14 +18,14 @@ from autotune_platform.wiring.completions import ContentParts
 from autotune_platform.wiring.outbound import GatewayParts, WebhookParts
 
 if TYPE_CHECKING:
-    from autotune_platform.budgets.permits import Admission
+    from autotune_platform.budgets.permits import Permits
     from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.completions.submission import SubmissionService
     from autotune_platform.judging.judges import Judges
     from autotune_platform.operations.stuck import StuckWork
     from autotune_platform.projections.projection import VerdictProjection
     from autotune_platform.rewards.answering import RewardAnswers
-    from autotune_platform.rewards.asking import Asking
+    from autotune_platform.rewards.scoring import RewardScoring
     from autotune_platform.scoring.dispatch import DispatchService
     from autotune_platform.scoring.recovery import BatchRecovery
     from autotune_platform.scoring.rounds import ChunkGrading
@@ -61,12 +61,12 @@ class GradingParts(ContentParts, GatewayParts):
     environment: GradingEnvironment
 
     @cached_property
-    def admission(self) -> Admission:
-        from autotune_platform.budgets.permits import Admission
+    def permits(self) -> Permits:
+        from autotune_platform.budgets.permits import Permits
         from autotune_platform.budgets.repository import BudgetRepository
 
         table = Table(self.environment.budgets_table, clients.dynamodb())
-        return Admission(budgets=BudgetRepository(table))
+        return Permits(budgets=BudgetRepository(table))
 
     @cached_property
     def judges(self) -> Judges:
@@ -77,7 +77,7 @@ class GradingParts(ContentParts, GatewayParts):
 
         http = HttpJudge(
             gateway=self.gateway,
-            admission=self.admission,
+            permits=self.permits,
             calls=self.calls,
             callbacks=self.callbacks,
             api_url=self.environment.api_url,
@@ -94,9 +94,9 @@ class GradingParts(ContentParts, GatewayParts):
             verdicts=self.verdicts,
             graders=self.graders,
             judges=self.judges,
-            settling=self.settling,
+            resolver=self.resolver,
             recorder=self.run_recorder,
-            decisions=self.decisions,
+            writer=self.writer,
         )
 
 
@@ -133,7 +133,7 @@ class SubmissionParts(ContentParts):
             queues=self.chunk_queues,
             verdicts=self.verdicts,
             panels=self.panels,
-            settling=self.settling,
+            resolver=self.resolver,
         )
 
     @cached_property
@@ -143,11 +143,11 @@ class SubmissionParts(ContentParts):
         return StuckWork(batches=self.open_batches, recovery=self.recovery)
 
     @cached_property
-    def asking(self) -> Asking:
-        from autotune_platform.rewards.asking import Asking
+    def reward_scoring(self) -> RewardScoring:
         from autotune_platform.rewards.repository import ClaimRepository
+        from autotune_platform.rewards.scoring import RewardScoring
 
-        return Asking(
+        return RewardScoring(
             claims=ClaimRepository(self.registry_table),
             tasks=self.tasks,
             submissions=self.submissions,
@@ -159,7 +159,7 @@ class SubmissionParts(ContentParts):
     def reward_answers(self) -> RewardAnswers:
         from autotune_platform.rewards.answering import RewardAnswers
 
-        return RewardAnswers(asking=self.asking)
+        return RewardAnswers(scoring=self.reward_scoring)
 
 
 class ProjectionParts(ContentParts, WebhookParts):
@@ -169,14 +169,14 @@ class ProjectionParts(ContentParts, WebhookParts):
 
     @cached_property
     def projection(self) -> VerdictProjection:
+        from autotune_platform.projections.checkpoints import CheckpointRepository
         from autotune_platform.projections.decisions import DecisionAudit
         from autotune_platform.projections.projection import VerdictProjection
-        from autotune_platform.projections.tallies import TallyRepository
 
         return VerdictProjection(
             completions=self.completions,
             verdicts=self.verdicts,
-            tallies=TallyRepository(self.completions_table),
+            checkpoints=CheckpointRepository(self.completions_table),
             panels=self.panels,
             statistics=self.statistics,
             publisher=self.publisher,

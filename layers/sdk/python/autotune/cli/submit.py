@@ -100,7 +100,7 @@ def submit(
     try:
         asyncio.run(carry_out())
     except (AutotuneError, KeyboardInterrupt) as error:
-        _tell_standing(done, error)
+        _print_status(done, error)
         raise
     finally:
         if rejected is not None:
@@ -115,7 +115,7 @@ def submit(
     raise typer.Exit(exit_codes.OK if whole else exit_codes.INCOMPLETE)
 
 
-def _tell_standing(done: Submission, error: AutotuneError | KeyboardInterrupt) -> None:
+def _print_status(done: Submission, error: AutotuneError | KeyboardInterrupt) -> None:
     """Say what is accepted already, and that the same command goes on from there if it can."""
     # Requests that were in flight may have been accepted without an answer that arrived.
     exact = done.is_submitted or isinstance(error, InvalidLineError)

@@ -1,4 +1,4 @@
-"""Black-box graders over HTTP: asked in packs, within their limits, now or with an answer later."""
+"""Black-box graders over HTTP: asked in packs and within their limits; they answer now or later."""
 
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
@@ -9,7 +9,7 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.grading import BatchScoreRequest, GradedCompletion, ScoreRequest
 from autotune.protocol.ids import capability_id
-from autotune_platform.budgets.permits import Admission, Admitted, TurnRefusedError, Wait
+from autotune_platform.budgets.permits import Permit, Permits, SlotRefusedError, Wait
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.calls import GraderCallError, Path
 from autotune_platform.gateway.gateway import GraderGateway
@@ -41,7 +41,7 @@ class HttpJudge:
     """
 
     gateway: GraderGateway
-    admission: Admission
+    permits: Permits
     calls: CallRepository
     callbacks: Callbacks
     api_url: str
@@ -75,43 +75,43 @@ class HttpJudge:
     def judge(
         self, round_: Round, completions: Sequence[Completion]
     ) -> Generator[Judged, None, Remainder]:
-        """Ask in packs, as often as the grader may be asked now; yield each pack's judgements."""
+        """Ask in packs, as many as the permit allows now; yield each pack's judgements."""
         grader = round_.grader
         packs = list(packs_of(map(asked_about, completions), grader.capabilities.max_batch_size))
         if not packs:
             return Remainder(asked=False)
-        admitted = self.admission.admit(
+        permit = self.permits.request(
             grader.id,
             grader.limits,
             calls=min(len(packs), _CONCURRENT_CALLS),
             seconds_left=round_.seconds_left,
         )
-        if isinstance(admitted, Wait):
+        if isinstance(permit, Wait):
             untried = [completion.id for completion in completions]
-            return Remainder(untried=untried, wait_seconds=admitted.seconds, asked=False)
-        asking = _Asking(self, round_, admitted, {one.id: one for one in completions})
+            return Remainder(untried=untried, wait_seconds=permit.seconds, asked=False)
+        calls = _RoundCalls(self, round_, permit, {one.id: one for one in completions})
         errors: list[BaseException] = []
-        with admitted, asking.hedging, ThreadPoolExecutor(admitted.concurrency) as threads:
-            for done in as_completed([threads.submit(asking.ask, pack) for pack in packs]):
+        with permit, calls.hedging, ThreadPoolExecutor(permit.concurrency) as threads:
+            for done in as_completed([threads.submit(calls.ask, pack) for pack in packs]):
                 if (error := done.exception()) is not None:
                     errors.append(error)
                 elif judged := done.result():
                     yield judged
-        yield from asking.late
+        yield from calls.late
         if errors:
             raise errors[0]
         return Remainder(
-            untried=asking.untried,
-            failed=asking.failed,
-            waiting=asking.waiting,
-            wait_seconds=admitted.wait_seconds(),
-            asked=len(asking.untried) < len(completions),
+            untried=calls.untried,
+            failed=calls.failed,
+            waiting=calls.waiting,
+            wait_seconds=permit.wait_seconds(),
+            asked=len(calls.untried) < len(completions),
         )
 
     def call(
         self, round_: Round, pack: Sequence[GradedCompletion], batch_ids: list[str], seconds: float
     ) -> tuple[Mapping[str, Judgement], Call | None]:
-        """Return what the grader says now, or the call that it will answer later.
+        """Return the judgements that the grader returns now, or the call that it will answer later.
 
         Raises:
             GraderCallError: it gives no answer, or a bad one.
@@ -149,7 +149,7 @@ class HttpJudge:
     ) -> tuple[bytes, Call | None]:
         """Return the body of a request, and the call that is stored for it if it is deferrable.
 
-        The call is stored before the grader is asked: it may answer before we hear that it will.
+        The call is stored before the grader is asked, because the callback may come before the 202.
         """
         if not round_.grader.capabilities.supports_async:
             return _json(request), None
@@ -180,8 +180,8 @@ class HttpJudge:
         return body, call
 
 
-class _Asking:
-    """The calls of one round, which has its permit; they are made on several threads.
+class _RoundCalls:
+    """The calls of one round, which has a permit; they are made on several threads.
 
     Attributes:
         late: answers that came second to a hedged question.
@@ -192,14 +192,14 @@ class _Asking:
         self,
         judge: HttpJudge,
         round_: Round,
-        admitted: Admitted,
+        permit: Permit,
         completions: Mapping[str, Completion],
     ) -> None:
         self._judge = judge
         self._round = round_
-        self._admitted = admitted
+        self._permit = permit
         self._completions = completions
-        self.hedging = Hedging(admitted, after_ms=_hedge_after_ms(round_.grader))
+        self.hedging = Hedging(permit, after_ms=_hedge_after_ms(round_.grader))
         self.late: list[Judged] = []
         self.untried: list[str] = []
         self.failed: dict[str, Failure] = {}
@@ -208,19 +208,19 @@ class _Asking:
     def ask(self, pack: Sequence[GradedCompletion]) -> Judged | None:
         """Ask about one pack; return its judgements, None where there are none now."""
         completion_ids = [completion.id for completion in pack]
-        longest_call = CALL_TIMEOUT_SECONDS + 5 + self._admitted.longest_pause_seconds
+        longest_call = CALL_TIMEOUT_SECONDS + 5 + self._permit.longest_pause_seconds
         if self._round.seconds_left() < longest_call:
             self.untried += completion_ids
             return None
         batch_ids = sorted({self._completions[id_].batch_id for id_ in completion_ids})
         try:
-            with self._admitted.turn(is_down=_is_down):
+            with self._permit.slot(is_down=_is_down):
                 judgements, call = self.hedging.call(
                     lambda seconds: self._judge.call(self._round, pack, batch_ids, seconds),
                     timeout_seconds=CALL_TIMEOUT_SECONDS,
                     late=lambda answer: self.late.append(self._judged(answer[0], is_late=True)),
                 )
-        except TurnRefusedError:
+        except SlotRefusedError:
             self.untried += completion_ids
             return None
         except GraderCallError as error:
@@ -255,7 +255,7 @@ class _Asking:
 
 
 def _hedge_after_ms(grader: Grader) -> int | None:
-    # Of two calls that are answered later, one would be work for nothing.
+    # Of two calls that are answered later, the work for one would be lost.
     return None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
 
 

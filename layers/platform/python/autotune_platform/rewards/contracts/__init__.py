@@ -1,1 +1,1 @@
-"""How each trainer asks for rewards: one module a contract."""
+"""The request and answer formats of trainers: one module for each contract."""

@@ -62,8 +62,8 @@ def _response(sample: _Sample) -> str:
         return sample.output_text
     if not sample.choices:
         raise InvalidRequestError.of_field("sample.output_text", "what the model said")
-    said = sample.choices[0].message.content
-    return text_of(said, field="sample.choices[0].message.content")
+    content = sample.choices[0].message.content
+    return text_of(content, field="sample.choices[0].message.content")
 
 
 def _answer(_: Any, scores: Sequence[Score]) -> dict[str, float]:

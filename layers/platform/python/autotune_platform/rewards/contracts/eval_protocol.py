@@ -42,13 +42,13 @@ def _read(document: Any) -> list[Question]:
     # The client sends the context again where nobody gave it a ground truth.
     if request.ground_truth is not None and request.ground_truth != context:
         metadata["ground_truth"] = request.ground_truth
-    place = len(context)
+    index = len(context)
     return [
         Question(
             prompt=as_text(context, field="messages"),
-            response=text_of(last.get("content"), field=f"messages[{place}].content"),
+            response=text_of(last.get("content"), field=f"messages[{index}].content"),
             metadata=metadata,
-            field=f"messages[{place}]",
+            field=f"messages[{index}]",
             prompt_field="messages",
             metadata_field="body",
         )

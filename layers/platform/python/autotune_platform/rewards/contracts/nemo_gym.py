@@ -63,7 +63,7 @@ def _read(document: Any) -> list[Question]:
 
 
 def _require_repeatable(document: Any) -> None:
-    """See that the answer can repeat a request: JSON spells characters that UTF-8 cannot."""
+    """Require that the answer can repeat a request, as JSON can escape what UTF-8 cannot."""
     try:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -72,10 +72,10 @@ def _require_repeatable(document: Any) -> None:
 
 
 def _prompt(params: _CreateParams) -> str:
-    said = params.input
-    if params.instructions is None and isinstance(said, str):
-        return said
-    messages = [{"role": "user", "content": said}] if isinstance(said, str) else said
+    given = params.input
+    if params.instructions is None and isinstance(given, str):
+        return given
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if params.instructions is not None:
         messages = [{"role": "system", "content": params.instructions}, *messages]
     return as_text(messages, field="responses_create_params.input")
@@ -83,14 +83,14 @@ def _prompt(params: _CreateParams) -> str:
 
 def _output_text(output: Sequence[dict[str, Any]]) -> str:
     """Return the text of all messages of the model, as ``output_text`` of OpenAI's SDK does."""
-    said = [
-        text_of(item.get("content"), field=f"response.output[{place}].content")
-        for place, item in enumerate(output)
+    texts = [
+        text_of(item.get("content"), field=f"response.output[{index}].content")
+        for index, item in enumerate(output)
         if item.get("type") == "message" and item.get("role", "assistant") == "assistant"
     ]
-    if not said:
+    if not texts:
         raise InvalidRequestError.of_field("response.output", "a message of the assistant")
-    return "".join(said)
+    return "".join(texts)
 
 
 def _answer(document: Any, scores: Sequence[Score]) -> dict[str, Any]:

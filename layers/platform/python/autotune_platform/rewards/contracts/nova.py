@@ -44,7 +44,7 @@ def _read(document: Any) -> list[Question]:
     if not isinstance(document, list):
         raise InvalidRequestError.of_field("body", "a list of samples")
     require_countable(len(document), field="body")
-    return [_question(sample, field=f"[{place}]") for place, sample in enumerate(document)]
+    return [_question(sample, field=f"[{index}]") for index, sample in enumerate(document)]
 
 
 def _question(document: Any, *, field: str) -> Question:
@@ -59,10 +59,10 @@ def _question(document: Any, *, field: str) -> Question:
     metadata = dict(sample.metadata or {})
     if sample.reference_answer is not None:
         metadata["reference_answer"] = sample.reference_answer
-    place = len(context)
+    index = len(context)
     return Question(
         prompt=as_text(context, field=f"{field}.messages"),
-        response=text_of(last.get("content"), field=f"{field}.messages[{place}].content"),
+        response=text_of(last.get("content"), field=f"{field}.messages[{index}].content"),
         metadata=metadata,
         field=field,
         prompt_field=f"{field}.messages",

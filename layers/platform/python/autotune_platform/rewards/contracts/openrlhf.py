@@ -45,13 +45,13 @@ def _read(document: Any) -> list[Question]:
     return [
         Question(
             prompt=prompt,
-            response=_response(query, prompt, field=f"query[{place}]"),
+            response=_response(query, prompt, field=f"query[{index}]"),
             metadata={} if label is None else {"label": label},
-            field=f"query[{place}]",
-            prompt_field=f"prompts[{place}]",
-            metadata_field=f"labels[{place}]",
+            field=f"query[{index}]",
+            prompt_field=f"prompts[{index}]",
+            metadata_field=f"labels[{index}]",
         )
-        for place, (query, prompt, label) in enumerate(
+        for index, (query, prompt, label) in enumerate(
             zip(request.queries, request.prompts, labels, strict=True)
         )
     ]

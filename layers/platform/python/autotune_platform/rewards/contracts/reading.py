@@ -1,4 +1,4 @@
-"""What all contracts read requests with: tolerant of what they do not know, strict on the rest."""
+"""Reads requests for all contracts: ignores unknown fields and is strict on known ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ ModelT = TypeVar("ModelT", bound="TrainerRequest")
 
 @dataclass(frozen=True)
 class Contract:
-    """How one kind of trainer asks for rewards, and how it wants to be answered.
+    """The request and answer format of one kind of trainer.
 
     Attributes:
-        wait_seconds: how long to wait for scores where the request does not say: less than its
-            client waits for an answer.
-        read: returns what a request asks, in its order.
+        wait_seconds: how long to wait for scores if the request does not set it. It is less than
+            the time-out of the trainer's client.
+        read: returns the questions of a request, in its order.
         answer: returns the answer to a request, given the score of each of its questions.
         most_bytes: largest body.
     """
@@ -36,7 +36,7 @@ class Contract:
 
 
 class TrainerRequest(FrozenModel):
-    """What a trainer sends: fields that nobody here knows are skipped."""
+    """A trainer's request; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -48,14 +48,14 @@ def _text_or_list(value: Any) -> str | list[Any]:
 
 
 TextOrMessages = Annotated[str | list[Any], PlainValidator(_text_or_list)]
-"""A text, or messages whose form is seen to where they become one."""
+"""A text, or messages, which are validated when they are converted to a text."""
 
 
 def parsed(model: type[ModelT], document: Any, *, field: str = "") -> ModelT:
-    """Return what a document says.
+    """Return a document as a model.
 
     Args:
-        field: where it stands in the request, where it is not the whole.
+        field: the path of the document in the request, empty if it is the whole request.
 
     Raises:
         InvalidRequestError: a field is missing or wrong.
@@ -86,7 +86,7 @@ def parsed(model: type[ModelT], document: Any, *, field: str = "") -> ModelT:
 
 
 def require_countable(count: int, *, field: str) -> None:
-    """See that a request asks something, and not too much.
+    """Require that a request has questions, and not too many.
 
     Raises:
         InvalidRequestError: it asks nothing, or more than 500 questions.

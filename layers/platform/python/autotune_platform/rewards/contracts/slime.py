@@ -30,10 +30,10 @@ class _Request(TrainerRequest):
 
 def _read(document: Any) -> list[Question]:
     request = parsed(_Request, document)
-    told = request.prompt
+    prompt = request.prompt
     return [
         Question(
-            prompt=told if isinstance(told, str) else as_text(told, field="prompt"),
+            prompt=prompt if isinstance(prompt, str) else as_text(prompt, field="prompt"),
             response=request.response,
             metadata={} if request.label is None else {"label": request.label},
             field="response",

@@ -24,15 +24,15 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Decisions:
-    """Decides completions of a run.
+class VerdictWriter:
+    """Writes verdicts on completions of a run.
 
     A grader's answer is late where the completion has a verdict by then (it was canceled, another
     run was faster, the grader was asked twice) or its deadline has passed: then it ends ``failed``
     with ``deadline_exceeded``, whatever the answer says. Late answers are counted, in the run and
     in the grader's statistics.
 
-    What a member of a panel says becomes its opinion; the verdict is for ``Settling`` to write.
+    The answer of a panel's member becomes its opinion; ``PanelResolver`` writes the verdict.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Decisions:
             completion_ids = self._verdicts.undecided(list(completion_ids), judged.asker)
         headers = {id_: known[id_] for id_ in completion_ids if id_ in known} if known else {}
         headers |= self._completions.headers(id_ for id_ in completion_ids if id_ not in headers)
-        self.decide(
+        self.write(
             judged.asker,
             headers,
             {id_: judged.judgements[id_] for id_ in headers},
@@ -74,7 +74,7 @@ class Decisions:
         )
         judged.stored()
 
-    def decide(
+    def write(
         self,
         asker: Asker,
         headers: Mapping[str, CompletionHeader],
@@ -107,7 +107,7 @@ class Decisions:
             verdict = verdict_of(
                 completion, judgement, attempts=attempts, share_reasoning=share_reasoning
             )
-            stored = self._verdicts.decide(opinion_of(verdict, asker))
+            stored = self._verdicts.add(opinion_of(verdict, asker))
             if said.is_answer and (out_of_time or not (stored or recorded_at)):
                 late.append(said)
 

@@ -1,6 +1,6 @@
-"""Stretches of an export's work: each goes from one position to the next, and leaves files.
+"""Segments of an export's work: each goes from one position to the next, and writes files.
 
-A stretch changes nothing but its own directory, so that it can be done again, or twice at a time.
+A segment writes only to its own directory, so it can be repeated, and be done twice at a time.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,7 @@ _FINISH = Position(phase="finish")
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file that a stretch left in its directory."""
+    """A file that a segment wrote to its directory."""
 
     kind: FileKind
     path: Path
@@ -53,8 +53,8 @@ class LocalFile:
 
 
 @dataclass
-class Stretch:
-    """What a stretch came to, and where the next one begins."""
+class ExportSegment:
+    """The result of a segment, and the position where the next one begins."""
 
     next: Position
     summary: Summary
@@ -62,19 +62,19 @@ class Stretch:
 
 
 @part
-class Stretches:
-    """Does one stretch of each phase but the last."""
+class ExportSegments:
+    """Runs segments of all phases but the last."""
 
     source: ExportSource
     repository: ExportRepository
     files: ExportFiles
 
-    def do(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> Stretch:
-        """Go on from an export's position, at least a little even where there is no time.
+    def run(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> ExportSegment:
+        """Run one segment from an export's position; it advances even if there is no time left.
 
         Raises:
-            ExportTooLargeError: there are more completions to pair, pairs or parts than an
-                export may have.
+            ExportTooLargeError: there are more completions to pair, pairs or parts than an export
+                may have.
         """
         options = export.request.preference
         if options is None:
@@ -89,7 +89,7 @@ class Stretches:
 
     def _write_verdicts(
         self, export: Export, directory: Path, has_time: Callable[[], bool]
-    ) -> Stretch:
+    ) -> ExportSegment:
         make = record_maker(export.request)
         summary = Summary()
         walk = VerdictWalk(
@@ -117,7 +117,7 @@ class Stretches:
                 if part.is_full:
                     break
             position = walk.position
-        return Stretch(position or _FINISH, summary, _as_file(export, part))
+        return ExportSegment(position or _FINISH, summary, _as_file(export, part))
 
     def _collect(
         self,
@@ -125,7 +125,7 @@ class Stretches:
         options: PreferenceOptions,
         directory: Path,
         has_time: Callable[[], bool],
-    ) -> Stretch:
+    ) -> ExportSegment:
         summary = Summary()
         path = directory / "candidates.jsonl.gz"
         walk = VerdictWalk(self.source, export, whole=False, has_time=has_time)
@@ -152,28 +152,28 @@ class Stretches:
                     name="completions to pair", maximum=MAX_EXPORT_CANDIDATES, unit="completions"
                 )
             )
-        left = [LocalFile("candidates", path, file.rows)] if file.rows else []
-        return Stretch(position or Position(phase="pair"), summary, left)
+        written = [LocalFile("candidates", path, file.rows)] if file.rows else []
+        return ExportSegment(position or Position(phase="pair"), summary, written)
 
-    def _pair(self, export: Export, options: PreferenceOptions, directory: Path) -> Stretch:
+    def _pair(self, export: Export, options: PreferenceOptions, directory: Path) -> ExportSegment:
         fetched: list[Path] = []
-        for place, stored in enumerate(self.repository.files(export, "candidates")):
-            fetched.append(directory / f"candidates-{place:05}.jsonl.gz")
+        for index, stored in enumerate(self.repository.files(export, "candidates")):
+            fetched.append(directory / f"candidates-{index:05}.jsonl.gz")
             self.files.fetch(stored, fetched[-1])
         paired = pair_candidates(fetched, options, directory=directory)
         summary = Summary()
         summary.skipped["unpaired"] += paired.unpaired
         summary.skipped["over_limit"] += paired.over_limit
         files = [LocalFile("pairs", path, pairs) for path, pairs in paired.files]
-        return Stretch(Position(phase="write"), summary, files)
+        return ExportSegment(Position(phase="write"), summary, files)
 
     def _write_pairs(
         self, export: Export, directory: Path, has_time: Callable[[], bool]
-    ) -> Stretch:
+    ) -> ExportSegment:
         position, summary = export.position, Summary()
         files = list(self.repository.files(export, "pairs"))
         if position.file >= len(files):
-            return Stretch(_FINISH, summary)
+            return ExportSegment(_FINISH, summary)
         path = directory / "pairs.jsonl.gz"
         self.files.fetch(files[position.file], path)
         row = position.row
@@ -189,7 +189,7 @@ class Stretches:
         following = position.model_copy(update={"row": row})
         if row >= files[position.file].records:
             following = Position(phase="write", file=position.file + 1)
-        return Stretch(following, summary, _as_file(export, part))
+        return ExportSegment(following, summary, _as_file(export, part))
 
     def _with_texts(
         self, pairs: Iterable[Pair]
@@ -200,7 +200,7 @@ class Stretches:
             )
             for pair in some:
                 yield pair, texts.get(pair.chosen_id), texts.get(pair.rejected_id)
-            # Or the next ones would come while these are still there.
+            # Frees these texts before the next ones are read.
             del texts
 
     @staticmethod

@@ -11,7 +11,7 @@ from autotune_platform.judging.human.models import Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
-from autotune_platform.scoring.resolving import Settling
+from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.scoring import GradingParts
@@ -32,16 +32,16 @@ def _disagreeing(trio: Trio) -> None:
         grader.disease = scoring(value)
 
 
-def settling(*, after: timedelta = timedelta(0)) -> Settling:
+def resolver(*, after: timedelta = timedelta(0)) -> PanelResolver:
     """Return the service as it is at a later time."""
-    made = GradingParts(GradingEnvironment.parse()).settling
+    made = GradingParts(GradingEnvironment.parse()).resolver
     made._now = lambda: datetime.now(UTC) + after
     return made
 
 
-def settle(completion_id: str, *, after: timedelta = timedelta(0)) -> dict[str, datetime]:
+def resolve(completion_id: str, *, after: timedelta = timedelta(0)) -> dict[str, datetime]:
     headers = GradingParts(GradingEnvironment.parse()).completions.headers
-    return settling(after=after).settle(headers([completion_id]), run_id=None)
+    return resolver(after=after).resolve(headers([completion_id]), run_id=None)
 
 
 def review_of(trio: Trio, completion_id: str) -> Review:
@@ -105,10 +105,10 @@ def test_who_is_sure_and_agrees_asks_nobody(trio: Trio) -> None:
 def test_the_persons_answer_is_the_verdict_and_opinions_stay(trio: Trio) -> None:
     completion_id = asked(trio)
     review = review_of(trio, completion_id)
-    assert settle(completion_id) == {completion_id: review.expires_at}
+    assert resolve(completion_id) == {completion_id: review.expires_at}
 
     answer(review, value=0.125, explanation="half right")
-    assert settle(completion_id) == {}
+    assert resolve(completion_id) == {}
 
     verdict = trio.verdict(completion_id)
     assert (verdict["state"], verdict["decidedBy"]) == ("scored", "person")
@@ -143,8 +143,8 @@ def test_silence_ends_as_the_task_says(
     trio: Trio, on_expiry: str, state: str, value: Any, reason: str | None
 ) -> None:
     completion_id = asked(trio, onExpiry=on_expiry, expiresAfterSeconds=60)
-    assert settle(completion_id, after=timedelta(seconds=50)) != {}
-    assert settle(completion_id, after=timedelta(seconds=70)) == {}
+    assert resolve(completion_id, after=timedelta(seconds=50)) != {}
+    assert resolve(completion_id, after=timedelta(seconds=70)) == {}
     verdict = trio.verdict(completion_id)
     assert (verdict["state"], verdict["reasonCode"]) == (state, reason)
     assert (verdict["score"] or {"value": None})["value"] == value
@@ -155,7 +155,7 @@ def test_silence_ends_as_the_task_says(
 def test_an_answer_that_came_before_the_end_wins_over_it(trio: Trio) -> None:
     completion_id = asked(trio, onExpiry="fail", expiresAfterSeconds=60)
     answer(review_of(trio, completion_id))
-    settle(completion_id, after=timedelta(hours=1))
+    resolve(completion_id, after=timedelta(hours=1))
     assert trio.verdict(completion_id)["decidedBy"] == "person"
 
 
@@ -168,7 +168,7 @@ def test_keeping_what_nobody_scored_fails(trio: Trio) -> None:
         trio.platform.grade(run)
     (completion_id,) = accepted["completionIds"]
     assert review_of(trio, completion_id).reason == "low_confidence"
-    settle(completion_id, after=timedelta(seconds=70))
+    resolve(completion_id, after=timedelta(seconds=70))
     verdict = trio.verdict(completion_id)
     assert (verdict["state"], verdict["reasonCode"]) == ("failed", "review_expired")
 
@@ -191,10 +191,10 @@ def test_nobody_is_asked_who_could_not_answer_in_time(
     accepted, runs = trio.start(task_id)
     (completion_id,) = accepted["completionIds"]
     with monkeypatch.context() as broken:
-        broken.setattr(Settling, "settle", lambda *_, **__: {})
+        broken.setattr(PanelResolver, "resolve", lambda *_, **__: {})
         for run in runs.values():
             trio.platform.grade(run)
-    assert settle(completion_id, after=timedelta(seconds=61)) == {}
+    assert resolve(completion_id, after=timedelta(seconds=61)) == {}
     verdict = trio.verdict(completion_id)
     assert (verdict["state"], verdict["decidedBy"]) == ("abstained", "expiry")
     assert verdict["reviewId"] is None
@@ -204,7 +204,7 @@ def test_what_is_canceled_while_a_person_looks_stays_canceled(trio: Trio) -> Non
     completion_id = asked(trio)
     trio.platform.call("POST", f"/api/v1/completions/{completion_id}/cancel")
     answer(review_of(trio, completion_id))
-    assert settle(completion_id) == {}
+    assert resolve(completion_id) == {}
     assert trio.verdict(completion_id)["state"] == "canceled"
 
 
@@ -222,7 +222,7 @@ def test_the_sweeper_lets_people_take_their_time_and_ends_it(
 
     make_due(batch_id)
     later = lambda: datetime.now(UTC) + timedelta(seconds=70)  # noqa: E731
-    sweeper_settling(monkeypatch, later)
+    sweeper_resolver(monkeypatch, later)
     assert trio.platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert trio.verdict(completion_id)["decidedBy"] == "expiry"
 
@@ -232,8 +232,8 @@ def make_due(batch_id: str) -> None:
     table.update(batch_id, "batch", {"dueAt": "2020-01-01T00:00:00.000+00:00"})
 
 
-def sweeper_settling(monkeypatch: pytest.MonkeyPatch, now: Callable[[], datetime]) -> None:
-    monkeypatch.setattr(sweep_batches.parts().settling, "_now", now)
+def sweeper_resolver(monkeypatch: pytest.MonkeyPatch, now: Callable[[], datetime]) -> None:
+    monkeypatch.setattr(sweep_batches.parts().resolver, "_now", now)
 
 
 @pytest.fixture
@@ -255,12 +255,12 @@ def test_a_human_grader_is_asked_through_a_review_and_never_called(
     assert (review.reason, review.preliminary, review.on_expiry) == ("human", None, "keep")
 
     answer(review, value=1.0)
-    settle(first)
+    resolve(first)
     verdict = trio.verdict(first)
     assert (verdict["score"]["value"], verdict["decidedBy"]) == (1.0, "person")
     assert verdict["opinions"] == []
 
-    settle(second, after=timedelta(days=4))
+    resolve(second, after=timedelta(days=4))
     silent = trio.verdict(second)
     assert (silent["state"], silent["reasonCode"]) == ("failed", "review_expired")
 
@@ -287,7 +287,7 @@ def test_a_persons_answer_counts_though_their_run_broke(trio: Trio, human_id: st
     assert trio.verdict(answered)["decidedBy"] == "person"
     assert trio.verdict(open_)["state"] == "pending"  # an answer needs no run
     answer(review_of(trio, open_), value=0.5)
-    settle(open_)
+    resolve(open_)
     assert trio.verdict(open_)["decidedBy"] == "person"
 
 

@@ -1,6 +1,9 @@
-"""Where the fake API keeps files: another server, whose URLs carry their permission."""
+"""The bucket of exports behind a real port, at which downloads break as they are told to.
 
-import secrets
+Like S3 it takes a link instead of any other permission, and only until the link expires.
+"""
+
+import re
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -8,7 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import boto3
+from botocore.exceptions import ClientError
+
+_BUCKET = "exports"
+_LINK = re.compile(rb"https://" + _BUCKET.encode() + rb"\.s3[^/\"]*(/[^\"]*)")
 
 
 @dataclass(frozen=True)
@@ -29,33 +38,46 @@ class Asked:
     headers: Mapping[str, str]
 
 
-class FakeStorage:
-    """Objects by name; ``link`` gives the URL of one, which holds until links expire."""
+class ServedStorage:
+    """Notes what it was asked for."""
 
     def __init__(self, port: int) -> None:
         self.address = f"http://127.0.0.1:{port}"
-        self.objects: dict[str, bytes] = {}
         self.asked: list[Asked] = []
         self.breakages: deque[Breakage] = deque()
         self.at_once = 0
         self.most_at_once = 0
-        self._links: set[str] = set()
-        self._lock = threading.Lock()
         self.resting = threading.Event()
+        self._signatures: set[str] = set()
+        self._lock = threading.Lock()
 
-    def link(self, name: str) -> str:
-        signature = secrets.token_hex(8)
-        self._links.add(signature)
-        return f"{self.address}/bucket/{quote(name)}?X-Amz-Signature={signature}"
+    def lead_here(self, content: bytes) -> bytes:
+        """Have the links in an answer lead to this storage, where they hold from now on."""
+
+        def here(link: re.Match[bytes]) -> bytes:
+            self._signatures.add(_signature(link[1].decode()))
+            return self.address.encode() + b"/" + _BUCKET.encode() + link[1]
+
+        return _LINK.sub(here, content)
 
     def expire_links(self) -> None:
-        self._links.clear()
+        self._signatures.clear()
 
     def break_next(self, *breakages: Breakage) -> None:
         self.breakages.extend(breakages)
 
     def names_asked(self) -> list[str]:
         return [asked.name.rpartition("/")[2] for asked in self.asked]
+
+    def stored(self, name: str) -> bytes:
+        """Return the only object whose name ends so."""
+        found = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)["Contents"]
+        (key,) = [one["Key"] for one in found if one["Key"].endswith(name)]
+        return self.read(key)
+
+    def read(self, key: str) -> bytes:
+        body: bytes = boto3.client("s3").get_object(Bucket=_BUCKET, Key=key)["Body"].read()
+        return body
 
     def take(self, name: str, headers: Mapping[str, str]) -> Breakage:
         with self._lock:
@@ -77,21 +99,23 @@ class FakeStorage:
             with self._lock:
                 self.at_once -= 1
 
-    def refusal(self, name: str, query: str, headers: Mapping[str, str]) -> tuple[int, str] | None:
+    def refusal(self, target: str, headers: Mapping[str, str]) -> tuple[int, str] | None:
         """Refuse as S3 does: one kind of permission, which has not expired."""
         if "authorization" in headers:
-            return 400, "InvalidArgument: Only one auth mechanism allowed"
-        if parse_qs(query).get("X-Amz-Signature", [""])[0] not in self._links:
-            return 403, "AccessDenied: Request has expired"
-        if name not in self.objects:
-            return 404, "NoSuchKey"
+            return 400, "InvalidArgument"
+        if _signature(target) not in self._signatures:
+            return 403, "AccessDenied"
         return None
+
+
+def _signature(target: str) -> str:
+    return parse_qs(urlsplit(target).query).get("X-Amz-Signature", [""])[0]
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
-    storage: FakeStorage
+    storage: ServedStorage
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients that hang up are part of the tests."""
@@ -100,25 +124,31 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
+    # Headers and body would otherwise wait for each other's acknowledgement.
+    wbufsize = -1
+    disable_nagle_algorithm = True
 
     def log_message(self, *args: Any) -> None:
         """Quiet."""
 
     def do_GET(self) -> None:
         storage = self.server.storage
-        target = urlsplit(self.path)
-        name = unquote(target.path.removeprefix("/bucket/"))
+        name = unquote(urlsplit(self.path).path.removeprefix(f"/{_BUCKET}/"))
         headers = {header.lower(): value for header, value in self.headers.items()}
         with storage.counted():
             breakage = storage.take(name, headers)
             storage.resting.wait(breakage.delay_seconds)
-            refusal = storage.refusal(name, target.query, headers)
+            refusal = storage.refusal(self.path, headers)
             if breakage.status is not None:
                 refusal = breakage.status, "SlowDown"
             if refusal is not None:
                 self._send(refusal[0], f"<Error><Code>{refusal[1]}</Code></Error>".encode())
                 return
-            content = storage.objects[name] + breakage.more
+            try:
+                content = storage.read(name) + breakage.more
+            except ClientError:
+                self._send(404, b"<Error><Code>NoSuchKey</Code></Error>")
+                return
             if (at := breakage.wrong_byte_at) is not None:
                 content = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
             self._send(200, content, cut_after=breakage.cut_after)
@@ -133,10 +163,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serve_fake_storage() -> Iterator[FakeStorage]:
-    """Run a fake storage until the block is left."""
+def serve_storage() -> Iterator[ServedStorage]:
+    """Serve the bucket until the block is left."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.storage = FakeStorage(server.server_address[1])
+    server.storage = ServedStorage(server.server_address[1])
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

@@ -10,9 +10,10 @@ import boto3
 import pytest
 
 from autotune_platform.completions.models import Batch, Completion
-from autotune_platform.completions.queues import ChunkQueues, CompletionRepository
+from autotune_platform.completions.queues import ChunkQueues
+from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.submission import SubmissionService
-from autotune_platform.rewards.asking import Asking
+from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.errors import UnavailableError
 from tests.component.rewards.conftest import Rewarded
 from tests.support.killing import Killed, Killer
@@ -32,7 +33,7 @@ def test_the_same_question_is_asked_once(rewarded: Rewarded) -> None:
 
 
 def test_those_who_ask_at_the_same_time_wait_for_one_completion(rewarded: Rewarded) -> None:
-    services: list[Asking] = [rewarded.asking() for _ in range(8)]
+    services: list[RewardScoring] = [rewarded.reward_scoring() for _ in range(8)]
     rewarded.reward_url()  # whose secret is fetched once
     with ThreadPoolExecutor(len(services)) as threads:
         asked = [threads.submit(rewarded.ask, "a", "b", f"own {n}") for n in range(len(services))]
@@ -199,7 +200,7 @@ def test_what_is_about_to_be_queued_is_not_given_up_by_who_read_it_before(
 
     def queue(*arguments: Any) -> None:
         with pytest.raises(UnavailableError):
-            rewarded.asking()._submissions.resume(read[0])
+            rewarded.reward_scoring()._submissions.resume(read[0])
         send(*arguments)
 
     monkeypatch.setattr(CompletionRepository, "add_all", add)
