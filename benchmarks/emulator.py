@@ -1,4 +1,4 @@
-"""What the emulator itself knows of a stretch of work: invocations, transitions, logs."""
+"""The emulator's own counts of a period of work: invocations, transitions, logs."""
 
 import re
 import time

@@ -8,6 +8,7 @@ allows, and what is left out is named. ``make test`` runs everything.
 import argparse
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree as ET
 
 import grimp
+import pytest
 
 ROOT = Path(__file__).parent.parent
 BUILD = ROOT / "build"
@@ -54,7 +56,9 @@ _LINT = (
 _WORKERS = 2  # as `make test`
 _START_SECONDS = 8.0
 _LEAST_SECONDS = 30.0
-_UNKNOWN_TEST_SECONDS = 0.5
+_UNKNOWN_TEST_SECONDS = 0.75
+_UNTIL = "AUTOTUNE_CHECK_UNTIL"
+_NO_TIME = "no time left for it"
 
 
 @dataclass(frozen=True)
@@ -232,14 +236,24 @@ def costs(tests: Iterable[str]) -> dict[str, float]:
     }
 
 
-def note_costs(report: Path) -> None:
-    """Keep how long files of tests took, from the report of a run."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Skip what is not begun in time: this module is a plugin of the tests that it runs."""
+    if time.time() > float(os.environ.get(_UNTIL, "inf")):
+        pytest.skip(_NO_TIME)
+
+
+def read_report(report: str) -> tuple[dict[str, float], list[str]]:
+    """Return how long each file of tests took, and those for which there was no time."""
     seen: dict[str, float] = {}
-    for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now
+    cut_off: set[str] = set()
+    for case in ET.fromstring(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now
         test = case.get("file", "")
         seen[test] = seen.get(test, 0.0) + float(case.get("time", 0))
-    before = json.loads(TIMES.read_text()) if TIMES.exists() else {}
-    TIMES.write_text(json.dumps({**before, **seen}, indent=1, sort_keys=True))
+        skipped = case.find("skipped")
+        if skipped is not None and skipped.get("message") == _NO_TIME:
+            cut_off.add(test)
+    return {test: cost for test, cost in seen.items() if test not in cut_off}, sorted(cut_off)
 
 
 def _run(*command: str) -> bool:
@@ -256,22 +270,28 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _test(selection: Selection) -> bool:
+def _test(tests: Sequence[str], seconds: float) -> tuple[bool, list[str]]:
+    """Run files of tests in their order; return whether they passed, and which were cut off."""
     BUILD.mkdir(exist_ok=True)
     report = BUILD / "check.xml"
-    workers = ("--numprocesses", str(_WORKERS), "--dist", "loadscope")
+    workers = ("--numprocesses", str(_WORKERS), "--dist", "loadscope", "--no-loadscope-reorder")
     written = ("-o", "junit_family=xunit1", f"--junitxml={report}")
-    passed = _run("pytest", "--quiet", *workers, *written, *selection.run)
-    if passed:
-        note_costs(report)
-    return passed
+    os.environ[_UNTIL] = str(time.time() + seconds)
+    passed = _run("pytest", "--quiet", "-p", "tools.check", *workers, *written, *tests)
+    if not report.exists():
+        return passed, []
+    seen, cut_off = read_report(report.read_text("utf-8"))
+    report.unlink()
+    before = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+    TIMES.write_text(json.dumps({**before, **seen}, indent=1, sort_keys=True))
+    return passed, cut_off
 
 
 def main() -> int:
     """Check what changed; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tools.check", description=__doc__)
     parser.add_argument("--since", metavar="COMMIT", help="what to compare with")
-    parser.add_argument("--seconds", type=float, default=115.0, help="for all of it")
+    parser.add_argument("--seconds", type=float, default=105.0, help="for all of it")
     parser.add_argument("--list", action="store_true", help="name the tests, and run nothing")
     options = parser.parse_args()
     started = time.monotonic()
@@ -280,16 +300,17 @@ def main() -> int:
         return 1
     touched = touched_tests(changed, all_tests(), importers())
     left = options.seconds - (time.monotonic() - started) - _START_SECONDS
-    passed = True
-    selection = select(touched, costs(touched), max(left, _LEAST_SECONDS))
+    left = max(left, _LEAST_SECONDS)
+    selection = select(touched, costs(touched), left)
     if options.list:
         _say("\n".join(selection.run))
-    elif selection.run:
-        passed = _test(selection)
-    if selection.left_out:
-        _say("Left out, and run by `make test`:")
-        _say("\n".join(f"  {test}" for test in selection.left_out))
-    _say(f"{len(changed)} files changed, {len(selection.run)} of {len(touched)} files of tests run")
+        return 0
+    passed, cut_off = _test(selection.run, left) if selection.run else (True, [])
+    if left_out := [*cut_off, *selection.left_out]:
+        _say("Left out, in whole or in part, and run by `make test`:")
+        _say("\n".join(f"  {test}" for test in left_out))
+    ran = len(touched) - len(left_out)
+    _say(f"{len(changed)} files changed; {ran} of {len(touched)} files of tests ran")
     return 0 if passed else 1
 
 

@@ -16,13 +16,13 @@ from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.access.models import Key
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import ApiParts
 
 
 @cache
-def parts() -> RegistryParts:
+def parts() -> ApiParts:
     """Return what this process is put together from."""
-    return RegistryParts(Environment.parse())
+    return ApiParts(Environment.parse())
 
 
 app = Api(parts)

@@ -11,13 +11,13 @@ from autotune.protocol.audit import AuditAction, AuditEntryList
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import AuditEnvironment
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import AuditListingParts
 
 
 @cache
-def parts() -> RegistryParts:
+def parts() -> AuditListingParts:
     """Return what this process is put together from."""
-    return RegistryParts(AuditEnvironment.parse())
+    return AuditListingParts(AuditEnvironment.parse())
 
 
 app = Api(parts)

@@ -21,13 +21,13 @@ from autotune_platform.http.score_filters import (
 )
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.filters import ScoreFilters
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.completions import ScoreApiParts
 
 
 @cache
-def parts() -> ContentParts:
+def parts() -> ScoreApiParts:
     """Return what this process is put together from."""
-    return ContentParts(ContentEnvironment.parse())
+    return ScoreApiParts(ContentEnvironment.parse())
 
 
 app = Api(parts)

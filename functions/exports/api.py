@@ -15,7 +15,7 @@ from autotune.protocol.exports import (
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import ExportStartEnvironment
-from autotune_platform.wiring.exports import ExportStartParts
+from autotune_platform.wiring.exports import ExportApiParts
 
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
@@ -23,9 +23,9 @@ IdempotencyKey = Annotated[
 
 
 @cache
-def parts() -> ExportStartParts:
+def parts() -> ExportApiParts:
     """Return what this process is put together from."""
-    return ExportStartParts(ExportStartEnvironment.parse())
+    return ExportApiParts(ExportStartEnvironment.parse())
 
 
 app = Api(parts)

@@ -4,13 +4,13 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import ExportStartEnvironment
-from autotune_platform.wiring.exports import ExportStartParts
+from autotune_platform.wiring.exports import ExportSweepParts
 
 
 @cache
-def parts() -> ExportStartParts:
+def parts() -> ExportSweepParts:
     """Return what this process is put together from."""
-    return ExportStartParts(ExportStartEnvironment.parse())
+    return ExportSweepParts(ExportStartEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

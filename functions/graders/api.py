@@ -28,13 +28,13 @@ from autotune_platform.graders.health import Health
 from autotune_platform.http.api import Api
 from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.environment import GatewayEnvironment
-from autotune_platform.wiring.outbound import GatewayParts
+from autotune_platform.wiring.outbound import GraderApiParts
 
 
 @cache
-def parts() -> GatewayParts:
+def parts() -> GraderApiParts:
     """Return what this process is put together from."""
-    return GatewayParts(GatewayEnvironment.parse())
+    return GraderApiParts(GatewayEnvironment.parse())
 
 
 app = Api(parts)

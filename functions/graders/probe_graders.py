@@ -4,13 +4,13 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import GatewayEnvironment
-from autotune_platform.wiring.outbound import GatewayParts
+from autotune_platform.wiring.outbound import ProbingParts
 
 
 @cache
-def parts() -> GatewayParts:
+def parts() -> ProbingParts:
     """Return what this process is put together from."""
-    return GatewayParts(GatewayEnvironment.parse())
+    return ProbingParts(GatewayEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from autotune.protocol.access import CreateOrganizationResponse, Key, Organization
 from autotune.protocol.types import Name, RequestModel
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import ApiParts
 
 
 class CreateOrganizationRequest(RequestModel):
@@ -18,9 +18,9 @@ class CreateOrganizationRequest(RequestModel):
 
 
 @cache
-def parts() -> RegistryParts:
+def parts() -> ApiParts:
     """Return what this process is put together from."""
-    return RegistryParts(Environment.parse())
+    return ApiParts(Environment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

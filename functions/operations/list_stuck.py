@@ -4,13 +4,13 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import SubmissionEnvironment
-from autotune_platform.wiring.scoring import SubmissionParts
+from autotune_platform.wiring.scoring import RecoveryParts
 
 
 @cache
-def parts() -> SubmissionParts:
+def parts() -> RecoveryParts:
     """Return what this process is put together from."""
-    return SubmissionParts(SubmissionEnvironment.parse())
+    return RecoveryParts(SubmissionEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

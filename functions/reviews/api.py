@@ -23,15 +23,15 @@ from autotune_platform.http.api import Api
 from autotune_platform.judging.human.models import Review
 from autotune_platform.reviews.wire import link_on_wire, review_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ReviewEnvironment
-from autotune_platform.wiring.reviews import ReviewParts
+from autotune_platform.wiring.reviews import ReviewApiParts
 
 Format = Annotated[Literal["text", "html"], Query(alias="format")]
 
 
 @cache
-def parts() -> ReviewParts:
+def parts() -> ReviewApiParts:
     """Return what this process is put together from."""
-    return ReviewParts(ReviewEnvironment.parse())
+    return ReviewApiParts(ReviewEnvironment.parse())
 
 
 app = Api(parts, authenticator=lambda: parts().review_callers)

@@ -20,7 +20,7 @@ from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
 from autotune_platform.runtime.environment import SubmissionEnvironment
-from autotune_platform.wiring.scoring import SubmissionParts
+from autotune_platform.wiring.completions import RewardScoringParts
 
 # The time that the function keeps for answering that scores are still pending.
 _TO_ANSWER_SECONDS = 10
@@ -42,9 +42,9 @@ Stops = Annotated[list[str], Query(alias="stop"), BeforeValidator(_as_sent)]
 
 
 @cache
-def parts() -> SubmissionParts:
+def parts() -> RewardScoringParts:
     """Return what this process is put together from."""
-    return SubmissionParts(SubmissionEnvironment.parse())
+    return RewardScoringParts(SubmissionEnvironment.parse())
 
 
 app = Api(parts, keyless=True)

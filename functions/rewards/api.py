@@ -15,13 +15,13 @@ from autotune.protocol.rewards import (
 from autotune_platform.http.api import Api
 from autotune_platform.rewards.wire import reward_url_on_wire
 from autotune_platform.runtime.environment import RewardUrlEnvironment
-from autotune_platform.wiring.registry import RewardUrlParts
+from autotune_platform.wiring.registry import RewardUrlApiParts
 
 
 @cache
-def parts() -> RewardUrlParts:
+def parts() -> RewardUrlApiParts:
     """Return what this process is put together from."""
-    return RewardUrlParts(RewardUrlEnvironment.parse())
+    return RewardUrlApiParts(RewardUrlEnvironment.parse())
 
 
 app = Api(parts)

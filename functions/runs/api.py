@@ -10,13 +10,13 @@ from autotune.protocol.runs import RunList, RunResponse, RunState
 from autotune_platform.http.api import Api
 from autotune_platform.runs.wire import run_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.completions import RunApiParts
 
 
 @cache
-def parts() -> ContentParts:
+def parts() -> RunApiParts:
     """Return what this process is put together from."""
-    return ContentParts(ContentEnvironment.parse())
+    return RunApiParts(ContentEnvironment.parse())
 
 
 app = Api(parts)

@@ -5,13 +5,13 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.scoring import WaitParts
 
 
 @cache
-def parts() -> ContentParts:
+def parts() -> WaitParts:
     """Return what this process is put together from."""
-    return ContentParts(ContentEnvironment.parse())
+    return WaitParts(ContentEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature

@@ -7,13 +7,13 @@ from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt
 from autotune_platform.http.api import Api
 from autotune_platform.judging.http.callbacks import ProvenCall
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.scoring import CallbackApiParts
 
 
 @cache
-def parts() -> ContentParts:
+def parts() -> CallbackApiParts:
     """Return what this process is put together from."""
-    return ContentParts(ContentEnvironment.parse())
+    return CallbackApiParts(ContentEnvironment.parse())
 
 
 app = Api(parts)

@@ -5,13 +5,13 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.scoring import FailureParts
 
 
 @cache
-def parts() -> ContentParts:
+def parts() -> FailureParts:
     """Return what this process is put together from."""
-    return ContentParts(ContentEnvironment.parse())
+    return FailureParts(ContentEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

@@ -11,13 +11,13 @@ from autotune.protocol.tasks import Task as WireTask
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import Environment
 from autotune_platform.tasks.models import Task
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import TaskApiParts
 
 
 @cache
-def parts() -> RegistryParts:
+def parts() -> TaskApiParts:
     """Return what this process is put together from."""
-    return RegistryParts(Environment.parse())
+    return TaskApiParts(Environment.parse())
 
 
 app = Api(parts)

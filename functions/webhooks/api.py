@@ -22,13 +22,13 @@ from autotune.protocol.webhooks import Webhook as WireWebhook
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import DeliveryEnvironment
 from autotune_platform.webhooks.models import Delivery, Webhook
-from autotune_platform.wiring.outbound import DeliveryParts
+from autotune_platform.wiring.webhooks import WebhookApiParts
 
 
 @cache
-def parts() -> DeliveryParts:
+def parts() -> WebhookApiParts:
     """Return what this process is put together from."""
-    return DeliveryParts(DeliveryEnvironment.parse())
+    return WebhookApiParts(DeliveryEnvironment.parse())
 
 
 app = Api(parts)

@@ -4,13 +4,13 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import DeliveryEnvironment
-from autotune_platform.wiring.outbound import DeliveryParts
+from autotune_platform.wiring.webhooks import DelivererParts
 
 
 @cache
-def parts() -> DeliveryParts:
+def parts() -> DelivererParts:
     """Return what this process is put together from."""
-    return DeliveryParts(DeliveryEnvironment.parse())
+    return DelivererParts(DeliveryEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

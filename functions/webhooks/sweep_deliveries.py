@@ -4,13 +4,13 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import WebhookEnvironment
-from autotune_platform.wiring.outbound import WebhookParts
+from autotune_platform.wiring.webhooks import DeliverySweepParts
 
 
 @cache
-def parts() -> WebhookParts:
+def parts() -> DeliverySweepParts:
     """Return what this process is put together from."""
-    return WebhookParts(WebhookEnvironment.parse())
+    return DeliverySweepParts(WebhookEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

@@ -9,15 +9,15 @@ from autotune_platform.runtime.environment import (
     ProjectionEnvironment,
     WebhookEnvironment,
 )
-from autotune_platform.wiring.outbound import WebhookParts
 from autotune_platform.wiring.reviews import ChangesParts
 from autotune_platform.wiring.scoring import ProjectionParts
+from autotune_platform.wiring.webhooks import EventParts
 
 # Routers make nothing until they are handed a change, so that no variable is read.
 ROUTERS = {
     "ProjectVerdicts": ProjectionParts(ProjectionEnvironment.model_construct()).verdict_router,
     "FollowChanges": ChangesParts(ChangesEnvironment.model_construct()).change_router,
-    "PublishEvents": WebhookParts(WebhookEnvironment.model_construct()).event_router,
+    "PublishEvents": EventParts(WebhookEnvironment.model_construct()).event_router,
 }
 
 

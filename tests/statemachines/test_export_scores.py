@@ -19,7 +19,7 @@ def test_steps_follow_each_other_until_nothing_is_left(machines: StateMachines) 
     run = machines.run(FILE, START, WriteExport=[MORE, MORE, DONE], FailExport=[DONE])
     assert run.status == "SUCCEEDED"
     step = ["WriteExport", "IsAnythingLeft"]
-    assert run.entered == ["Settle", *step * 3, "Exported"]
+    assert run.entered == ["AwaitIndex", *step * 3, "Exported"]
 
 
 def test_a_step_that_broke_is_done_again(machines: StateMachines) -> None:
@@ -47,13 +47,13 @@ def test_what_passes_is_waited_for_about_an_hour(error: str) -> None:
 
 def test_it_waits_for_a_write_whose_answer_was_lost() -> None:
     definition = json.loads(Path("statemachines", FILE).read_text())
-    assert definition["States"]["Settle"]["Seconds"] > clients._CONFIG.read_timeout
+    assert definition["States"]["AwaitIndex"]["Seconds"] > clients._CONFIG.read_timeout
 
 
 def test_lasting_trouble_fails_the_export_and_the_run(machines: StateMachines) -> None:
     run = machines.run(FILE, START, WriteExport=[{"raise": "broken"}], FailExport=[DONE])
     assert (run.status, run.error) == ("FAILED", "ExportFailed")
-    assert run.entered == ["Settle", "WriteExport", "FailExport", "ExportFailed"]
+    assert run.entered == ["AwaitIndex", "WriteExport", "FailExport", "ExportFailed"]
 
 
 def test_a_run_fails_even_where_its_export_cannot_be_failed(machines: StateMachines) -> None:

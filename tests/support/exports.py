@@ -16,7 +16,7 @@ from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import new_id
 from autotune_platform.completions.models import Completion
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.completions import CompletionParts
 from tests.support.platform import Platform
 from tests.support.verdicts import store, verdict
 
@@ -50,7 +50,7 @@ class ExportedTask:
     def add(self, *judged: Scored) -> list[str]:
         """Store completions with their verdicts; return their ids."""
         ids = [new_id("cmp") for _ in judged]
-        ContentParts(ContentEnvironment.parse()).completion_repository.add_all(
+        CompletionParts(ContentEnvironment.parse()).completion_repository.add_all(
             self._completion(id_, one) for id_, one in zip(ids, judged, strict=True)
         )
         store(self._verdict(id_, one) for id_, one in zip(ids, judged, strict=True))

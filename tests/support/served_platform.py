@@ -22,7 +22,7 @@ import pytest
 
 from autotune_platform.completions.models import Completion
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.completions import CompletionParts
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.http_faults import Answer, Fault, Received, canned
 from tests.support.obedient_grader import ObedientGrader
@@ -87,7 +87,7 @@ class ServedPlatform:
 
     def stored(self) -> list[Completion]:
         """Every completion that there is, in no order but that within a batch."""
-        repository = ContentParts(ContentEnvironment.parse()).completion_repository
+        repository = CompletionParts(ContentEnvironment.parse()).completion_repository
         pages = boto3.client("dynamodb").get_paginator("scan").paginate(TableName="completions")
         batch_ids = [
             item["pk"]["S"]

@@ -10,8 +10,8 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import Environment, WebhookEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
-from autotune_platform.wiring.outbound import WebhookParts
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import GraderAdminParts
+from autotune_platform.wiring.webhooks import PublisherParts
 from tests.support.platform import Platform
 from tests.support.reviews import request_review
 
@@ -78,7 +78,7 @@ class Prepared:
     def _new_grader(self, owner: str) -> str:
         body = {"name": "g", "endpoint": ADDRESS}
         made = self._create(self._admins[owner], "/api/v1/graders", **body)["grader"]
-        graders = RegistryParts(Environment.parse()).grader_service
+        graders = GraderAdminParts(Environment.parse()).grader_service
         stored = graders.get_usable(made["id"])
         assert stored is not None
         graders.record_verification(stored.grader, version="1")
@@ -136,7 +136,7 @@ class Prepared:
             occurred_at=datetime.now(UTC),
             data={},
         )
-        WebhookParts(WebhookEnvironment.parse()).publisher.publish([event])
+        PublisherParts(WebhookEnvironment.parse()).publisher.publish([event])
         return str(made["webhook"]["id"])
 
     def decide_something(self) -> None:

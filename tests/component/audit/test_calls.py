@@ -14,7 +14,7 @@ from autotune_platform.access.routes import ROUTES, Open
 from autotune_platform.audit import calls
 from autotune_platform.http.api import Api, UndeclaredRouteError
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import ApiParts
 from tests.component.audit.log import entries
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import LambdaContext, Platform
@@ -180,8 +180,8 @@ def test_no_entry_and_no_log_holds_a_text(
     assert "planted" not in json.dumps([one.__dict__ for one in caplog.records], default=str)
 
 
-def parts() -> RegistryParts:
-    return RegistryParts(Environment.parse())
+def parts() -> ApiParts:
+    return ApiParts(Environment.parse())
 
 
 def test_a_route_without_a_row_cannot_be_made() -> None:

@@ -9,7 +9,7 @@ from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import new_id
 from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.cursors import encode_cursor
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import AuditParts
 from tests.support.platform import Platform
 
 PATH = "/api/v1/audit"
@@ -29,7 +29,7 @@ def add(organization_id: str, at: datetime, **fields: Any) -> str:
         "duration_ms": 1,
     }
     entry = AuditedCall.model_validate({**usual, **fields})
-    RegistryParts(AuditEnvironment.parse()).audit_repository.add(organization_id, entry)
+    AuditParts(AuditEnvironment.parse()).audit_repository.add(organization_id, entry)
     return entry.id
 
 

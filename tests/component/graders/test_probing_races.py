@@ -9,7 +9,7 @@ from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.environment import GatewayEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Put
-from autotune_platform.wiring.outbound import GatewayParts
+from autotune_platform.wiring.outbound import ProbingParts
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.health import VERIFIED, falls_ill, health, recovers, shown, told
 from tests.support.platform import Platform
@@ -27,7 +27,7 @@ def test_without_time_the_longest_unprobed_come_first_the_next_time(
         probed = []
         for _ in range(3):
             asked = iter([240.0, 240.0])
-            parts = GatewayParts(GatewayEnvironment.parse())
+            parts = ProbingParts(GatewayEnvironment.parse())
             report = parts.probing.probe(0, seconds_left=lambda asked=asked: next(asked, 0))
             parts.connections.close()
             assert (report.probed, report.left) == (2, 1)

@@ -10,7 +10,7 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.recovery import BatchRecovery
-from autotune_platform.wiring.scoring import SubmissionParts
+from autotune_platform.wiring.completions import CompletionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 from tests.support.projected import checkpoints, events, everything, forget, subscribe
@@ -86,7 +86,7 @@ def test_what_sleeps_is_not_driven_although_a_word_came_for_its_batch(
     platform.dispatch(platform.queued())
     (progress,) = platform.runs()
     platform.grade(progress)
-    batches = SubmissionParts(SubmissionEnvironment.parse()).open_batches
+    batches = CompletionParts(SubmissionEnvironment.parse()).open_batches
     for _ in range(6):  # as often as would end it
         batches.have_looked_at([accepted["batchId"]])
         assert platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}

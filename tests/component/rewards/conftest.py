@@ -15,7 +15,8 @@ from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.verdicts.models import Verdict
-from autotune_platform.wiring.scoring import SubmissionParts
+from autotune_platform.wiring.completions import RewardScoringParts
+from autotune_platform.wiring.registry import RewardUrlParts
 from functions.rewards import answer_trainers
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform
@@ -47,12 +48,12 @@ class Rewarded:
 
     def reward_scoring(self) -> RewardScoring:
         """Return a service of its own, as another process has."""
-        service = SubmissionParts(SubmissionEnvironment.parse()).reward_scoring
+        service = RewardScoringParts(SubmissionEnvironment.parse()).reward_scoring
         service.now = self.now
         return service
 
     def reward_url(self) -> RewardUrl:
-        proving = SubmissionParts(SubmissionEnvironment.parse()).reward_urls
+        proving = RewardUrlParts(SubmissionEnvironment.parse()).reward_urls
         return proving.prove(self.path.removeprefix("/r/"))
 
     def ask(self, *responses: str, wait_seconds: float = 0) -> list[Verdict | None]:

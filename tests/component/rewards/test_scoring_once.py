@@ -138,7 +138,7 @@ def test_a_claim_holds_no_text(rewarded: Rewarded) -> None:
 def test_a_store_that_refuses_holds_nobody_up(
     rewarded: Rewarded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sending = "autotune_platform.completions.repository.ChunkQueues.send"
+    sending = "autotune_platform.completions.queues.ChunkQueues.send"
     with monkeypatch.context() as broken:
         broken.setattr(sending, _refuse)
         with pytest.raises(ConnectionError):

@@ -17,6 +17,7 @@ from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.webhooks.publisher import EventPublisher
+from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.scoring import ProjectionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
@@ -109,7 +110,7 @@ def test_cancellations_and_our_own_failures_are_told_and_counted_too(
     accepted = platform.submit(task_id, {}, {}).json
     first, second = accepted["completionIds"]
     platform.call("POST", f"/api/v1/completions/{first}/cancel")
-    header = ProjectionParts(ProjectionEnvironment.parse()).completions.headers([second])
+    header = CompletionParts(ProjectionEnvironment.parse()).completions.headers([second])
     failure = verdict_of(header[second], Judgement(reason_code="platform_error"))
     projection().verdicts.add(failure)
     platform.project()
@@ -258,7 +259,7 @@ def test_many_at_once_count_each_verdict_once(
 def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[Verdict]:
     """Decide a batch by so many versions of its grader that one transaction cannot count them."""
     ids = platform.submit(task_id, *({} for _ in range(number))).json["completionIds"]
-    headers = ProjectionParts(ProjectionEnvironment.parse()).completions.headers(ids)
+    headers = CompletionParts(ProjectionEnvironment.parse()).completions.headers(ids)
     return [
         verdict_of(headers[id_], Judgement(abstained=True, reported_version=f"v{index}"))
         for index, id_ in enumerate(ids)

@@ -14,7 +14,8 @@ from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Table
-from autotune_platform.wiring.scoring import GradingParts
+from autotune_platform.wiring.completions import CompletionParts
+from autotune_platform.wiring.scoring import ResolverParts
 from functions.scoring import sweep_batches
 from tests.component.scoring.conftest import Trio
 from tests.support.graders import scoring
@@ -34,19 +35,19 @@ def _disagreeing(trio: Trio) -> None:
 
 def resolver(*, after: timedelta = timedelta(0)) -> PanelResolver:
     """Return the service as it is at a later time."""
-    made = GradingParts(GradingEnvironment.parse()).resolver
+    made = ResolverParts(GradingEnvironment.parse()).resolver
     made._now = lambda: datetime.now(UTC) + after
     return made
 
 
 def resolve(completion_id: str, *, after: timedelta = timedelta(0)) -> dict[str, datetime]:
-    headers = GradingParts(GradingEnvironment.parse()).completions.headers
+    headers = CompletionParts(GradingEnvironment.parse()).completions.headers
     return resolver(after=after).resolve(headers([completion_id]), run_id=None)
 
 
 def review_of(trio: Trio, completion_id: str) -> Review:
     records = ReviewRecords(Table("completions", clients.dynamodb()))
-    headers = GradingParts(GradingEnvironment.parse()).completions.headers
+    headers = CompletionParts(GradingEnvironment.parse()).completions.headers
     panel_id = headers([completion_id])[completion_id].grader_id
     id_ = review_id(completion_id, panel_id)
     return records.find_many([id_])[id_]
@@ -180,7 +181,7 @@ def test_a_person_has_no_longer_than_the_completion(trio: Trio) -> None:
         trio.platform.grade(run)
     (completion_id,) = accepted["completionIds"]
     review = review_of(trio, completion_id)
-    header = GradingParts(GradingEnvironment.parse()).completions.headers([completion_id])
+    header = CompletionParts(GradingEnvironment.parse()).completions.headers([completion_id])
     assert review.expires_at == header[completion_id].deadline
 
 
@@ -212,7 +213,7 @@ def test_the_sweeper_lets_people_take_their_time_and_ends_it(
     trio: Trio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     completion_id = asked(trio, expiresAfterSeconds=60)
-    header = GradingParts(GradingEnvironment.parse()).completions.headers([completion_id])
+    header = CompletionParts(GradingEnvironment.parse()).completions.headers([completion_id])
     batch_id = header[completion_id].batch_id
     for _ in range(7):
         assert trio.platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}

@@ -16,7 +16,7 @@ from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.score_index import Allowance
 from autotune_platform.verdicts.service import VerdictService
-from autotune_platform.wiring.completions import ContentParts
+from autotune_platform.wiring.completions import VerdictParts
 from tests.support.platform import platform as make_platform
 from tests.support.verdicts import FIRST, GRADERS, MODELS, TASK, counted_reads, store, verdict
 
@@ -28,7 +28,7 @@ def service() -> Iterator[VerdictService]:
     with pytest.MonkeyPatch.context() as patched, make_platform(patched):
         store(STORED)
         store([verdict(0, task_id=derived_id("task", "another"), completion_id="cmp_" + "0" * 26)])
-        yield ContentParts(ContentEnvironment.parse()).verdicts
+        yield VerdictParts(ContentEnvironment.parse()).verdicts
 
 
 def walk(service: VerdictService, filters: ScoreFilters, limit: int) -> list[Verdict]:

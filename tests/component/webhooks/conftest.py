@@ -10,7 +10,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.webhooks.models import Event, WebhookKey
-from autotune_platform.wiring.outbound import WebhookParts
+from autotune_platform.wiring.webhooks import PublisherParts
 from functions.webhooks import deliver_events
 from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Subscriber, loopback_subscriber
@@ -66,7 +66,7 @@ def publish(platform: Platform, count: int = 1) -> list[Event]:
         )
         for number in range(count)
     ]
-    WebhookParts(WebhookEnvironment.parse()).publisher.publish(events)
+    PublisherParts(WebhookEnvironment.parse()).publisher.publish(events)
     return events
 
 

@@ -16,7 +16,7 @@ from autotune_platform.webhooks.drains import CALL_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Event, Webhook
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
-from autotune_platform.wiring.outbound import WebhookParts
+from autotune_platform.wiring.webhooks import PublisherParts
 from tests.support.platform import Platform
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -50,7 +50,7 @@ def webhook(**changes: Any) -> Webhook:
 
 
 def publisher(*, seconds_later: float = 0) -> EventPublisher:
-    made = WebhookParts(WebhookEnvironment.parse()).publisher
+    made = PublisherParts(WebhookEnvironment.parse()).publisher
     made.now = lambda: datetime.now(UTC) + timedelta(seconds=seconds_later)
     return made
 

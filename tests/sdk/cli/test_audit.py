@@ -8,7 +8,7 @@ from autotune.cli import exit_codes
 from autotune.protocol.audit import AuditEntry
 from autotune.protocol.ids import new_id
 from autotune_platform.runtime.environment import AuditEnvironment
-from autotune_platform.wiring.registry import RegistryParts
+from autotune_platform.wiring.registry import AuditParts
 
 END = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 """Before what tests themselves call, which is in the log too."""
@@ -49,7 +49,7 @@ def entries(api):
         ],
     }
     logged = [decision, call, {**call, "principalId": "p2"}]
-    repository = RegistryParts(AuditEnvironment.parse()).audit_repository
+    repository = AuditParts(AuditEnvironment.parse()).audit_repository
     for entry, time in zip(logged, TIMES, strict=True):
         stored = TypeAdapter(AuditEntry).validate_python(
             {**entry, "id": new_id("aud"), "time": time}

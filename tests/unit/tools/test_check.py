@@ -3,7 +3,15 @@ from collections.abc import Mapping
 import pytest
 
 from tools import check
-from tools.check import folders_of, module_of, path_of, references, select, touched_tests
+from tools.check import (
+    folders_of,
+    module_of,
+    path_of,
+    read_report,
+    references,
+    select,
+    touched_tests,
+)
 
 VERDICTS = "layers/platform/python/autotune_platform/verdicts"
 TESTS = {
@@ -104,6 +112,27 @@ def test_what_was_changed_runs_whatever_it_takes() -> None:
 def test_what_needs_the_whole_stack_is_left_out() -> None:
     path = "tests/e2e/test_exports.py"
     assert select({path: 0}, {path: 1.0}, seconds=100).left_out == [path]
+
+
+def test_what_there_was_no_time_for_is_known_from_the_report() -> None:
+    seen, cut_off = read_report(
+        "<testsuites><testsuite>"
+        "<testcase file='tests/a.py' time='1.5'/><testcase file='tests/a.py' time='2'/>"
+        "<testcase file='tests/b.py' time='0.1'><skipped message='no browser'/></testcase>"
+        "<testcase file='tests/c.py' time='3'/>"
+        "<testcase file='tests/c.py' time='0'><skipped message='no time left for it'/></testcase>"
+        "</testsuite></testsuites>"
+    )
+    assert seen == {"tests/a.py": 3.5, "tests/b.py": 0.1}
+    assert cut_off == ["tests/c.py"]
+
+
+def test_what_is_not_begun_in_time_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOTUNE_CHECK_UNTIL", "0")
+    with pytest.raises(pytest.skip.Exception, match="no time"):
+        check.pytest_runtest_setup()
+    monkeypatch.delenv("AUTOTUNE_CHECK_UNTIL")
+    check.pytest_runtest_setup()
 
 
 def test_folders_that_mirror_sources_are_there() -> None:

@@ -57,7 +57,7 @@ def _turn(message: Any, field: str) -> tuple[str, str]:
     if not isinstance(role, str):
         kind = message.get("type")
         if not isinstance(kind, str):
-            raise InvalidRequestError.of_field(f"{field}.role", "who says it, as a text")
+            raise InvalidRequestError.of_field(f"{field}.role", "the role, as a text")
         return kind, _as_json(message)
     text = text_of(message.get("content"), field=f"{field}.content")
     calls = message.get("tool_calls")

@@ -10,7 +10,7 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 
 
 class Environment(FrozenModel):
-    """What every function is told; a field is the environment variable of its name in capitals."""
+    """Settings of every function; a field is read from the variable of its name in capitals."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -82,7 +82,7 @@ class ReviewEnvironment(ContentEnvironment):
 
 
 class ChangesEnvironment(ReviewEnvironment, WebhookEnvironment):
-    """For the function that tells of reviews and deletes texts that expired."""
+    """For the function that publishes reviews and deletes texts that expired."""
 
     review_topic_arn: str
 
@@ -105,11 +105,11 @@ class QueueEnvironment(Environment):
 
 
 class ProjectionEnvironment(ContentEnvironment, WebhookEnvironment, AuditEnvironment):
-    """For functions that tell of verdicts, count them and write them into the audit log."""
+    """For functions that publish and count verdicts, and enter them in the audit log."""
 
 
 class SubmissionEnvironment(ContentEnvironment, QueueEnvironment):
-    """For functions that accept completions or drive them again."""
+    """For functions that accept or redrive completions."""
 
 
 class SweepEnvironment(SubmissionEnvironment, ProjectionEnvironment):

@@ -1,45 +1,45 @@
-"""Parts that show reviews to people, and tell of them."""
-
-from __future__ import annotations
+"""Parts that show reviews to people, and publish that there are some."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from autotune_platform.completions.forgetting import ContentForgetting
+from autotune_platform.completions.removed_content import REMOVED_CONTENT, RemovedContent
+from autotune_platform.judging.human.records import REQUESTED_REVIEWS, Assignments
+from autotune_platform.reviews.callers import ReviewCallers
+from autotune_platform.reviews.links import ReviewLinks
+from autotune_platform.reviews.projection import ReviewProjection
+from autotune_platform.reviews.service import ReviewService
+from autotune_platform.reviews.topic import ReviewTopic
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChangesEnvironment, ReviewEnvironment
-from autotune_platform.wiring.completions import ContentParts
-from autotune_platform.wiring.outbound import WebhookParts
-
-if TYPE_CHECKING:
-    from autotune_platform.reviews.callers import ReviewCallers
-    from autotune_platform.reviews.links import ReviewLinks
-    from autotune_platform.reviews.projection import ReviewProjection
-    from autotune_platform.reviews.service import ReviewService
-    from autotune_platform.storage.changes import Router
+from autotune_platform.storage.changes import Route, Router
+from autotune_platform.wiring.completions import VerdictParts
+from autotune_platform.wiring.registry import ApiParts, RegistryParts
+from autotune_platform.wiring.scoring import WaitParts
+from autotune_platform.wiring.webhooks import PublisherParts
 
 
-class ReviewParts(ContentParts):
-    """What reviewers use."""
+class ReviewLinkParts(RegistryParts):
+    """What makes and reads links to reviews."""
 
     environment: ReviewEnvironment
 
     @cached_property
     def review_links(self) -> ReviewLinks:
-        from autotune_platform.reviews.links import ReviewLinks
-
         return ReviewLinks(secrets=self.secrets, base_url=self.environment.api_url)
+
+
+class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
+    """What reviewers use."""
+
+    environment: ReviewEnvironment
 
     @cached_property
     def review_callers(self) -> ReviewCallers:
-        from autotune_platform.reviews.callers import ReviewCallers
-
         return ReviewCallers(keys=self.access, links=self.review_links)
 
     @cached_property
     def reviews(self) -> ReviewService:
-        from autotune_platform.judging.human.records import Assignments
-        from autotune_platform.reviews.service import ReviewService
-
         return ReviewService(
             records=self.review_records,
             assignments=Assignments(self.completions_table),
@@ -51,16 +51,13 @@ class ReviewParts(ContentParts):
         )
 
 
-class ChangesParts(ReviewParts, WebhookParts):
+class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
     """What follows the table's changes beside verdicts."""
 
     environment: ChangesEnvironment
 
     @cached_property
     def review_projection(self) -> ReviewProjection:
-        from autotune_platform.reviews.projection import ReviewProjection
-        from autotune_platform.reviews.topic import ReviewTopic
-
         return ReviewProjection(
             links=self.review_links,
             publisher=self.publisher,
@@ -68,11 +65,12 @@ class ChangesParts(ReviewParts, WebhookParts):
         )
 
     @cached_property
-    def change_router(self) -> Router:
-        from autotune_platform.completions.removed_content import REMOVED_CONTENT
-        from autotune_platform.judging.human.records import REQUESTED_REVIEWS
-        from autotune_platform.storage.changes import Route, Router
+    def content_forgetting(self) -> ContentForgetting:
+        content = RemovedContent(bucket=self.environment.content_bucket, s3=clients.s3())
+        return ContentForgetting(content=content)
 
+    @cached_property
+    def change_router(self) -> Router:
         return Router(
             Route(REQUESTED_REVIEWS, lambda: self.review_projection),
             Route(REMOVED_CONTENT, lambda: self.content_forgetting),

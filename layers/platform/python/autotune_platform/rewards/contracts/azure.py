@@ -61,7 +61,7 @@ def _response(sample: _Sample) -> str:
     if sample.output_text is not None:
         return sample.output_text
     if not sample.choices:
-        raise InvalidRequestError.of_field("sample.output_text", "what the model said")
+        raise InvalidRequestError.of_field("sample.output_text", "the text of the model")
     content = sample.choices[0].message.content
     return text_of(content, field="sample.choices[0].message.content")
 

@@ -6,8 +6,8 @@ Responses API, and fields of the task's own beside them; the answer repeats it, 
 The client (``nemo_gym/server_utils.py``) has no time limit, and fails the rollout where the status
 is not 2xx.
 
-``mask_sample`` of newer versions, which says that a reward means nothing, is not used: it stands
-beside a reward that must be a number, and versions that do not know it train on that number.
+``mask_sample`` of newer versions, which marks a reward as meaningless, is not used. The reward
+beside it must be a number, and versions that do not know the field train on that number.
 """
 
 import json

@@ -58,10 +58,11 @@ def _read(document: Any) -> list[Question]:
 
 
 def _response(query: str, prompt: str, *, field: str) -> str:
-    """Return what follows the prompt, before which a tokenizer may have put tokens of its own.
+    """Return the response, which follows the prompt in a query.
 
-    A short prompt may be spelled in such a token, so these are passed over first. With an empty
-    prompt they cannot be told from the response, and are part of it.
+    A tokenizer may have put special tokens before the prompt. They are skipped first, because a
+    short prompt may be a part of such a token. With an empty prompt they cannot be distinguished
+    from the response, and are part of it.
     """
     start = 0
     while not query.startswith(prompt, start):
@@ -72,7 +73,7 @@ def _response(query: str, prompt: str, *, field: str) -> str:
     _, found, response = query[start:].partition(prompt) if prompt else ("", True, query)
     if not found:
         raise InvalidRequestError.of_field(
-            field, "the prompt of the same place, and the response after it"
+            field, "the prompt at the same index, and the response after it"
         )
     return response
 
