@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from autotune_platform.storage.changes import Change
 from autotune_platform.webhooks.outbox import event_in
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
@@ -17,7 +18,7 @@ def health(platform: Platform, grader_id: str) -> dict[str, Any]:
 
 def told(platform: Platform) -> list[tuple[str, str, str]]:
     """Every change that is on its way out: from, to, and why."""
-    data = [event_in(record).data for record in platform.stored_events()]
+    data = [event_in(Change.from_record(record)).data for record in platform.stored_events()]
     return [(one["previousStatus"], one["currentStatus"], one["reason"]) for one in data]
 
 

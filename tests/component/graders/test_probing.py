@@ -7,6 +7,7 @@ import pytest
 
 from autotune_platform.graders.repository import HEALTH_SHARDS
 from autotune_platform.runtime import clients
+from autotune_platform.storage.changes import Change
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.outbox import event_in
 from tests.support.graders import LoopbackGrader, loopback_grader
@@ -182,7 +183,7 @@ def test_graders_of_all_organisations_share_a_shard_and_no_news(
         their = platform.call("GET", path, api_key=other).json["grader"]
     assert (their["status"], shown(platform, mine)["status"]) == ("degraded", "active")
 
-    events = [event_in(record) for record in platform.stored_events()]
+    events = [event_in(Change.from_record(record)) for record in platform.stored_events()]
     owner = shown(platform, mine)["owner"]
     assert [event.organization_id == owner for event in events] == [True, False, False]
     assert their["owner"] not in str(events[0])
