@@ -191,7 +191,7 @@ def test_nothing_that_matches_is_an_export_of_no_parts(run, task_id, tmp_path):
 
 
 def test_an_export_that_fails_is_told_with_its_reason(run, submitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("autotune_platform.exports.stretches.MAX_EXPORT_CANDIDATES", 1)
+    monkeypatch.setattr("autotune_platform.exports.segments.MAX_EXPORT_CANDIDATES", 1)
     ran = run("export", "--shape", "preference", "-o", tmp_path / "out")
     assert ran.exit_code == 1
     assert "failed (too_large): it would have more than 1 completions;" in ran.stderr
