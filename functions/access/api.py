@@ -16,7 +16,7 @@ from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.access.models import Key
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.wiring.registry import ApiParts
+from autotune_platform.wiring.access import ApiParts
 
 
 @cache

@@ -11,7 +11,7 @@ from autotune.protocol.audit import AuditAction, AuditEntryList
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import AuditEnvironment
-from autotune_platform.wiring.registry import AuditListingParts
+from autotune_platform.wiring.audit import AuditListingParts
 
 
 @cache

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import AuditExportEnvironment
-from autotune_platform.wiring.exports import AuditExportParts
+from autotune_platform.wiring.audit import AuditExportParts
 
 # More than an organisation of a million calls a day takes.
 _RESERVED_MILLISECONDS = 120_000

@@ -24,7 +24,7 @@ from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, status_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import SubmissionEnvironment
-from autotune_platform.wiring.completions import CompletionApiParts
+from autotune_platform.wiring.submission import CompletionApiParts
 
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")

@@ -21,7 +21,7 @@ from autotune_platform.http.score_filters import (
 )
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.filters import ScoreFilters
-from autotune_platform.wiring.completions import ScoreApiParts
+from autotune_platform.wiring.scores import ScoreApiParts
 
 
 @cache

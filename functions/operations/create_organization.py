@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from autotune.protocol.access import CreateOrganizationResponse, Key, Organization
 from autotune.protocol.types import Name, RequestModel
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.wiring.registry import ApiParts
+from autotune_platform.wiring.access import ApiParts
 
 
 class CreateOrganizationRequest(RequestModel):

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import SubmissionEnvironment
-from autotune_platform.wiring.scoring import RecoveryParts
+from autotune_platform.wiring.recovery import RecoveryParts
 
 
 @cache

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import ProjectionEnvironment
-from autotune_platform.wiring.scoring import ProjectionParts
+from autotune_platform.wiring.projections import ProjectionParts
 
 
 @cache

@@ -15,7 +15,7 @@ from autotune.protocol.rewards import (
 from autotune_platform.http.api import Api
 from autotune_platform.rewards.wire import reward_url_on_wire
 from autotune_platform.runtime.environment import RewardUrlEnvironment
-from autotune_platform.wiring.registry import RewardUrlApiParts
+from autotune_platform.wiring.reward_urls import RewardUrlApiParts
 
 
 @cache

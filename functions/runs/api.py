@@ -10,7 +10,7 @@ from autotune.protocol.runs import RunList, RunResponse, RunState
 from autotune_platform.http.api import Api
 from autotune_platform.runs.wire import run_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import RunApiParts
+from autotune_platform.wiring.runs import RunApiParts
 
 
 @cache

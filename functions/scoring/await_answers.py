@@ -5,7 +5,7 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.scoring import WaitParts
+from autotune_platform.wiring.waits import WaitParts
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import GradingEnvironment
-from autotune_platform.wiring.scoring import GradingParts
+from autotune_platform.wiring.grading import GradingParts
 
 
 @cache

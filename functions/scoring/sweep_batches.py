@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import SweepEnvironment
-from autotune_platform.wiring.scoring import SweepParts
+from autotune_platform.wiring.sweeping import SweepParts
 
 
 @cache

@@ -13,7 +13,7 @@ from autotune_platform.audit.archive import AuditArchive
 from autotune_platform.audit.exporting import AuditExport, DayNotExportableError, ExportBehindError
 from autotune_platform.audit.repository import RETENTION
 from autotune_platform.runtime.environment import AuditExportEnvironment
-from autotune_platform.wiring.exports import AuditExportParts
+from autotune_platform.wiring.audit import AuditExportParts
 from tests.component.audit.test_listing import add
 from tests.support.platform import LambdaContext, Platform, handler
 

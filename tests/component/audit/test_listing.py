@@ -9,7 +9,7 @@ from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import new_id
 from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.cursors import encode_cursor
-from autotune_platform.wiring.registry import AuditParts
+from autotune_platform.wiring.access import AuditParts
 from tests.support.platform import Platform
 
 PATH = "/api/v1/audit"

@@ -15,8 +15,8 @@ from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.verdicts.models import Verdict
-from autotune_platform.wiring.completions import RewardScoringParts
-from autotune_platform.wiring.registry import RewardUrlParts
+from autotune_platform.wiring.reward_urls import RewardUrlParts
+from autotune_platform.wiring.rewards import RewardScoringParts
 from functions.rewards import answer_trainers
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform

@@ -13,7 +13,7 @@ from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.resolving import PanelResolver
-from autotune_platform.wiring.scoring import ProjectionParts
+from autotune_platform.wiring.projections import ProjectionParts
 from functions.completions import api
 from functions.scoring import grade_chunk
 from tests.component.scoring.conftest import Trio

@@ -18,7 +18,7 @@ from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.wiring.completions import CompletionParts
-from autotune_platform.wiring.scoring import ProjectionParts
+from autotune_platform.wiring.projections import ProjectionParts
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler

@@ -2,9 +2,6 @@
 
 from functools import cached_property
 
-from autotune_platform.audit.archive import AuditArchive
-from autotune_platform.audit.exporting import AuditExport
-from autotune_platform.audit.progress import ExportProgressRepository
 from autotune_platform.exports.direct import DirectExport
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.reading import ExportSource
@@ -15,15 +12,14 @@ from autotune_platform.exports.service import ExportService
 from autotune_platform.exports.work import ExportWork
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
-    AuditExportEnvironment,
     ContentEnvironment,
     ExportEnvironment,
     ExportStartEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
-from autotune_platform.storage.table import Table
+from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.completions import CompletionParts
-from autotune_platform.wiring.registry import ApiParts, TaskParts
+from autotune_platform.wiring.tasks import TaskParts
 
 
 class ExportSourceParts(CompletionParts, TaskParts):
@@ -118,20 +114,4 @@ class ExportSweepParts(ExportStartParts, ExportParts):
             repository=self.export_repository,
             executions=self.executions,
             work=self.export_work,
-        )
-
-
-class AuditExportParts(ApiParts):
-    """What exports the audit log."""
-
-    environment: AuditExportEnvironment
-
-    @cached_property
-    def audit_export(self) -> AuditExport:
-        table = Table(self.environment.audit_table, clients.dynamodb())
-        return AuditExport(
-            repository=self.audit_repository,
-            progress=ExportProgressRepository(table),
-            archive=AuditArchive(bucket=self.environment.audit_bucket, s3=clients.s3()),
-            access=self.access,
         )

@@ -13,9 +13,9 @@ from autotune_platform.reviews.topic import ReviewTopic
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChangesEnvironment, ReviewEnvironment
 from autotune_platform.storage.changes import Route, Router
+from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.completions import VerdictParts
-from autotune_platform.wiring.registry import ApiParts, RegistryParts
-from autotune_platform.wiring.scoring import WaitParts
+from autotune_platform.wiring.waits import WaitParts
 from autotune_platform.wiring.webhooks import PublisherParts
 
 

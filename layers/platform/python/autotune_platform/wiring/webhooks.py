@@ -19,8 +19,8 @@ from autotune_platform.webhooks.secrets import WebhookSecrets
 from autotune_platform.webhooks.sending import WebhookSender
 from autotune_platform.webhooks.service import WebhookService
 from autotune_platform.webhooks.sweeping import DeliverySweeper
-from autotune_platform.wiring.outbound import GatewayParts
-from autotune_platform.wiring.registry import ApiParts, RegistryParts
+from autotune_platform.wiring.access import ApiParts, RegistryParts
+from autotune_platform.wiring.gateway import GatewayParts
 
 
 class PublisherParts(RegistryParts):

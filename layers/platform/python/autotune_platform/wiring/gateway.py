@@ -9,12 +9,8 @@ from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime.environment import GatewayEnvironment
-from autotune_platform.wiring.registry import (
-    ApiParts,
-    GraderAdminParts,
-    RegistryParts,
-    StatisticsParts,
-)
+from autotune_platform.wiring.access import ApiParts, RegistryParts
+from autotune_platform.wiring.graders import GraderAdminParts, StatisticsParts
 
 
 class GatewayParts(RegistryParts):

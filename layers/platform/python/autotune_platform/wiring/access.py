@@ -1,0 +1,56 @@
+"""Parts of every process that reads the registry, and of every API: secrets and callers."""
+
+from functools import cached_property
+
+from autotune_platform.access.repository import AccessRepository, KmsMacs
+from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.access.service import AccessService
+from autotune_platform.audit.calls import CallAudit
+from autotune_platform.audit.repository import AuditRepository
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    AuditEnvironment,
+    Environment,
+)
+from autotune_platform.storage.table import Table
+
+
+class RegistryParts:
+    """What every process has that reads the registry."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+
+    @cached_property
+    def registry_table(self) -> Table:
+        return Table(self.environment.registry_table, clients.dynamodb())
+
+    @cached_property
+    def secrets(self) -> DerivedSecrets:
+        return DerivedSecrets(KmsMacs(self.environment.secrets_key_id, clients.kms()))
+
+
+class AuditParts(RegistryParts):
+    """The audit log."""
+
+    @cached_property
+    def audit_environment(self) -> AuditEnvironment:
+        return AuditEnvironment.parse()
+
+    @cached_property
+    def audit_repository(self) -> AuditRepository:
+        return AuditRepository(Table(self.audit_environment.audit_table, clients.dynamodb()))
+
+
+class ApiParts(AuditParts):
+    """What a function needs that serves an API: who calls, and the audit of calls."""
+
+    @cached_property
+    def access(self) -> AccessService:
+        return AccessService(repository=AccessRepository(self.registry_table), secrets=self.secrets)
+
+    @cached_property
+    def call_audit(self) -> CallAudit:
+        # At the end of a request, which a store that is down must not hold up for long.
+        table = Table(self.audit_environment.audit_table, clients.brief_dynamodb())
+        return CallAudit(repository=AuditRepository(table))

@@ -1,0 +1,37 @@
+"""Parts that read, change, verify and call graders."""
+
+from functools import cached_property
+
+from autotune_platform.graders.directory import GraderDirectory
+from autotune_platform.graders.service import GraderService
+from autotune_platform.projections.counters import CounterRepository
+from autotune_platform.projections.statistics import GraderStatistics
+from autotune_platform.wiring.access import RegistryParts
+
+
+class StatisticsParts(RegistryParts):
+    """What graders' verdicts add up to."""
+
+    @cached_property
+    def counters(self) -> CounterRepository:
+        return CounterRepository(self.registry_table)
+
+    @cached_property
+    def statistics(self) -> GraderStatistics:
+        return GraderStatistics(counters=self.counters)
+
+
+class GraderParts(RegistryParts):
+    """Registered graders, for reading."""
+
+    @cached_property
+    def graders(self) -> GraderDirectory:
+        return GraderDirectory(table=self.registry_table, secrets=self.secrets)
+
+
+class GraderAdminParts(RegistryParts):
+    """Registered graders, for changing."""
+
+    @cached_property
+    def grader_service(self) -> GraderService:
+        return GraderService(table=self.registry_table, secrets=self.secrets)

@@ -1,0 +1,52 @@
+"""Parts that grade completions."""
+
+from functools import cached_property
+
+from autotune_platform.budgets.permits import Permits
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.judging.builtin import BuiltinJudge
+from autotune_platform.judging.http.judge import HttpJudge
+from autotune_platform.judging.human.judge import HumanJudge
+from autotune_platform.judging.judges import Judges
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.scoring.rounds import ChunkGrading
+from autotune_platform.storage.table import Table
+from autotune_platform.wiring.gateway import GatewayParts
+from autotune_platform.wiring.scoring import CallParts, ResolverParts
+from autotune_platform.wiring.writing import WriterParts
+
+
+class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
+    """What grades completions."""
+
+    environment: GradingEnvironment
+
+    @cached_property
+    def permits(self) -> Permits:
+        table = Table(self.environment.budgets_table, clients.dynamodb())
+        return Permits(budgets=BudgetRepository(table))
+
+    @cached_property
+    def judges(self) -> Judges:
+        http = HttpJudge(
+            gateway=self.gateway,
+            permits=self.permits,
+            calls=self.calls,
+            callbacks=self.callbacks,
+            api_url=self.environment.api_url,
+        )
+        return Judges({"http": http, "builtin": BuiltinJudge(), "human": HumanJudge()})
+
+    @cached_property
+    def grading(self) -> ChunkGrading:
+        return ChunkGrading(
+            batches=self.open_batches,
+            completions=self.completions,
+            verdicts=self.verdicts,
+            graders=self.graders,
+            judges=self.judges,
+            resolver=self.resolver,
+            recorder=self.run_recorder,
+            writer=self.writer,
+        )

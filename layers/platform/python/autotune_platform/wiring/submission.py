@@ -1,0 +1,37 @@
+"""Parts that accept completions."""
+
+from functools import cached_property
+
+from autotune_platform.completions.queues import ChunkQueues
+from autotune_platform.completions.submission import SubmissionService
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.completions import CompletionParts
+from autotune_platform.wiring.tasks import TaskParts
+
+
+class SubmissionParts(CompletionParts, TaskParts):
+    """What accepts completions."""
+
+    environment: SubmissionEnvironment
+
+    @cached_property
+    def chunk_queues(self) -> ChunkQueues:
+        return ChunkQueues(urls=self.environment.queue_urls, sqs=clients.sqs())
+
+    @cached_property
+    def submissions(self) -> SubmissionService:
+        return SubmissionService(
+            repository=self.completion_repository,
+            queues=self.chunk_queues,
+            tasks=self.tasks,
+            graders=self.graders,
+            panels=self.panels,
+        )
+
+
+class CompletionApiParts(ApiParts, SubmissionParts):
+    """What accepts completions, and shows what became of them."""
+
+    environment: SubmissionEnvironment

@@ -1,0 +1,29 @@
+"""Parts that begin and end the waits of runs."""
+
+from functools import cached_property
+
+from autotune_platform.judging.human.waiting import ReviewWaits
+from autotune_platform.runs.durable_wait import DurableWait
+from autotune_platform.runs.tokens import TaskTokens
+from autotune_platform.runs.waits import RunWaits
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.wiring.runs import RunParts
+from autotune_platform.wiring.scoring import CallParts, ResolverParts
+
+
+class WaitParts(RunParts, CallParts, ResolverParts):
+    """What begins and ends the waits of runs."""
+
+    environment: ContentEnvironment
+
+    @cached_property
+    def run_waits(self) -> RunWaits:
+        tokens = TaskTokens(stepfunctions=clients.stepfunctions())
+        review_waits = ReviewWaits(records=self.review_records, verdicts=self.verdicts)
+        return RunWaits(
+            repository=self.run_repository,
+            verdicts=self.verdicts,
+            wait=DurableWait(records=self.run_repository, tokens=tokens),
+            words=[self.call_waits, review_waits],
+        )
