@@ -28,7 +28,7 @@ from autotune_platform.graders.health import Health
 from autotune_platform.http.api import Api
 from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.environment import GatewayEnvironment
-from autotune_platform.wiring.gateway import GraderApiParts
+from autotune_platform.wiring.grader_admin import GraderApiParts
 
 
 @cache

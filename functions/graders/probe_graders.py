@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import GatewayEnvironment
-from autotune_platform.wiring.gateway import ProbingParts
+from autotune_platform.wiring.grader_admin import ProbingParts
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import ChangesEnvironment
-from autotune_platform.wiring.reviews import ChangesParts
+from autotune_platform.wiring.changes import ChangesParts
 
 
 @cache

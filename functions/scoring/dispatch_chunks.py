@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import DispatchEnvironment
-from autotune_platform.wiring.runs import DispatchParts
+from autotune_platform.wiring.dispatch import DispatchParts
 
 
 @cache

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import WebhookEnvironment
-from autotune_platform.wiring.webhooks import DeliverySweepParts
+from autotune_platform.wiring.publishing import DeliverySweepParts
 
 
 @cache

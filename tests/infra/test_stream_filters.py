@@ -9,9 +9,9 @@ from autotune_platform.runtime.environment import (
     ProjectionEnvironment,
     WebhookEnvironment,
 )
+from autotune_platform.wiring.changes import ChangesParts
 from autotune_platform.wiring.projections import ProjectionParts
-from autotune_platform.wiring.reviews import ChangesParts
-from autotune_platform.wiring.webhooks import EventParts
+from autotune_platform.wiring.publishing import EventParts
 
 # Routers make nothing until they are handed a change, so that no variable is read.
 ROUTERS = {

@@ -10,8 +10,8 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import Environment, WebhookEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
-from autotune_platform.wiring.graders import GraderAdminParts
-from autotune_platform.wiring.webhooks import PublisherParts
+from autotune_platform.wiring.grader_admin import GraderAdminParts
+from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.platform import Platform
 from tests.support.reviews import request_review
 

@@ -9,7 +9,7 @@ from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.environment import GatewayEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Put
-from autotune_platform.wiring.gateway import ProbingParts
+from autotune_platform.wiring.grader_admin import ProbingParts
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.health import VERIFIED, falls_ill, health, recovers, shown, told
 from tests.support.platform import Platform

@@ -10,7 +10,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.webhooks.models import Event, WebhookKey
-from autotune_platform.wiring.webhooks import PublisherParts
+from autotune_platform.wiring.publishing import PublisherParts
 from functions.webhooks import deliver_events
 from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Subscriber, loopback_subscriber

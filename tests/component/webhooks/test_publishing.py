@@ -16,7 +16,7 @@ from autotune_platform.webhooks.drains import CALL_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Event, Webhook
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
-from autotune_platform.wiring.webhooks import PublisherParts
+from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.platform import Platform
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -3,7 +3,6 @@
 from functools import cached_property
 
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.graders.service import GraderService
 from autotune_platform.projections.counters import CounterRepository
 from autotune_platform.projections.statistics import GraderStatistics
 from autotune_platform.wiring.access import RegistryParts
@@ -27,11 +26,3 @@ class GraderParts(RegistryParts):
     @cached_property
     def graders(self) -> GraderDirectory:
         return GraderDirectory(table=self.registry_table, secrets=self.secrets)
-
-
-class GraderAdminParts(RegistryParts):
-    """Registered graders, for changing."""
-
-    @cached_property
-    def grader_service(self) -> GraderService:
-        return GraderService(table=self.registry_table, secrets=self.secrets)

@@ -11,7 +11,7 @@ from autotune_platform.verdicts.stored_verdicts import NEW_VERDICTS
 from autotune_platform.wiring.access import AuditParts
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.graders import StatisticsParts
-from autotune_platform.wiring.webhooks import PublisherParts
+from autotune_platform.wiring.publishing import PublisherParts
 
 
 class ProjectionParts(CompletionParts, StatisticsParts, PublisherParts, AuditParts):

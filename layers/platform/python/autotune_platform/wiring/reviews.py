@@ -2,21 +2,13 @@
 
 from functools import cached_property
 
-from autotune_platform.completions.forgetting import ContentForgetting
-from autotune_platform.completions.removed_content import REMOVED_CONTENT, RemovedContent
-from autotune_platform.judging.human.records import REQUESTED_REVIEWS, Assignments
+from autotune_platform.judging.human.records import Assignments
 from autotune_platform.reviews.callers import ReviewCallers
 from autotune_platform.reviews.links import ReviewLinks
-from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.reviews.service import ReviewService
-from autotune_platform.reviews.topic import ReviewTopic
-from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ChangesEnvironment, ReviewEnvironment
-from autotune_platform.storage.changes import Route, Router
+from autotune_platform.runtime.environment import ReviewEnvironment
 from autotune_platform.wiring.access import ApiParts, RegistryParts
-from autotune_platform.wiring.completions import VerdictParts
 from autotune_platform.wiring.waits import WaitParts
-from autotune_platform.wiring.webhooks import PublisherParts
 
 
 class ReviewLinkParts(RegistryParts):
@@ -48,30 +40,4 @@ class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
             verdicts=self.verdicts,
             resolver=self.resolver,
             waits=self.run_waits,
-        )
-
-
-class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
-    """What follows the table's changes beside verdicts."""
-
-    environment: ChangesEnvironment
-
-    @cached_property
-    def review_projection(self) -> ReviewProjection:
-        return ReviewProjection(
-            links=self.review_links,
-            publisher=self.publisher,
-            topic=ReviewTopic(arn=self.environment.review_topic_arn, sns=clients.sns()),
-        )
-
-    @cached_property
-    def content_forgetting(self) -> ContentForgetting:
-        content = RemovedContent(bucket=self.environment.content_bucket, s3=clients.s3())
-        return ContentForgetting(content=content)
-
-    @cached_property
-    def change_router(self) -> Router:
-        return Router(
-            Route(REQUESTED_REVIEWS, lambda: self.review_projection),
-            Route(REMOVED_CONTENT, lambda: self.content_forgetting),
         )

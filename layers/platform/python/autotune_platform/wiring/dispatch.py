@@ -1,0 +1,30 @@
+"""Parts that start runs."""
+
+from functools import cached_property
+
+from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runs.repository import RunRepository
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    DispatchEnvironment,
+)
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.scoring.dispatch import DispatchService
+from autotune_platform.storage.table import Table
+
+
+class DispatchParts:
+    """What starts runs."""
+
+    def __init__(self, environment: DispatchEnvironment) -> None:
+        self.environment = environment
+
+    @cached_property
+    def dispatch(self) -> DispatchService:
+        table = Table(self.environment.completions_table, clients.dynamodb())
+        executions = Executions(
+            state_machine_arn=self.environment.score_completions_arn,
+            stepfunctions=clients.stepfunctions(),
+        )
+        recorder = RunRecorder(repository=RunRepository(table))
+        return DispatchService(runs=executions, recorder=recorder)

@@ -1,0 +1,39 @@
+"""Parts that change, probe and verify graders."""
+
+from functools import cached_property
+
+from autotune_platform.graders.probing import GraderProbing
+from autotune_platform.graders.service import GraderService
+from autotune_platform.graders.verification import GraderVerification
+from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.wiring.access import ApiParts, RegistryParts
+from autotune_platform.wiring.gateway import GatewayParts
+from autotune_platform.wiring.graders import StatisticsParts
+
+
+class GraderAdminParts(RegistryParts):
+    """Registered graders, for changing."""
+
+    @cached_property
+    def grader_service(self) -> GraderService:
+        return GraderService(table=self.registry_table, secrets=self.secrets)
+
+
+class ProbingParts(GatewayParts, GraderAdminParts):
+    """What probes graders."""
+
+    environment: GatewayEnvironment
+
+    @cached_property
+    def probing(self) -> GraderProbing:
+        return GraderProbing(graders=self.grader_service, gateway=self.gateway)
+
+
+class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts):
+    """What registers and verifies graders."""
+
+    environment: GatewayEnvironment
+
+    @cached_property
+    def verification(self) -> GraderVerification:
+        return GraderVerification(graders=self.grader_service, gateway=self.gateway)
