@@ -3,11 +3,13 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 
+from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, LoopbackGrader, healthy
 from tests.support.parts import permits
 from tests.support.platform import Platform
@@ -17,24 +19,24 @@ def down(exchange: Exchange) -> None:
     exchange.status = 503
 
 
-class Clock:
+class StandingClock(TurnedClock):
     """The clock of the permits: its time passes only when a test moves it.
 
     On a busy machine calls may take longer than outcomes count.
     """
 
     def __init__(self) -> None:
-        self._started = time.time()
-        self.ahead = 0.0
+        super().__init__()
+        self._started = datetime.now(UTC)
 
-    def __call__(self) -> float:
+    def now(self) -> datetime:
         return self._started + self.ahead
 
 
 @pytest.fixture
-def clock(platform: Platform) -> Clock:
-    made = Clock()
-    permits().now = made
+def clock(platform: Platform) -> StandingClock:
+    made = StandingClock()
+    permits().clock = made
     return made
 
 
@@ -52,7 +54,7 @@ def task_id(platform: Platform, grader: LoopbackGrader) -> str:
 
 
 def test_a_circuit_opens_sleeps_probes_and_closes(
-    platform: Platform, grader: LoopbackGrader, clock: Clock, task_id: str
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock, task_id: str
 ) -> None:
     run = started(platform, task_id, 40)
     grader.disease = down
@@ -69,12 +71,12 @@ def test_a_circuit_opens_sleeps_probes_and_closes(
     assert (waiting["attempt"], waiting["waits"]) == (0, 1)
     assert 25 <= waiting["sleep_seconds"] <= 35
 
-    clock.ahead = 31
+    clock.ahead = timedelta(seconds=31)
     left = platform.grade(waiting)
     assert len(grader.requests) == asked + 1
     assert left["sleep_seconds"] >= 59
 
-    clock.ahead += 61
+    clock.turn(seconds=61)
     grader.disease = healthy
     left = platform.grade(left)
     assert left["sleep_seconds"] < 10  # the pass is over; what failed in it is asked once more
@@ -87,14 +89,14 @@ def test_a_circuit_opens_sleeps_probes_and_closes(
 
 @pytest.mark.usefixtures("atomic_writes")
 def test_one_probe_at_a_time(
-    platform: Platform, grader: LoopbackGrader, clock: Clock, task_id: str
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock, task_id: str
 ) -> None:
     runs = [started(platform, task_id, 1) for _ in range(6)]
     sick = started(platform, task_id, 12)
     grader.disease = down
     platform.grade(sick)
     grader.requests.clear()
-    clock.ahead = 31
+    clock.ahead = timedelta(seconds=31)
     others_are_done = threading.Event()
 
     def slow(_: Exchange) -> None:
@@ -119,7 +121,7 @@ def test_one_probe_at_a_time(
 
 @pytest.mark.parametrize("status", [400, 429])
 def test_a_grader_that_refuses_is_not_down(
-    platform: Platform, grader: LoopbackGrader, clock: Clock, task_id: str, status: int
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock, task_id: str, status: int
 ) -> None:
     grader.disease = lambda exchange: setattr(exchange, "status", status)
     platform.grade(started(platform, task_id, 20))
@@ -129,7 +131,7 @@ def test_a_grader_that_refuses_is_not_down(
 
 
 def test_a_minority_of_failures_opens_nothing(
-    platform: Platform, grader: LoopbackGrader, clock: Clock, task_id: str
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock, task_id: str
 ) -> None:
     platform.grade(started(platform, task_id, 30))
 
@@ -146,12 +148,12 @@ def test_a_minority_of_failures_opens_nothing(
 
 
 def test_a_probe_that_makes_no_call_lets_others_probe(
-    platform: Platform, grader: LoopbackGrader, clock: Clock, task_id: str
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock, task_id: str
 ) -> None:
     run = started(platform, task_id, 1)
     grader.disease = down
     platform.grade(started(platform, task_id, 12))
-    clock.ahead = 31
+    clock.ahead = timedelta(seconds=31)
     grader.disease = healthy
     assert platform.grade(run, seconds=10)["remaining"] == 1
     assert platform.grade(run)["remaining"] == 0

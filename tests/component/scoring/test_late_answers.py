@@ -1,12 +1,13 @@
 """An answer that comes when it is all decided is dropped and counted, and changes nothing."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import boto3
 import pytest
 
 from functions.scoring import grade_chunk
+from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, LoopbackGrader, answering
 from tests.support.platform import Platform
 
@@ -101,7 +102,7 @@ def test_an_answer_after_the_deadline_is_no_score(
     decisions = grade_chunk.parts().writer
 
     def think(_: Exchange) -> None:
-        decisions.now = lambda: datetime.now(UTC) + timedelta(seconds=seconds)
+        decisions.clock = TurnedClock(timedelta(seconds=seconds))
 
     grader.disease = think
     assert platform.grade(progress)["remaining"] == 0
@@ -113,7 +114,7 @@ def test_what_a_grader_refuses_after_the_deadline_is_told_as_it_was(
     platform: Platform, grader: LoopbackGrader, grader_id: str
 ) -> None:
     batch_id, progress = start(platform, grader_id, deadlineSeconds=60)
-    grade_chunk.parts().writer.now = lambda: datetime.now(UTC) + timedelta(seconds=61)
+    grade_chunk.parts().writer.clock = TurnedClock(timedelta(seconds=61))
     grader.disease = answering(status=400)
     platform.grade(progress)
     assert states(platform, batch_id) == [("failed", "grader_rejected")]

@@ -3,12 +3,14 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from autotune_platform.budgets.repository import BudgetRepository
+from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, LoopbackGrader
 from tests.support.parts import permits
 from tests.support.platform import Platform
@@ -127,7 +129,7 @@ def test_slots_of_a_function_that_died_become_free(
     assert not grader.requests
     assert (waiting["attempt"], waiting["waits"], waiting["remaining"]) == (0, 1, 2)
     assert waiting["sleep_seconds"] > 0
-    permits().now = lambda: time.time() + 120
+    permits().clock = TurnedClock(timedelta(seconds=120))
     assert platform.grade(waiting)["remaining"] == 0
 
 

@@ -4,6 +4,7 @@ import random
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -111,7 +112,9 @@ def test_cancellations_and_our_own_failures_are_told_and_counted_too(
     first, second = accepted["completionIds"]
     platform.call("POST", f"/api/v1/completions/{first}/cancel")
     header = CompletionParts(ProjectionEnvironment.parse()).completions.headers([second])
-    failure = verdict_of(header[second], Judgement(reason_code="platform_error"))
+    failure = verdict_of(
+        header[second], Judgement(reason_code="platform_error"), at=datetime.now(UTC)
+    )
     projection().verdicts.add(failure)
     platform.project()
     assert checkpoints() == {accepted["batchId"]: {"canceled": {0}, "failed": {1}}}
@@ -261,7 +264,11 @@ def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[V
     ids = platform.submit(task_id, *({} for _ in range(number))).json["completionIds"]
     headers = CompletionParts(ProjectionEnvironment.parse()).completions.headers(ids)
     return [
-        verdict_of(headers[id_], Judgement(abstained=True, reported_version=f"v{index}"))
+        verdict_of(
+            headers[id_],
+            Judgement(abstained=True, reported_version=f"v{index}"),
+            at=datetime.now(UTC),
+        )
         for index, id_ in enumerate(ids)
     ]
 

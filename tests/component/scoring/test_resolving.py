@@ -1,7 +1,6 @@
 """A person is asked where graders are unsure; their answer, or their silence, ends the wait."""
 
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +17,7 @@ from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.scoring import ResolverParts
 from functions.scoring import sweep_batches
 from tests.component.scoring.conftest import Trio
+from tests.support.clock import TurnedClock
 from tests.support.graders import scoring
 from tests.support.platform import handler
 
@@ -36,7 +36,7 @@ def _disagreeing(trio: Trio) -> None:
 def resolver(*, after: timedelta = timedelta(0)) -> PanelResolver:
     """Return the service as it is at a later time."""
     made = ResolverParts(GradingEnvironment.parse()).resolver
-    made._now = lambda: datetime.now(UTC) + after
+    made.clock = TurnedClock(after)
     return made
 
 
@@ -222,8 +222,7 @@ def test_the_sweeper_lets_people_take_their_time_and_ends_it(
     assert trio.platform.queued() == []
 
     make_due(batch_id)
-    later = lambda: datetime.now(UTC) + timedelta(seconds=70)  # noqa: E731
-    sweeper_resolver(monkeypatch, later)
+    sweeper_resolver(monkeypatch, timedelta(seconds=70))
     assert trio.platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert trio.verdict(completion_id)["decidedBy"] == "expiry"
 
@@ -233,8 +232,8 @@ def make_due(batch_id: str) -> None:
     table.update(batch_id, "batch", {"dueAt": "2020-01-01T00:00:00.000+00:00"})
 
 
-def sweeper_resolver(monkeypatch: pytest.MonkeyPatch, now: Callable[[], datetime]) -> None:
-    monkeypatch.setattr(sweep_batches.parts().resolver, "_now", now)
+def sweeper_resolver(monkeypatch: pytest.MonkeyPatch, ahead: timedelta) -> None:
+    monkeypatch.setattr(sweep_batches.parts().resolver, "clock", TurnedClock(ahead))
 
 
 @pytest.fixture

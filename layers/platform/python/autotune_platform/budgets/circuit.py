@@ -7,13 +7,13 @@ one probe at a time may show that the grader is back (M. Nygard, "Release It!", 
 from typing import Literal, Self
 
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.retry import RetryPolicy
 
 WINDOW_SECONDS = 60
 _BUCKET_SECONDS = 10
 _FEWEST_CALLS = 10
 _FAILED_SHARE = 0.5
-_FIRST_OPEN_SECONDS = 30
-_LONGEST_OPEN_SECONDS = 600
+_OPEN = RetryPolicy(first_seconds=30, longest_seconds=600)
 
 Phase = Literal["closed", "open", "half-open"]
 
@@ -87,6 +87,5 @@ class Circuit(FrozenModel):
         return self.model_copy(update={"recent": recent})
 
     def _opened(self, now: float) -> Self:
-        # The exponent is bounded first, because a grader may be down for weeks.
-        seconds = min(_FIRST_OPEN_SECONDS * 2 ** min(self.openings, 10), _LONGEST_OPEN_SECONDS)
-        return type(self)(openings=self.openings + 1, open_until=now + seconds)
+        openings = self.openings + 1
+        return type(self)(openings=openings, open_until=now + _OPEN.ceiling(openings))

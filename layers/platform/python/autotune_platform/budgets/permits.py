@@ -6,7 +6,6 @@ permit costs one read.
 
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Protocol, Self
 
 from autotune_platform.budgets.circuit import WINDOW_SECONDS, Circuit
 from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 
 LONGEST_PAUSE_SECONDS = 10
@@ -53,16 +53,9 @@ class SlotRefusedError(Exception):
 class Permits:
     """Grants permits to rounds of calls; all functions together keep each grader's limits."""
 
-    def __init__(
-        self,
-        *,
-        budgets: BudgetRepository,
-        now: Callable[[], float] = time.time,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, *, budgets: BudgetRepository, clock: Clock = SYSTEM_CLOCK) -> None:
         self.budgets = budgets
-        self.now = now
-        self.sleep = sleep
+        self.clock = clock
         self._passed: dict[str, tuple[int, float]] = {}
         self._lock = threading.Lock()
 
@@ -76,7 +69,7 @@ class Permits:
             calls: most calls that the round makes at the same time.
             seconds_left: returns how long the round may last. No call of it may outlive that.
         """
-        now, round_id = self.now(), secrets.token_hex(8)
+        now, round_id = self.clock.unix(), secrets.token_hex(8)
         circuit = self.budgets.circuit(scope)
         if wait := circuit.wait(now):
             return Wait(wait)
@@ -105,7 +98,7 @@ class Permits:
         Successes alone are written only every ten seconds. They cannot open a circuit; they are
         needed only when failures are weighed against them.
         """
-        now = self.now()
+        now = self.clock.unix()
         with self._lock:
             kept, since = self._passed.pop(scope, (0, now))
             passed += kept if now - since < WINDOW_SECONDS else 0
@@ -123,7 +116,7 @@ class Permits:
 
     def end_probe(self, scope: str, round_id: str, *, failed: bool | None) -> Circuit | None:
         """Record a probe's outcome; return the circuit after it, None if the write failed."""
-        now = self.now()
+        now = self.clock.unix()
 
         def ended(circuit: Circuit) -> tuple[Circuit, Circuit]:
             after = circuit.probe_ended(round_id, now, failed=failed)
@@ -134,7 +127,7 @@ class Permits:
         return None
 
     def _begin_probe(self, scope: str, round_id: str) -> bool:
-        now = self.now()
+        now = self.clock.unix()
 
         def begun(circuit: Circuit) -> tuple[Circuit, bool]:
             probed = circuit.probed_by(round_id, now, seconds=_PROBE_SECONDS)
@@ -156,7 +149,7 @@ class Permits:
         limit = limits.max_concurrency
         if limit is None:
             return wanted
-        now, seconds = self.now(), seconds_left()
+        now, seconds = self.clock.unix(), seconds_left()
         with suppress(UnavailableError):
             return self.budgets.change_leases(
                 scope,
@@ -222,7 +215,7 @@ class Permit:
 
     def wait_seconds(self) -> float:
         """Return the seconds that calls which were refused a slot have to wait, 0 if none."""
-        now = self._permits.now()
+        now = self._permits.clock.unix()
         return max(self._circuit.wait(now), self._resume_at - now, 0)
 
     @contextmanager
@@ -278,13 +271,13 @@ class Permit:
         with suppress(UnavailableError):  # their lease expires by itself
             self._permits.budgets.change_leases(
                 self._scope,
-                self._permits.now(),
+                self._permits.clock.unix(),
                 lambda leases: (leases.released(round_id), None),
             )
 
     def _reserve(self, rate: float, *, horizon: float) -> tuple[float, bool]:
         return self._permits.budgets.reserve_call(
-            self._scope, self._permits.now(), interval=1 / rate, horizon=horizon
+            self._scope, self._permits.clock.unix(), interval=1 / rate, horizon=horizon
         )
 
     def _await_moment(self) -> None:
@@ -295,7 +288,7 @@ class Permit:
         if not reserved:
             self._stopped, self._resume_at = True, moment
             raise SlotRefusedError
-        self._permits.sleep(max(moment - self._permits.now(), 0))
+        self._permits.clock.sleep(max(moment - self._permits.clock.unix(), 0))
 
     def _count(self, *, failed: bool) -> None:
         with self._lock:
@@ -308,6 +301,6 @@ class Permit:
             self._passed += not failed
             self._failed += failed
             seen = self._circuit.counted(
-                self._permits.now(), passed=self._passed, failed=self._failed
+                self._permits.clock.unix(), passed=self._passed, failed=self._failed
             )
             self._stopped = self._stopped or seen.openings > 0

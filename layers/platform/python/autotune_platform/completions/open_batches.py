@@ -1,10 +1,11 @@
 """Batches that may still have pending completions, by when the sweeper is to look at them."""
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
 from autotune_platform.completions.repository import CompletionRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.due_index import DueIndex, moment
 
@@ -15,6 +16,7 @@ class OpenBatches:
 
     repository: CompletionRepository
     due: DueIndex
+    clock: Clock = SYSTEM_CLOCK
 
     def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
         """Yield open batches that should be decided by now.
@@ -36,7 +38,7 @@ class OpenBatches:
 
         Of several runs the one that sleeps longest counts.
         """
-        until = datetime.now(UTC) + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
+        until = self.clock.now() + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
         for batch_id in batch_ids:
             asleep = {"asleep_until": moment(until)}
             self.due.move(batch_id, until, changes=asleep, rising="asleep_until")
@@ -46,7 +48,7 @@ class OpenBatches:
 
         What sleeps on purpose goes on sleeping.
         """
-        due_at = datetime.now(UTC) + timedelta(seconds=in_seconds) + FIRST_SWEEP_AFTER
+        due_at = self.clock.now() + timedelta(seconds=in_seconds) + FIRST_SWEEP_AFTER
         for batch_id in batch_ids:
             self.postpone(batch_id, due_at)
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TypeVar
 
 from autotune_platform.access.models import Caller, Scope
@@ -15,6 +14,7 @@ from autotune_platform.completions.models import (
 )
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.data_holders import CompletionEraser
@@ -64,6 +64,7 @@ class CompletionService:
     erasers: Sequence[CompletionEraser]
     verdicts: VerdictService
     graders: GraderDirectory
+    clock: Clock = SYSTEM_CLOCK
 
     def get(self, caller: Caller, completion_id: str) -> Completion:
         """Return a completion of the caller's organisation.
@@ -159,13 +160,13 @@ class CompletionService:
         self._cancel(self.headers(completion_ids).values())
 
     def _erase(self, completion_ids: Sequence[str]) -> None:
-        at = datetime.now(UTC)
+        at = self.clock.now()
         for eraser in self.erasers:
             eraser.erase_completions(completion_ids, at=at)
 
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
         for completion in completions:
-            self.verdicts.add(verdict_of(completion, Judgement(canceled=True)))
+            self.verdicts.add(verdict_of(completion, Judgement(canceled=True), at=self.clock.now()))
 
     def status(
         self, caller: Caller, scope: Scope, completion_id: str, *, wait_seconds: float

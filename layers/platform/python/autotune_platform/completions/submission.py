@@ -5,7 +5,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 
@@ -26,6 +25,7 @@ from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     AutotuneError,
     ConflictError,
@@ -68,6 +68,7 @@ class SubmissionService:
     tasks: TaskService
     graders: GraderDirectory
     panels: PanelRecords
+    clock: Clock = SYSTEM_CLOCK
 
     def submit(
         self,
@@ -156,7 +157,7 @@ class SubmissionService:
 
     def give_up(self, organization_id: str, batch_id: str) -> bool:
         """See that a batch that is not there never comes to be; return False where it now is."""
-        now = datetime.now(UTC)
+        now = self.clock.now()
         return self.repository.add_batch(
             Batch(
                 id=batch_id,
@@ -182,7 +183,7 @@ class SubmissionService:
             # Whatever it was: a repetition need not wait until this attempt would be over.
             self.repository.mark_interrupted(batch)
             raise
-        self.repository.mark_accepted(batch, due_at=datetime.now(UTC) + FIRST_SWEEP_AFTER)
+        self.repository.mark_accepted(batch, due_at=self.clock.now() + FIRST_SWEEP_AFTER)
 
     def _resubmitted(self, batch_id: str, fingerprint: str) -> Batch:
         """Return the batch that came before with the same key: accepted, or ours to finish.
@@ -204,7 +205,7 @@ class SubmissionService:
         Raises:
             UnavailableError: another attempt is at work, or took it over.
         """
-        now = datetime.now(UTC)
+        now = self.clock.now()
         age = (now - before.attempted_at).total_seconds()
         if before.status == "accepting" and age < _LONGEST_ATTEMPT_SECONDS:
             raise _in_progress(_LONGEST_ATTEMPT_SECONDS - age)
@@ -216,7 +217,7 @@ class SubmissionService:
         Raises:
             UnavailableError: it is not.
         """
-        after = before.model_copy(update={"status": status, "attempted_at": datetime.now(UTC)})
+        after = before.model_copy(update={"status": status, "attempted_at": self.clock.now()})
         if not self.repository.claim_batch(before, after):
             raise _in_progress(1)
         return after
@@ -233,7 +234,7 @@ class SubmissionService:
     ) -> Batch:
         tasks = self._tasks_of(caller, completions, alone=alone)
         graders = self._graders_of(caller, tasks)
-        now = datetime.now(UTC)
+        now = self.clock.now()
         slowest = max(grader.capabilities.avg_latency_ms for grader in graders.values())
         judges = {task.id: self._judge(task, graders) for task in tasks.values()}
         return Batch(

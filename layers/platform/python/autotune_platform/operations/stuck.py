@@ -1,11 +1,10 @@
 """Telling operators what is pending longer than it should be."""
 
-from datetime import UTC, datetime
-
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.recovery import BatchRecovery
@@ -30,10 +29,11 @@ class StuckWork:
 
     batches: OpenBatches
     recovery: BatchRecovery
+    clock: Clock = SYSTEM_CLOCK
 
     def find(self) -> list[StuckBatch]:
         """Return overdue batches that have pending completions."""
-        now = datetime.now(UTC)
+        now = self.clock.now()
         found: list[StuckBatch] = []
         for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD):
             pending = self.recovery.pending(batch)

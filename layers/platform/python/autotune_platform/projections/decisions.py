@@ -2,30 +2,30 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from datetime import UTC, datetime
 
 from autotune.protocol.audit import AuditedDecision, DecidedCompletions
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.ids import derived_id
 from autotune_platform.projections.models import Checkpoint
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
 from autotune_platform.verdicts.models import Verdict
 
 
+@part
 class DecisionAudit:
     """Makes the audit entries of verdicts that are being counted.
 
     The transaction that counts a verdict writes its entry, so each entry is written exactly once.
     The time of an entry is the time of its writing, so a day gets no entries after its export.
+
+    Attributes:
+        addition: returns the addition of an entry to an organisation's log.
     """
 
-    def __init__(self, *, addition: Callable[[str, AuditedDecision], Addition]) -> None:
-        """Create the audit.
-
-        Args:
-            addition: returns the addition of an entry to an organisation's log.
-        """
-        self._addition = addition
+    addition: Callable[[str, AuditedDecision], Addition]
+    clock: Clock = SYSTEM_CLOCK
 
     def additions(
         self, counted: Iterable[Verdict], checkpoints: Mapping[str, Checkpoint]
@@ -36,12 +36,12 @@ class DecisionAudit:
             counted: verdicts and opinions that are being counted.
             checkpoints: the checkpoints of their batches, with these verdicts.
         """
-        now = datetime.now(UTC)
+        now = self.clock.now()
         groups: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
         for verdict in counted:
             groups[_group(verdict)].append(verdict)
         return [
-            self._addition(
+            self.addition(
                 verdicts[0].organization_id,
                 AuditedDecision(
                     id=derived_id("aud", *group, str(checkpoints[group[0]].version)),

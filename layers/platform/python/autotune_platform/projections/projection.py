@@ -23,7 +23,7 @@ from autotune_platform.projections.models import Checkpoint
 from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
-from autotune_platform.runtime.retry import attempts
+from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.changes import Change
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.models import Verdict
@@ -101,7 +101,7 @@ class VerdictProjection:
     def _count(self, due: Mapping[str, BatchVerdicts], batches: Mapping[str, Batch]) -> None:
         """Publish and count the verdicts that are not counted yet."""
         published: set[str] = set()
-        for _ in attempts(_ATTEMPTS):
+        for _ in BUSY.attempts(_ATTEMPTS):
             before = self.checkpoints.get_many(due)
             new = {id_: some.without_counted(before[id_]) for id_, some in due.items()}
             uncounted = [verdict for some in new.values() for verdict in some.all]

@@ -6,9 +6,11 @@ waits for is looked up. So one of the two always sees the other, and no wake-up 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from autotune_platform.runs.tokens import TaskTokens
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 AwaitedT = TypeVar("AwaitedT")
@@ -30,7 +32,7 @@ class Wait(Generic[AwaitedT]):
 class WaitRecords(Protocol[AwaitedT]):
     """Where waits are stored, at most one for each execution."""
 
-    def begin_wait(self, awaited: AwaitedT, token: str, /) -> bool:
+    def begin_wait(self, awaited: AwaitedT, token: str, now: datetime, /) -> bool:
         """Store a wait; return False where the execution is known to be over."""
         ...
 
@@ -45,6 +47,7 @@ class DurableWait(Generic[AwaitedT]):
 
     records: WaitRecords[AwaitedT]
     tokens: TaskTokens
+    clock: Clock = SYSTEM_CLOCK
 
     def begin(
         self, awaited: AwaitedT, token: str, *, is_awaited: Callable[[AwaitedT], bool]
@@ -53,7 +56,7 @@ class DurableWait(Generic[AwaitedT]):
 
         What came just before had no token to wake the execution with.
         """
-        self.records.begin_wait(awaited, token)
+        self.records.begin_wait(awaited, token, self.clock.now())
         if not is_awaited(awaited):
             self.tokens.succeed(token)
 

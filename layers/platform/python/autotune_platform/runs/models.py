@@ -1,6 +1,6 @@
 """Runs as the platform sees them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Self
 
 from pydantic import ConfigDict
@@ -27,9 +27,8 @@ class RunStatus(FrozenModel):
     updated_at: datetime
 
     @classmethod
-    def after_round(cls, progress: ChunkProgress) -> Self:
+    def after_round(cls, progress: ChunkProgress, now: datetime) -> Self:
         """Return what a round left: nothing, a word to wait for, a time, or more to do at once."""
-        now = datetime.now(UTC)
         state, step, seconds = _after_round(progress)
         return cls(
             state=state,
@@ -41,11 +40,9 @@ class RunStatus(FrozenModel):
         )
 
     @classmethod
-    def ended(cls, state: RunState, *, step: RunStep, attempt: int) -> Self:
+    def ended(cls, state: RunState, now: datetime, *, step: RunStep, attempt: int) -> Self:
         """Return the end of a run: none of its completions is without a verdict any more."""
-        return cls(
-            state=state, step=step, attempt=attempt, remaining=0, updated_at=datetime.now(UTC)
-        )
+        return cls(state=state, step=step, attempt=attempt, remaining=0, updated_at=now)
 
 
 def _after_round(progress: ChunkProgress) -> tuple[RunState, RunStep, int]:
@@ -104,9 +101,8 @@ class Run(RunSummary):
     history: list[Event] = []
 
     @classmethod
-    def of(cls, progress: ChunkProgress, run_id: str) -> Self:
+    def of(cls, progress: ChunkProgress, run_id: str, now: datetime) -> Self:
         """Return a run that is about to start."""
-        now = datetime.now(UTC)
         return cls(
             id=run_id,
             organization_id=progress.organization_id,

@@ -1,16 +1,16 @@
 """What a run carries from step to step."""
 
 import math
-import random
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self
 
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.retry import RetryPolicy
 
-_FIRST_BACK_OFF_SECONDS = 1
-_LONGEST_BACK_OFF_SECONDS = 300
-_LONGEST_JITTER_SECONDS = 60
+_BACK_OFF = RetryPolicy(first_seconds=2, longest_seconds=300)
+# Many runs wait for one permit, and request it less often the longer they wait.
+_PERMIT_JITTER = RetryPolicy(first_seconds=2, longest_seconds=60)
 
 
 class ChunkProgress(FrozenModel):
@@ -74,7 +74,9 @@ class ChunkProgress(FrozenModel):
         delay = max(self.delay_seconds, *failed.values(), 0)
         remaining = len(untried) + len(delayed)
         waits = self.waits + 1 if wait_seconds and not asked else 0
-        wait = _with_jitter(wait_seconds, waits) if wait_seconds and remaining else 0
+        wait = 0
+        if wait_seconds and remaining:
+            wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
         if untried:
             changes |= {
@@ -88,7 +90,7 @@ class ChunkProgress(FrozenModel):
                 attempt = self.attempt + 1
                 changes |= {
                     "attempt": attempt,
-                    "sleep_seconds": max(delay, wait, _back_off(attempt)),
+                    "sleep_seconds": max(delay, wait, math.ceil(_BACK_OFF.pause(attempt)), 1),
                 }
         return self.model_copy(update=changes)
 
@@ -107,7 +109,7 @@ class ChunkProgress(FrozenModel):
         """Completions that the run is not through with: due now or later, or waiting."""
         return list(dict.fromkeys([*self.completion_ids, *self.delayed_ids, *self.waiting_ids]))
 
-    def waiting_for(self, until: Mapping[str, datetime]) -> Self:
+    def waiting_for(self, until: Mapping[str, datetime], now: datetime) -> Self:
         """Return the run after a round that left completions waiting for callbacks.
 
         Args:
@@ -118,11 +120,11 @@ class ChunkProgress(FrozenModel):
                 "waiting_ids": list(until),
                 "waiting": len(until),
                 "people": 0,
-                "wait_seconds": _seconds_until_first(until),
+                "wait_seconds": _seconds_until_first(until, now),
             }
         )
 
-    def also_waiting_for_people(self, until: Mapping[str, datetime]) -> Self:
+    def also_waiting_for_people(self, until: Mapping[str, datetime], now: datetime) -> Self:
         """Return the run with further completions that wait, each for a person.
 
         Args:
@@ -131,7 +133,7 @@ class ChunkProgress(FrozenModel):
         if not until:
             return self
         waiting_ids = list(dict.fromkeys([*self.waiting_ids, *until]))
-        seconds = _seconds_until_first(until)
+        seconds = _seconds_until_first(until, now)
         return self.model_copy(
             update={
                 "waiting_ids": waiting_ids,
@@ -155,25 +157,13 @@ class ChunkProgress(FrozenModel):
 
     def finished(self) -> Self:
         """Return the same run with nothing left to do."""
-        nothing: dict[str, Any] = {"completion_ids": [], "delayed_ids": [], "delay_seconds": 0}
-        nothing |= {"remaining": 0, "sleep_seconds": 0}
-        return self.waiting_for({}).model_copy(update=nothing)
+        left = self.without(self.open_ids)
+        nothing = {"waiting_ids": [], "waiting": 0, "people": 0, "wait_seconds": 0}
+        return left.model_copy(update={**nothing, "delay_seconds": 0, "sleep_seconds": 0})
 
 
-def _seconds_until_first(until: Mapping[str, datetime]) -> int:
+def _seconds_until_first(until: Mapping[str, datetime], now: datetime) -> int:
     """Return the seconds, at least 1, until the first of some moments; 0 where there is none."""
     if not until:
         return 0
-    return max(1, math.ceil((min(until.values()) - datetime.now(UTC)).total_seconds()))
-
-
-def _back_off(attempt: int) -> int:
-    """Return seconds to sleep after a pass: full jitter below a doubling ceiling."""
-    ceiling = min(_LONGEST_BACK_OFF_SECONDS, _FIRST_BACK_OFF_SECONDS * 2**attempt)
-    return random.randint(1, ceiling)  # noqa: S311 - jitter
-
-
-def _with_jitter(seconds: float, waits: int) -> int:
-    """Return seconds to sleep until a permit: many runs wait for one, and request it less often."""
-    ceiling = min(_LONGEST_JITTER_SECONDS, 2 ** min(waits + 1, 10))
-    return math.ceil(seconds + random.uniform(0, ceiling))  # noqa: S311 - jitter
+    return max(1, math.ceil((min(until.values()) - now).total_seconds()))

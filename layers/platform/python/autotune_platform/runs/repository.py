@@ -1,6 +1,6 @@
 """Where runs are stored: an item for each, which informs and decides nothing."""
 
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
 from autotune.protocol.ids import is_id
@@ -61,11 +61,10 @@ class RunRepository:
         )
         return changed is not None
 
-    def begin_wait(self, progress: ChunkProgress, token: str) -> bool:
+    def begin_wait(self, progress: ChunkProgress, token: str, now: datetime) -> bool:
         """Store that a run waits, and what ends it; return False where the run has ended."""
-        status = _attributes(
-            RunStatus.after_round(progress), progress.organization_id, place=progress.rounds
-        )
+        after = RunStatus.after_round(progress, now)
+        status = _attributes(after, progress.organization_id, place=progress.rounds)
         wait = {"taskToken": token, "waitingFor": progress.model_dump_json()}
         changed = self._table.update(
             progress.run_id, _RUN, {**status, **wait}, only_if={"open": True}

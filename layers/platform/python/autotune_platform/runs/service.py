@@ -8,6 +8,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runs.models import ENDS, Run, RunStatus, RunSummary
 from autotune_platform.runs.repository import RunRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import Verdict
@@ -29,6 +30,7 @@ class RunService:
     repository: RunRepository
     completions: CompletionService
     verdicts: VerdictService
+    clock: Clock = SYSTEM_CLOCK
 
     def get(self, caller: Caller, run_id: str) -> CountedRun:
         """Return a run as it stands.
@@ -77,7 +79,7 @@ class RunService:
         return run
 
     def _end(self, caller: Caller, run: Run, state: RunState) -> Run:
-        ended = RunStatus.ended(state, step="done", attempt=run.attempt)
+        ended = RunStatus.ended(state, self.clock.now(), step="done", attempt=run.attempt)
         self.repository.change(run.id, caller.organization_id, ended)
         return self._find(caller, run.id)
 

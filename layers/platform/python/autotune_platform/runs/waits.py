@@ -14,6 +14,7 @@ from autotune_platform.runs.models import RunStatus
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import OfGrader
@@ -40,6 +41,7 @@ class RunWaits:
     verdicts: VerdictService
     wait: DurableWait[ChunkProgress]
     words: Sequence[AwaitedWords]
+    clock: Clock = SYSTEM_CLOCK
 
     def begin(self, progress: ChunkProgress, token: str) -> None:
         """Have a run wait, unless nothing is awaited any more."""
@@ -72,5 +74,5 @@ class RunWaits:
         if run is None or self.verdicts.undecided(run.completion_ids, progress):
             return  # the sweeper drives them again
         logger.info("run ended without its execution", run_id=run.id)
-        ended = RunStatus.ended("completed", step="done", attempt=run.attempt)
+        ended = RunStatus.ended("completed", self.clock.now(), step="done", attempt=run.attempt)
         self.repository.change(run.id, run.organization_id, ended)

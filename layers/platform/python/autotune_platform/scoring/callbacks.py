@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.http.callbacks import Callbacks, ProvenCall
 from autotune_platform.judging.http.calls import Call
 from autotune_platform.runs.waits import RunWaits
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
@@ -30,6 +30,7 @@ class CallbackService:
     writer: VerdictWriter
     resolver: PanelResolver
     waits: RunWaits
+    clock: Clock = SYSTEM_CLOCK
 
     def prove(self, call_id: str, headers: Mapping[str, str], body: bytes) -> ProvenCall:
         """Return the call that something came about, which its grader has to have signed for it.
@@ -51,7 +52,7 @@ class CallbackService:
         call = self._expire_if_overdue(proven.call)
         undecided = self._undecided(call)
         if call.state == "open" and undecided:
-            if len(overdue(undecided.values(), datetime.now(UTC))) == len(undecided):
+            if len(overdue(undecided.values(), self.clock.now())) == len(undecided):
                 late = {id_: judgements[id_] for id_ in undecided}
                 self.writer.write(call, undecided, late, attempts=call.attempts)
                 self._go_on(call)

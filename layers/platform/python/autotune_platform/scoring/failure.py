@@ -6,6 +6,7 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
@@ -21,6 +22,7 @@ class ChunkFailure:
     resolver: PanelResolver
     waits: CallWaits
     recorder: RunRecorder
+    clock: Clock = SYSTEM_CLOCK
 
     def fail(self, progress: ChunkProgress) -> ChunkProgress:
         """Write ``platform_error`` for each completion of the run that is not graded yet.
@@ -38,7 +40,7 @@ class ChunkFailure:
         )
         lost = [id_ for id_ in left if id_ not in people and id_ not in calls]
         for header in self.completions.headers(lost).values():
-            verdict = verdict_of(header, failure, attempts=progress.attempt)
+            verdict = verdict_of(header, failure, at=self.clock.now(), attempts=progress.attempt)
             self.verdicts.add(opinion_of(verdict, progress))
         self._resolve_panel(progress)
         return progress.finished()

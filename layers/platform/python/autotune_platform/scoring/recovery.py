@@ -10,6 +10,7 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
@@ -37,6 +38,7 @@ class BatchRecovery:
     verdicts: VerdictService
     panels: PanelRecords
     resolver: PanelResolver
+    clock: Clock = SYSTEM_CLOCK
 
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
         """Decide what panels can decide; return what is lost, and until when people are waited for.
@@ -91,7 +93,7 @@ class BatchRecovery:
         if not self.batches.claim(batch, due_at=due_at):
             return False
         # Without their text they cannot be judged, and what expires has its deadline by then.
-        now = datetime.now(UTC)
+        now = self.clock.now()
         headers = batch.headers(pending)
         expired = [id_ for id_ in pending if (headers[id_].expires_at or _NEVER) <= now]
         self._decide(batch, expired, "deadline_exceeded")
@@ -110,18 +112,18 @@ class BatchRecovery:
         headers = self._headers(batch, pending)
         missing = self.unanswered(batch, pending)
         judged = {id_: one for id_, one in headers.items() if one.grader_id in panels}
-        failure = Judgement(reason_code="platform_error")
+        at, failure = self.clock.now(), Judgement(reason_code="platform_error")
         for completion_id, header in judged.items():
             for _, grader_id, version in missing[completion_id]:
                 member = _Member(grader_id, version, panel_id=header.grader_id)
-                self.verdicts.add(opinion_of(verdict_of(header, failure), member))
+                self.verdicts.add(opinion_of(verdict_of(header, failure, at=at), member))
         self.resolver.resolve(judged, run_id=None)
         self._decide(batch, [id_ for id_ in pending if id_ not in judged], "platform_error")
 
     def _decide(self, batch: Batch, pending: Sequence[str], reason_code: ReasonCode) -> None:
         failure = Judgement(reason_code=reason_code)
         for header in self._headers(batch, pending).values():
-            self.verdicts.add(verdict_of(header, failure))
+            self.verdicts.add(verdict_of(header, failure, at=self.clock.now()))
 
     def _headers(
         self, batch: Batch, completion_ids: Collection[str]

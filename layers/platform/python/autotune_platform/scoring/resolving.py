@@ -5,15 +5,17 @@ one, then the verdict. Resolving a panel again, after a crash or beside another 
 same result and changes nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from autotune.protocol.completions import DecidedBy
 from autotune.protocol.reviews import ReviewReason
 from autotune.protocol.tasks import ReviewPolicy
 from autotune_platform.judging.human.models import Preliminary, Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.scoring.aggregation import Outcome, outcome_of
 from autotune_platform.scoring.triggers import reason_for_review
@@ -23,10 +25,6 @@ from autotune_platform.verdicts.service import VerdictService
 
 _CONCURRENT_WRITES = 4
 _UNANSWERED = Outcome("failed", reason_code="review_expired")
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -55,21 +53,14 @@ class _Case:
         return self.panel.is_human and self.outcome is not None
 
 
+@part
 class PanelResolver:
     """Writes panels' verdicts where all is known, and asks a person where the policy says so."""
 
-    def __init__(
-        self,
-        *,
-        verdicts: VerdictService,
-        panels: PanelRecords,
-        reviews: ReviewRecords,
-        now: Callable[[], datetime] = _utc_now,
-    ) -> None:
-        self._verdicts = verdicts
-        self._panels = panels
-        self._reviews = reviews
-        self._now = now
+    verdicts: VerdictService
+    panels: PanelRecords
+    reviews: ReviewRecords
+    clock: Clock = SYSTEM_CLOCK
 
     def resolve(
         self, headers: Mapping[str, CompletionHeader], *, run_id: str | None
@@ -85,25 +76,25 @@ class PanelResolver:
         """
         cases = list(self._cases(headers))
         asked = {case.review_id: case for case in cases if case.reason is not None}
-        reviews = self._reviews.find_many(asked) if asked else {}
+        reviews = self.reviews.find_many(asked) if asked else {}
         waiting: dict[str, datetime] = {}
 
         def resolve_one(case: _Case) -> None:
             review = reviews.get(case.review_id)
             if case.is_without_person:
                 # Closed first: an answer that was just accepted counts.
-                closed = self._reviews.expire(review) if review is not None else None
+                closed = self.reviews.expire(review) if review is not None else None
                 if closed is None or closed.answer is None:
                     self._decide(case)
                     return
                 review = closed
             if case.reason is not None and review is None:
-                now = self._now()
+                now = self.clock.now()
                 review = _request(case, run_id, now)
                 if review.expires_at <= now:  # nobody could answer in time
                     self._decide(case, _on_expiry(case, review), "expiry")
                     return
-                review = self._reviews.request(review)
+                review = self.reviews.request(review)
             if review is None:
                 self._decide(case)
                 return
@@ -115,15 +106,15 @@ class PanelResolver:
         return waiting
 
     def _cases(self, headers: Mapping[str, CompletionHeader]) -> Iterator[_Case]:
-        panels = self._panels.get_many(header.grader_id for header in headers.values())
+        panels = self.panels.get_many(header.grader_id for header in headers.values())
         judged = {
             id_: panels[one.grader_id] for id_, one in headers.items() if one.grader_id in panels
         }
-        decided = self._verdicts.find_many(
+        decided = self.verdicts.find_many(
             (id_, panel.id, panel.version) for id_, panel in judged.items()
         )
         left = {id_: panel for id_, panel in judged.items() if id_ not in decided}
-        opinions = self._verdicts.opinions_of(left.items())
+        opinions = self.verdicts.opinions_of(left.items())
         for id_, panel in left.items():
             said = opinions.get(id_, [])
             if len(said) == len(panel.members):
@@ -136,8 +127,8 @@ class PanelResolver:
 
     def _apply(self, case: _Case, review: Review) -> datetime | None:
         """Write the verdict that a review comes to; return until when it waits for an answer."""
-        if review.state == "open" and review.expires_at <= self._now():
-            review = self._reviews.expire(review)
+        if review.state == "open" and review.expires_at <= self.clock.now():
+            review = self.reviews.expire(review)
         if review.state == "open":
             return review.expires_at
         if review.answer is not None:
@@ -163,7 +154,7 @@ class PanelResolver:
         completion = case.completion
         is_own = outcome is case.outcome and len(case.opinions) == 1
         alone = case.opinions[0] if is_own else None
-        self._verdicts.add(
+        self.verdicts.add(
             Verdict(
                 completion_id=completion.id,
                 organization_id=completion.organization_id,
@@ -185,7 +176,7 @@ class PanelResolver:
                 decided_by=decided_by or ("grader" if alone else "panel"),
                 review_id=review_id,
                 submitted_at=completion.created_at,
-                decided_at=self._now(),
+                decided_at=self.clock.now(),
             )
         )
 

@@ -1,7 +1,7 @@
 """Rounds of runs: one judge is asked, and verdicts are written as its judgements come."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from autotune.protocol.completions import ReasonCode
@@ -12,6 +12,7 @@ from autotune_platform.judging.judge import Awaited, Judged, Remainder, Round
 from autotune_platform.judging.judges import Judges
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.scoring.writing import VerdictWriter
@@ -39,6 +40,7 @@ class ChunkGrading:
     resolver: PanelResolver
     recorder: RunRecorder
     writer: VerdictWriter
+    clock: Clock = SYSTEM_CLOCK
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
         """Do one round; return what is left and how long to wait for the next.
@@ -65,7 +67,7 @@ class ChunkGrading:
         still_open = set(left.open_ids)
         graded = [id_ for id_ in progress.open_ids if id_ not in still_open]
         people = self.resolver.resolve(self.completions.headers(graded), run_id=progress.run_id)
-        return left.also_waiting_for_people(people)
+        return left.also_waiting_for_people(people, self.clock.now())
 
     def _do_round(
         self, progress: ChunkProgress, seconds_left: Callable[[], float]
@@ -88,7 +90,7 @@ class ChunkGrading:
 
         stored = self.completions.load(resumed.unasked)
         self._fail_without_text(progress, [id_ for id_ in resumed.unasked if id_ not in stored])
-        late = overdue(stored.values(), datetime.now(UTC))
+        late = overdue(stored.values(), self.clock.now())
         self._fail(progress, late, "deadline_exceeded", attempts=progress.attempt)
         due = [stored[id_] for id_ in resumed.unasked if id_ in stored and id_ not in late]
 
@@ -98,7 +100,7 @@ class ChunkGrading:
             id_: min(awaited.look_at, stored[id_].deadline)
             for id_, awaited in remainder.waiting.items()
         }
-        left = left.waiting_for(waits)
+        left = left.waiting_for(waits, self.clock.now())
         unknown = [id_ for id_ in left.unfinished_ids if id_ not in stored]
         headers = {**stored, **headers, **self.completions.headers(unknown)}
         left = self._without_late(left, headers)
@@ -132,7 +134,7 @@ class ChunkGrading:
     ) -> tuple[dict[str, datetime], Mapping[str, CompletionHeader]]:
         """Fail what is out of time; return until when the others wait, and their headers."""
         headers = self.completions.headers(waiting)
-        late = overdue(headers.values(), datetime.now(UTC))
+        late = overdue(headers.values(), self.clock.now())
         self._fail_late(progress, headers, {id_: waiting[id_].attempts for id_ in late})
         waits = {
             id_: min(waiting[id_].look_at, header.deadline)
@@ -191,7 +193,7 @@ class ChunkGrading:
         """Fail what would sleep beyond its deadline; return the run without it."""
         if not left.sleep_seconds:
             return left
-        awake_at = datetime.now(UTC) + timedelta(seconds=left.sleep_seconds)
+        awake_at = self.clock.now() + timedelta(seconds=left.sleep_seconds)
         late = overdue((headers[id_] for id_ in left.unfinished_ids if id_ in headers), awake_at)
         self._fail(left, late, "deadline_exceeded", attempts=left.attempt)
         return left.without(late)
@@ -199,7 +201,7 @@ class ChunkGrading:
     def _fail_without_text(self, progress: ChunkProgress, completion_ids: Sequence[str]) -> None:
         """End what has no text: it expired, or is gone although nobody deleted it."""
         headers = self.completions.headers(completion_ids)
-        expired = overdue(headers.values(), datetime.now(UTC))
+        expired = overdue(headers.values(), self.clock.now())
         self._fail(progress, expired, "deadline_exceeded", attempts=progress.attempt)
         lost = [id_ for id_ in headers if id_ not in expired]
         self._fail(progress, lost, "platform_error")

@@ -10,7 +10,7 @@ Before a batch is closed, what follows from its verdicts is made good where the 
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal
 
@@ -23,6 +23,7 @@ from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
@@ -61,11 +62,12 @@ class Sweeper:
     queues: ChunkQueues
     waits: CallWaits
     projection: VerdictProjection
+    clock: Clock = SYSTEM_CLOCK
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
         """Look after every overdue batch that there is time for."""
         done: Counter[Outcome] = Counter()
-        now = datetime.now(UTC)
+        now = self.clock.now()
         backlog = cache(self.queues.backlog)
         for batch in self._overdue(now, seconds_left):
             try:

@@ -1,8 +1,8 @@
 """From what is said of completions to stored verdicts; what is said too late is dropped."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 
 from aws_lambda_powertools import Logger
 
@@ -10,6 +10,8 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.judge import Asker, Judged
 from autotune_platform.projections.statistics import GraderStatistics
 from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader
@@ -20,10 +22,7 @@ logger = Logger()
 _CONCURRENT_WRITES = 4
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
+@part
 class VerdictWriter:
     """Writes verdicts on completions of a run.
 
@@ -35,20 +34,11 @@ class VerdictWriter:
     The answer of a panel's member becomes its opinion; ``PanelResolver`` writes the verdict.
     """
 
-    def __init__(
-        self,
-        *,
-        completions: CompletionService,
-        verdicts: VerdictService,
-        statistics: GraderStatistics,
-        recorder: RunRecorder,
-        now: Callable[[], datetime] = _utc_now,
-    ) -> None:
-        self._completions = completions
-        self._verdicts = verdicts
-        self._statistics = statistics
-        self._recorder = recorder
-        self.now = now
+    completions: CompletionService
+    verdicts: VerdictService
+    statistics: GraderStatistics
+    recorder: RunRecorder
+    clock: Clock = SYSTEM_CLOCK
 
     def apply(self, judged: Judged, known: Mapping[str, CompletionHeader] | None = None) -> None:
         """Write what judgements come to, and let go of what was kept until then.
@@ -61,9 +51,9 @@ class VerdictWriter:
             return
         completion_ids: Collection[str] = judged.judgements.keys()
         if judged.recorded_at is not None:
-            completion_ids = self._verdicts.undecided(list(completion_ids), judged.asker)
+            completion_ids = self.verdicts.undecided(list(completion_ids), judged.asker)
         headers = {id_: known[id_] for id_ in completion_ids if id_ in known} if known else {}
-        headers |= self._completions.headers(id_ for id_ in completion_ids if id_ not in headers)
+        headers |= self.completions.headers(id_ for id_ in completion_ids if id_ not in headers)
         self.write(
             judged.asker,
             headers,
@@ -94,22 +84,25 @@ class VerdictWriter:
                 of them late, for others may be deciding by the same.
         """
         late: list[Judgement] = []
-        said_at = recorded_at or self.now()
+        answered_at = recorded_at or self.clock.now()
         over = self._decided_without(asker, judgements)
 
         def decide_one(completion_id: str) -> None:
-            completion, said = headers[completion_id], judgements[completion_id]
+            completion, judgement = headers[completion_id], judgements[completion_id]
             if completion_id in over:
-                late.append(said)
+                late.append(judgement)
                 return
-            out_of_time = said.is_answer and completion.deadline <= said_at
-            judgement = Judgement(reason_code="deadline_exceeded") if out_of_time else said
+            out_of_time = judgement.is_answer and completion.deadline <= answered_at
             verdict = verdict_of(
-                completion, judgement, attempts=attempts, share_reasoning=share_reasoning
+                completion,
+                Judgement(reason_code="deadline_exceeded") if out_of_time else judgement,
+                at=self.clock.now(),
+                attempts=attempts,
+                share_reasoning=share_reasoning,
             )
-            stored = self._verdicts.add(opinion_of(verdict, asker))
-            if said.is_answer and (out_of_time or not (stored or recorded_at)):
-                late.append(said)
+            stored = self.verdicts.add(opinion_of(verdict, asker))
+            if judgement.is_answer and (out_of_time or not (stored or recorded_at)):
+                late.append(judgement)
 
         in_parallel(decide_one, list(judgements), at_most=_CONCURRENT_WRITES)
         self.count_late(asker, late)
@@ -123,13 +116,13 @@ class VerdictWriter:
         """
         if asker.panel_id is None:
             return ()
-        return self._verdicts.of_run(judgements, asker).keys()
+        return self.verdicts.of_run(judgements, asker).keys()
 
-    def count_late(self, asker: Asker, said: Iterable[Judgement]) -> None:
+    def count_late(self, asker: Asker, answers: Iterable[Judgement]) -> None:
         """Count answers that came too late, by the version that gave them."""
         by_version = Counter(
             judgement.reported_version or asker.grader_version
-            for judgement in said
+            for judgement in answers
             if judgement.is_answer
         )
         for version, count in by_version.items():
@@ -139,5 +132,5 @@ class VerdictWriter:
                 grader_id=asker.grader_id,
                 count=count,
             )
-            self._recorder.late_answers(asker.run_id, count)
-            self._statistics.note_late_answers(asker.grader_id, version, count)
+            self.recorder.late_answers(asker.run_id, count)
+            self.statistics.note_late_answers(asker.grader_id, version, count)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
-from autotune_platform.runtime.retry import attempts
+from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition, add_together
 from autotune_platform.storage.expressions import Filter, Page, page_from, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
@@ -259,7 +259,7 @@ class Table:
                     **(only if attributes else {}),
                 }
             }
-            for _ in attempts(_UNPROCESSED_ROUNDS):
+            for _ in BUSY.attempts(_UNPROCESSED_ROUNDS):
                 answer = self._client.batch_get_item(RequestItems=pending)
                 for raw in answer["Responses"].get(self.name, []):
                     item = item_from_wire(raw)
@@ -281,7 +281,7 @@ class Table:
             pending: dict[str, Any] = {
                 self.name: [{"PutRequest": {"Item": item_to_wire(item)}} for item in chunk]
             }
-            for _ in attempts(_UNPROCESSED_ROUNDS):
+            for _ in BUSY.attempts(_UNPROCESSED_ROUNDS):
                 answer = self._client.batch_write_item(RequestItems=pending)
                 pending = dict(answer.get("UnprocessedItems") or {})
                 if not pending:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.retry import attempts
+from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.item_format import Item, item_to_wire, key_to_wire
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write])
     Raises:
         UnavailableError: the table is busy, or others kept writing the same items.
     """
-    for _ in attempts(_ATTEMPTS):
+    for _ in BUSY.attempts(_ATTEMPTS):
         try:
             client.transact_write_items(
                 TransactItems=[_on_wire(write, table_name) for write in writes]

@@ -10,10 +10,11 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.retry import attempts
+from autotune_platform.runtime.retry import RetryPolicy
 from autotune_platform.storage.table import Key, Table
 
 _ATTEMPTS = 10
+_BUSY = RetryPolicy(first_seconds=0.02, longest_seconds=1)
 
 StateT = TypeVar("StateT", bound=BaseModel)
 ResultT = TypeVar("ResultT")
@@ -42,7 +43,7 @@ class VersionedStates:
         Raises:
             UnavailableError: too many others changed it at the same time.
         """
-        for _ in attempts(_ATTEMPTS, first_pause_seconds=0.02):
+        for _ in _BUSY.attempts(_ATTEMPTS):
             before, version = self._read(key, model)
             after, result = change(before)
             if after == before:

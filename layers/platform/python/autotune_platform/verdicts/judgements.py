@@ -1,7 +1,7 @@
 """From what is said of a completion to its verdict."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.grading import GraderScore
@@ -54,14 +54,16 @@ def verdict_of(
     completion: CompletionHeader,
     judgement: Judgement,
     *,
+    at: datetime,
     attempts: int = 0,
     share_reasoning: bool = False,
 ) -> Verdict:
-    """Return the verdict that a judgement comes to, decided now.
+    """Return the verdict that a judgement comes to.
 
     Args:
+        at: when it is decided.
         attempts: passes that it took.
-        share_reasoning: keep the grader's reasoning; without its owner's leave none is stored.
+        share_reasoning: keep the grader's reasoning; without its owner's consent none is stored.
     """
     score = judgement.score
     return Verdict(
@@ -82,5 +84,5 @@ def verdict_of(
         grader_latency_ms=judgement.grader_latency_ms,
         attempts=attempts,
         submitted_at=completion.created_at,
-        decided_at=datetime.now(UTC),
+        decided_at=at,
     )

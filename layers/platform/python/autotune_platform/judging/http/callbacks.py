@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
@@ -18,6 +18,7 @@ from autotune_platform.judging.http.answers import read_answer
 from autotune_platform.judging.http.calls import Call
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.judge import Asker, Judged
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     InvalidRequestError,
     NotFoundError,
@@ -47,6 +48,7 @@ class Callbacks:
 
     calls: CallRepository
     graders: GraderDirectory
+    clock: Clock = SYSTEM_CLOCK
 
     def prove(self, call_id: str, headers: Mapping[str, str], body: bytes) -> ProvenCall:
         """Return the call that something came about, which its grader has to have signed for it.
@@ -92,7 +94,7 @@ class Callbacks:
             InvalidRequestError: it is not of the protocol, or about another request.
         """
         try:
-            return _judgements(call, body, datetime.now(UTC))
+            return _judgements(call, body, self.clock.now())
         except GraderCallError as error:
             if error.reason_code == "response_mismatched":
                 raise _wrong_request_id(call) from error
@@ -117,13 +119,13 @@ class Callbacks:
 
     def record(self, call: Call, body: bytes) -> Call | None:
         """Store an answer that comes now; return None where the call is not open."""
-        return self.calls.record(call, body, at=datetime.now(UTC))
+        return self.calls.record(call, body, at=self.clock.now())
 
     def postpone(self, call: Call) -> Call | None:
         """Put off when the next sign of life is due; return None where the call is not open."""
         if call.state != "open" or call.heartbeat_seconds is None:
             return call if call.state == "open" else None
-        by = datetime.now(UTC) + timedelta(seconds=call.heartbeat_seconds)
+        by = self.clock.now() + timedelta(seconds=call.heartbeat_seconds)
         return self.calls.note_heartbeat(call, by)
 
     def get(self, call: Call) -> Call:
@@ -132,7 +134,7 @@ class Callbacks:
 
     def current(self, call: Call) -> Call:
         """Return a call as it stands, expired where its time is up."""
-        if call.state != "open" or call.until > datetime.now(UTC):
+        if call.state != "open" or call.until > self.clock.now():
             return call
         # None where an answer or a sign of life came at this moment.
         return self.calls.expire(call) or self.get(call)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
@@ -21,6 +21,7 @@ from autotune_platform.judging.http.hedging import Hedging
 from autotune_platform.judging.http.questions import asked_about, packs_of, question
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.judge import Awaited, Failure, Judged, Remainder, Resumed, Round
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.judgements import Judgement
 
@@ -45,6 +46,7 @@ class HttpJudge:
     calls: CallRepository
     callbacks: Callbacks
     api_url: str
+    clock: Clock = SYSTEM_CLOCK
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield answers that were recorded, and failures for calls that expired.
@@ -69,7 +71,7 @@ class HttpJudge:
             else:
                 if current.run_id != asker.run_id:
                     self.calls.take_over(current, asker.run_id)
-                waiting |= _awaited(current, of_call)
+                waiting |= _awaited(current, of_call, self.clock.now())
         return Resumed(unasked=[id_ for id_ in undecided if id_ not in asked], waiting=waiting)
 
     def judge(
@@ -157,7 +159,7 @@ class HttpJudge:
         url = f"{self.api_url}/api/v1/callbacks/{call_id}"
         body = _json(request.model_copy(update={"callback_url": url}))
         settings, asker = round_.grader.async_settings, round_.asker
-        now, beat = datetime.now(UTC), settings.heartbeat_seconds
+        now, beat = self.clock.now(), settings.heartbeat_seconds
         call = Call(
             id=call_id,
             organization_id=asker.organization_id,
@@ -226,7 +228,7 @@ class _RoundCalls:
         except GraderCallError as error:
             return self._refused(error, completion_ids)
         if call is not None:
-            self.waiting |= _awaited(call, completion_ids)
+            self.waiting |= _awaited(call, completion_ids, self._judge.clock.now())
             return None
         return self._judged(judgements)
 
@@ -263,10 +265,8 @@ def _is_down(error: Exception) -> bool | None:
     return error.grader_is_down if isinstance(error, GraderCallError) else None
 
 
-def _awaited(call: Call, completion_ids: Sequence[str]) -> dict[str, Awaited]:
-    return dict.fromkeys(
-        completion_ids, Awaited(call.looked_at(datetime.now(UTC)), attempts=call.attempts)
-    )
+def _awaited(call: Call, completion_ids: Sequence[str], now: datetime) -> dict[str, Awaited]:
+    return dict.fromkeys(completion_ids, Awaited(call.looked_at(now), attempts=call.attempts))
 
 
 def _json(request: ScoreRequest | BatchScoreRequest) -> bytes:

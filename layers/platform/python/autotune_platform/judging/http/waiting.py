@@ -1,10 +1,11 @@
 """Which completions wait for a callback that may still come."""
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from autotune_platform.judging.http.calls import Asked
 from autotune_platform.judging.http.repository import CallRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
@@ -16,6 +17,7 @@ class CallWaits:
 
     repository: CallRepository
     verdicts: VerdictService
+    clock: Clock = SYSTEM_CLOCK
 
     def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
         """Return those of a run's completions that are undecided and wait for a callback.
@@ -32,7 +34,7 @@ class CallWaits:
 
     def awaiting(self, asked: Iterable[Asked]) -> set[str]:
         """Return the completions whose answer may still come, or has come and is not applied."""
-        now = datetime.now(UTC)
+        now = self.clock.now()
         return {
             completion_id
             for (completion_id, *_), call in self.repository.awaited(asked).items()
@@ -41,7 +43,7 @@ class CallWaits:
 
     def until(self, asked: Iterable[Asked]) -> dict[Asked, datetime]:
         """Return when each callback is due, of those that may still come."""
-        now = datetime.now(UTC)
+        now = self.clock.now()
         return {
             question: call.until
             for question, call in self.repository.awaited(asked).items()

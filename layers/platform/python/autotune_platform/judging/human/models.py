@@ -1,9 +1,9 @@
 """Reviews as the platform sees them."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from autotune.protocol.completions import VerdictState
@@ -79,7 +79,7 @@ class ReviewSummary(_Stored):
     state: ReviewState = "open"
     assignee_id: str | None = None
     lease: Lease | None = None
-    created_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    created_at: datetime
     expires_at: datetime
     on_expiry: OnExpiry = "keep"
     version: int = 1

@@ -1,0 +1,32 @@
+"""A clock that a test turns."""
+
+from datetime import datetime, timedelta
+
+from autotune_platform.runtime.clock import Clock
+
+
+class TurnedClock(Clock):
+    """The machine's clock, turned ahead.
+
+    Attributes:
+        ahead: how far.
+        slept: seconds that something slept on it; they pass at once.
+    """
+
+    def __init__(self, ahead: timedelta = timedelta()) -> None:
+        self.ahead = ahead
+        self.slept: list[float] = []
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead.total_seconds()
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.ahead += timedelta(seconds=seconds)
+
+    def turn(self, **by: float) -> None:
+        """Turn it ahead by so much more, in the words of ``timedelta``."""
+        self.ahead += timedelta(**by)
