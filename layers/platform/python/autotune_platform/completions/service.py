@@ -1,9 +1,7 @@
 """Reading completions and batches, and where they stand."""
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.models import (
@@ -16,16 +14,14 @@ from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.long_poll import LongPoll
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.data_holders import CompletionEraser
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader, Verdict
 from autotune_platform.verdicts.service import VerdictService
 
-_FIRST_POLL_SECONDS = 0.1
-_SLOWEST_POLL_SECONDS = 1.0
-
-StatusT = TypeVar("StatusT")
+_POLL = LongPoll(first_seconds=0.1, usual_seconds=1, longest_seconds=1)
 
 
 @dataclass(frozen=True)
@@ -186,13 +182,13 @@ class CompletionService:
         if scope == "own" and not self.graders.managed(caller, scope, [completion.grader_id]):
             raise NotFoundError(f"no completion {completion_id}")
 
-        def look() -> CompletionStatus:
-            verdict = self.verdicts.find(
-                completion.id, completion.grader_id, completion.grader_version
-            )
-            return CompletionStatus(completion, verdict)
-
-        return _poll(look, until=lambda status: status.verdict is not None, for_=wait_seconds)
+        key = completion.id, completion.grader_id, completion.grader_version
+        verdict = self.verdicts.find(*key)
+        if verdict is None:
+            for _ in _POLL.looks(self.clock, seconds=wait_seconds):
+                if verdict := self.verdicts.find(*key):
+                    break
+        return CompletionStatus(completion, verdict)
 
     def _left_of(self, caller: Caller, scope: Scope, completion_id: str) -> CompletionStatus:
         verdict = self.verdicts.first(completion_id)
@@ -211,46 +207,15 @@ class CompletionService:
         batch = self.repository.get_batch(batch_id)
         if batch is None or batch.organization_id != caller.organization_id:
             raise NotFoundError(f"no batch {batch_id}")
-        keys = {key[0]: key for key in batch.verdict_keys}
-        found: dict[str, Verdict] = {}
-
-        def look() -> BatchVerdicts:
-            # A verdict never changes, so only what was pending is read again.
-            found.update(
-                self.verdicts.find_many(key for id_, key in keys.items() if id_ not in found)
-            )
-            return BatchVerdicts(batch, found)
-
-        def is_worth_a_look() -> bool:
-            # Most wait until all are decided: one tells, and costs a unit where all cost hundreds.
-            last = next(key for id_, key in reversed(keys.items()) if id_ not in found)
-            return bool(self.verdicts.find_many([last]))
-
-        return _poll(
-            look,
-            until=lambda status: status.pending == 0,
-            for_=wait_seconds,
-            is_worth_it=is_worth_a_look,
-        )
-
-
-def _poll(
-    look: Callable[[], StatusT],
-    *,
-    until: Callable[[StatusT], bool],
-    for_: float,
-    is_worth_it: Callable[[], bool] = lambda: True,
-) -> StatusT:
-    """Look until what is seen will do, or the time is up; look again only where it is worth it."""
-    deadline = time.monotonic() + for_
-    pause = _FIRST_POLL_SECONDS
-    status = look()
-    while not until(status):
-        left = deadline - time.monotonic()
-        if left <= 0:
+        status = BatchVerdicts(batch, self.verdicts.find_many(batch.verdict_keys))
+        if not status.pending:
             return status
-        time.sleep(min(pause, left))
-        pause = min(pause * 2, _SLOWEST_POLL_SECONDS)
-        if time.monotonic() >= deadline or is_worth_it():
-            status = look()
-    return status
+        for is_last in _POLL.looks(self.clock, seconds=wait_seconds):
+            # A verdict never changes, so only what was pending is read again. Most wait until all
+            # are decided: one verdict shows that, and costs a unit where all cost hundreds.
+            pending = [key for key in batch.verdict_keys if key[0] not in status.verdicts]
+            if is_last or self.verdicts.find_many(pending[-1:]):
+                status.verdicts.update(self.verdicts.find_many(pending))
+            if not status.pending:
+                break
+        return status

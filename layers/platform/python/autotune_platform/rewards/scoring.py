@@ -205,7 +205,7 @@ class RewardScoring:
     def _claim_and_submit(self, flow: _Flow, fingerprints: Sequence[str]) -> None:
         """Claim questions, and submit as one batch those that no other request claimed first."""
         if fingerprints:  # a claim costs a write, and a release another
-            self._submissions.require_graders(flow.caller, [flow.task])
+            self._submissions.planner.require_graders(flow.caller, [flow.task])
         key = new_id("req")
         batch_id = derived_id("bat", flow.task.organization_id, key)
         claimed: list[Claim] = []

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.completions.planning import BatchPlanner
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.runtime import clients
@@ -21,12 +22,15 @@ class SubmissionParts(CompletionParts, TaskParts):
         return ChunkQueues(urls=self.environment.queue_urls, sqs=clients.sqs())
 
     @cached_property
+    def batch_planner(self) -> BatchPlanner:
+        return BatchPlanner(tasks=self.tasks, graders=self.graders, panels=self.panels)
+
+    @cached_property
     def submissions(self) -> SubmissionService:
         return SubmissionService(
             repository=self.completion_repository,
             queues=self.chunk_queues,
-            tasks=self.tasks,
-            graders=self.graders,
+            planner=self.batch_planner,
             panels=self.panels,
         )
 
