@@ -7,6 +7,7 @@ import pytest
 
 from functions.scoring import grade_chunk
 from tests.component.callbacks.conftest import Starter, change, due_in, item
+from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, answering, deferring
 from tests.support.platform import Platform, handler
 
@@ -199,8 +200,7 @@ def test_an_answer_in_time_counts_although_it_is_applied_after_the_deadline(
     with monkeypatch.context() as dying:
         dying.setattr(Callbacks, "judged", lambda *_: iter(()))
         assert waiting.answer().status == 200
-    decisions = grade_chunk.parts().writer
-    monkeypatch.setattr(decisions, "now", lambda: datetime.now(UTC) + timedelta(seconds=61))
+    grade_chunk.parts().writer.clock = TurnedClock(timedelta(seconds=61))
     waiting.platform.grade(waiting.progress)
     assert waiting.states() == [("scored", None)]
 
@@ -256,13 +256,13 @@ def test_the_sweeper_leaves_alone_what_waits_and_drives_what_is_overdue(start: S
     platform = waiting.platform
     change(waiting.batch_id, "batch", "dueAt", "2000-01-01T00:00:00.000+00:00")
     report = platform.operate("sweep_batches")
-    assert (report["postponed"], report["driven"]) == (1, 0)
+    assert (report["postponed"], report["redriven"]) == (1, 0)
     assert 100 < due_in(waiting.batch_id) < 300
     assert item(waiting.batch_id, "batch")["sweeps"] == 0
 
     waiting.age(101)
     change(waiting.batch_id, "batch", "dueAt", "2000-01-01T00:00:00.000+00:00")
-    assert platform.operate("sweep_batches")["driven"] == 1
+    assert platform.operate("sweep_batches")["redriven"] == 1
     platform.dispatch(platform.queued())
     (again,) = [one for one in platform.runs() if one["run_id"] != waiting.progress["run_id"]]
     platform.grade(again)
@@ -276,7 +276,7 @@ def test_a_deadline_ends_a_wait_whose_run_is_gone(start: Starter) -> None:
     change(completion_id, "content", "createdAt", before)
     change(waiting.batch_id, "batch", "created_at", before)
     change(waiting.batch_id, "batch", "dueAt", "2000-01-01T00:00:00.000+00:00")
-    assert waiting.platform.operate("sweep_batches")["driven"] == 1
+    assert waiting.platform.operate("sweep_batches")["redriven"] == 1
     waiting.platform.dispatch(waiting.platform.queued())
     own = waiting.progress["run_id"]
     (again,) = [one for one in waiting.platform.runs() if one["run_id"] != own]

@@ -7,7 +7,9 @@ from typing import Any
 import boto3
 import pytest
 
+from functions.scoring import sweep_batches
 from tests.support.aws import stream_records
+from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform, handler
 
@@ -162,13 +164,8 @@ def test_a_batch_whose_texts_are_gone_unscored_ends(
     platform.queued()
     remove(*accepted["completionIds"])
 
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return datetime.now(tz) + timedelta(days=2, seconds=1)
-
-    monkeypatch.setattr("autotune_platform.scoring.recovery.datetime", Later)
-    assert platform.operate("sweep_batches")["driven"] == 1
+    sweep_batches.parts().recovery.clock = TurnedClock(timedelta(days=2, seconds=1))
+    assert platform.operate("sweep_batches")["redriven"] == 1
     batch = platform.batch(accepted["batchId"])
     assert batch["counts"]["failed"] == 2
     assert {one["reasonCode"] for one in batch["verdicts"]} == {"deadline_exceeded"}

@@ -17,7 +17,7 @@ from tests.support.projected import checkpoints, events, everything, forget, sub
 
 pytestmark = pytest.mark.usefixtures("due_at_once")
 
-NOTHING = {"closed": 0, "driven": 0, "failed": 0, "postponed": 0}
+NOTHING = {"closed": 0, "redriven": 0, "failed": 0, "postponed": 0}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_what_was_lost_is_driven_again_in_a_new_run(
     (lost,) = platform.runs()
     platform.grade({**lost, "completion_ids": lost["completion_ids"][:1], "remaining": 1})
 
-    assert platform.operate("sweep_batches") == {**NOTHING, "driven": 1}
+    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
     platform.dispatch(platform.queued())
     again = next(run for run in platform.runs() if run != lost)
     assert again["completion_ids"] == lost["completion_ids"][1:]
@@ -116,7 +116,7 @@ def test_what_cannot_be_driven_to_an_end_ends_failed(platform: Platform, task_id
     accepted = platform.submit(task_id, {}, {}).json
     platform.queued()
     for _ in range(5):
-        assert platform.operate("sweep_batches") == {**NOTHING, "driven": 1}
+        assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
         platform.queued()
     assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
 
@@ -275,8 +275,8 @@ def test_of_two_sweeps_at_once_one_drives_a_batch_again(
 ) -> None:
     accepted = platform.submit(task_id, {}, {}).json
     platform.queued()
-    assert platform.operate("sweep_batches")["driven"] == 0
-    assert [report["driven"] for report in overlapping] == [1]
+    assert platform.operate("sweep_batches")["redriven"] == 0
+    assert [report["redriven"] for report in overlapping] == [1]
     (chunk,) = platform.queued()
     platform.dispatch([chunk])
     (run,) = platform.runs()

@@ -1,23 +1,19 @@
 """A completion that is out of time ends ``failed``, and no run sleeps beyond a deadline."""
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from functions.scoring import grade_chunk
+from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, LoopbackGrader
 from tests.support.platform import Platform
 
 
-def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+def later(seconds: float) -> None:
     """Let rounds begin at a later time."""
-
-    class Later(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:
-            return datetime.now(tz) + timedelta(seconds=seconds)
-
-    monkeypatch.setattr("autotune_platform.scoring.rounds.datetime", Later)
+    grade_chunk.parts().grading.clock = TurnedClock(timedelta(seconds=seconds))
 
 
 def busy(exchange: Exchange) -> None:
@@ -37,11 +33,11 @@ def verdicts(platform: Platform, task_id: str) -> set[tuple[str, str, int]]:
 
 
 def test_what_is_late_when_a_round_begins_is_not_asked(
-    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, grader: LoopbackGrader
 ) -> None:
     task_id = platform.new_task(platform.new_grader(grader), deadlineSeconds=60)
     run = run_of(platform, task_id)
-    later(monkeypatch, 61)
+    later(61)
     assert platform.grade(run)["remaining"] == 0
     assert not grader.requests
     assert verdicts(platform, task_id) == {("failed", "deadline_exceeded", 0)}
@@ -58,9 +54,7 @@ def test_what_would_sleep_beyond_its_deadline_ends_now(
     assert verdicts(platform, task_id) == {("failed", "deadline_exceeded", 1)}
 
 
-def test_a_run_sleeps_for_those_that_have_time(
-    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_sleeps_for_those_that_have_time(platform: Platform, grader: LoopbackGrader) -> None:
     grader_id = platform.new_grader(grader)
     urgent = platform.new_task(grader_id, deadlineSeconds=60)
     patient = platform.new_task(grader_id, deadlineSeconds=100)
@@ -74,7 +68,7 @@ def test_a_run_sleeps_for_those_that_have_time(
     assert (left["remaining"], left["sleep_seconds"]) == (1, 90)
     assert verdicts(platform, urgent) == {("failed", "deadline_exceeded", 1)}
     assert verdicts(platform, patient) == set()
-    later(monkeypatch, 91)
+    later(91)
     assert platform.grade(left)["remaining"] == 0
     assert verdicts(platform, patient) == {("failed", "deadline_exceeded", 2)}
 
@@ -91,24 +85,22 @@ def test_waiting_for_leave_ends_with_the_deadline(
     }
 
 
-def test_the_deadline_of_the_submission_counts(
-    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_deadline_of_the_submission_counts(platform: Platform, grader: LoopbackGrader) -> None:
     task_id = platform.new_task(platform.new_grader(grader), deadlineSeconds=3_600)
     run = run_of(platform, task_id)
     changed = platform.call("PATCH", f"/api/v1/tasks/{task_id}", {"deadlineSeconds": 60})
     assert changed.json["task"]["deadlineSeconds"] == 60
-    later(monkeypatch, 3_500)
+    later(3_500)
     assert platform.grade(run)["remaining"] == 0
     assert verdicts(platform, task_id) == {("scored", None, 1)}
 
 
 def test_without_a_deadline_a_completion_ends_before_its_run_would(
-    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, grader: LoopbackGrader
 ) -> None:
     task_id = platform.new_task(platform.new_grader(grader))
     run = run_of(platform, task_id)
-    later(monkeypatch, 604_799)
+    later(604_799)
     grader.disease = busy
     assert platform.grade(run)["remaining"] == 0
     assert verdicts(platform, task_id) == {("failed", "deadline_exceeded", 1)}

@@ -346,7 +346,7 @@ def test_what_members_lost_is_driven_again_for_those_who_said_nothing(
     monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: timedelta(0))
     accepted, runs = trio.start(trio.new_task(), {}, {})
     trio.platform.grade(runs[trio.ids[0]])
-    assert trio.platform.operate("sweep_batches")["driven"] == 1
+    assert trio.platform.operate("sweep_batches")["redriven"] == 1
     trio.platform.dispatch(trio.platform.queued())
     again = [run for run in trio.platform.runs() if run not in runs.values()]
     assert sorted(run["grader_id"] for run in again) == sorted(trio.ids)

@@ -24,7 +24,7 @@ from tests.support.platform import handler
 pytestmark = pytest.mark.usefixtures("due_at_once")
 
 DISAGREEMENT = {"disagreementAbove": 0.5, "instructions": "Look twice."}
-NOTHING = {"closed": 0, "driven": 0, "failed": 0, "postponed": 0}
+NOTHING = {"closed": 0, "redriven": 0, "failed": 0, "postponed": 0}
 
 
 @pytest.fixture(autouse=True)
@@ -270,7 +270,7 @@ def test_what_is_lost_beside_what_waits_is_driven_again_alone(trio: Trio) -> Non
     waits, lost = accepted["completionIds"]
     for run in runs.values():
         trio.platform.grade({**run, "completion_ids": [waits], "remaining": 1})
-    assert trio.platform.operate("sweep_batches") == {**NOTHING, "driven": 1}
+    assert trio.platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
     trio.platform.dispatch(trio.platform.queued())
     again = [run for run in trio.platform.runs() if run not in runs.values()]
     assert {tuple(run["completion_ids"]) for run in again} == {(lost,)}
@@ -307,7 +307,7 @@ def test_a_panel_that_cannot_be_driven_to_an_end_decides_with_whom_it_has(trio: 
     for run in list(runs.values())[:2]:
         trio.platform.grade(run)
     for _ in range(5):
-        assert trio.platform.operate("sweep_batches") == {**NOTHING, "driven": 1}
+        assert trio.platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
         trio.platform.queued()
     assert trio.platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
     verdict = trio.verdict(completion_id)

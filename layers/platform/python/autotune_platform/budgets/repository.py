@@ -55,9 +55,9 @@ class BudgetRepository:
     ) -> tuple[float, bool]:
         """Reserve the next moment for a call; return it, and whether it was reserved.
 
-        Moments are ``interval`` seconds apart, whoever reserves them (the generic cell rate
-        algorithm, ITU-T I.371, with a burst of one). It takes one write, or two if others reserved
-        before.
+        Moments are ``interval`` seconds apart, whichever functions reserve them (the generic cell
+        rate algorithm, ITU-T I.371, with a burst of one). It takes one write, or two if others
+        reserved before.
 
         Args:
             now: Unix seconds.

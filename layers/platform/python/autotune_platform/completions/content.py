@@ -34,5 +34,5 @@ def outgrows_item(packed: bytes) -> bool:
 
 
 def object_key(completion_id: str) -> str:
-    """Return the name of the object in S3; it follows from the id, all that a removal tells of."""
+    """Return the name of the object in S3; it follows from the id, which a removal's record has."""
     return f"{CONTENT}/{completion_id}"

@@ -19,7 +19,7 @@ _LARGEST_PAGE_BYTES = 5_000_000
 
 @part
 class ScoreListing:
-    """Tells of verdicts what each caller may know."""
+    """Lists verdicts with what each caller may see."""
 
     walk: ScoreWalk
     verdicts: VerdictService
@@ -54,7 +54,7 @@ class ScoreListing:
     def _of_own_graders(
         self, caller: Caller, filters: ScoreFilters, *, limit: int, next_token: str | None
     ) -> tuple[list[ScoredCompletion], str | None]:
-        # The store is not asked for a model: what it finds would tell which model it was.
+        # The store is not asked for a model: what it finds would show which model it was.
         verdicts, token = self.walk.page(
             caller,
             filters.model_copy(update={"model_id": None}),
@@ -64,12 +64,14 @@ class ScoreListing:
         own = self.graders.managed(caller, "own", {verdict.grader_id for verdict in verdicts})
         given = [verdict for verdict in verdicts if verdict.grader_id in own]
         headers = self.completions.headers(verdict.completion_id for verdict in given)
-        # What has expired has no header any more, and nobody is told which model it was.
+        # What has expired has no header any more, and its model is shown to nobody.
         sharing = {id_ for id_, header in headers.items() if header.share_identity}
-        told = [_scored(verdict, tells_model=verdict.completion_id in sharing) for verdict in given]
+        listed = [
+            _scored(verdict, tells_model=verdict.completion_id in sharing) for verdict in given
+        ]
         if filters.model_id is not None:
-            told = [scored for scored in told if scored.model_id == filters.model_id]
-        return told, token
+            listed = [scored for scored in listed if scored.model_id == filters.model_id]
+        return listed, token
 
     def _with_completions(
         self, verdicts: list[Verdict], token: str | None

@@ -16,7 +16,7 @@ CHUNK_COMPLETIONS = 100
 """Most completions in one run: state stays small, and one run's steps are shared by many."""
 
 FIRST_SWEEP_AFTER = timedelta(minutes=3)
-"""How long a batch may take before the sweeper looks after it, beyond what runs tell it to wait."""
+"""How long a batch may take before the sweeper looks after it, beyond what runs ask it to wait."""
 
 CHUNK_TEXT_BYTES = 8_000_000
 """Most text that small chunks are merged up to: a run's function holds all of it in memory."""
@@ -77,10 +77,10 @@ class Segment(FrozenModel):
 class Batch(FrozenModel):
     """What came in one submission; a single completion is a batch of one.
 
-    ``fingerprint`` tells a repeated submission from another one under the same idempotency key. A
-    repetition takes over what an earlier attempt left ``interrupted``, or ``accepting`` for longer
-    than any attempt lives; every part of the work is repeatable. One that is ``given_up`` is never
-    queued. ``sweeps`` counts how often its pending completions were driven again. Until
+    ``fingerprint`` distinguishes a repeated submission from another one under the same idempotency
+    key. A repetition takes over what an earlier attempt left ``interrupted``, or ``accepting`` for
+    longer than any attempt lives; every part of the work is repeatable. One that is ``given_up`` is
+    never queued. ``sweeps`` counts how often its pending completions were redriven. Until
     ``asleep_until`` a run of it sleeps on purpose.
     """
 
@@ -147,7 +147,7 @@ class Batch(FrozenModel):
 class Chunk(FrozenModel):
     """Completions of one organisation for one grader, as they pass through the queue: ids only.
 
-    ``generation`` is 0 at first and higher for what is driven again, so that it gets a new run.
+    ``generation`` is 0 at first and higher for what is redriven, so that it gets a new run.
     ``panel_id`` is the panel that the grader judges in, if any.
     """
 

@@ -34,7 +34,7 @@ class OpenBatches:
         self.due.move(batch_id, until)
 
     def let_sleep(self, batch_ids: Iterable[str], *, seconds: int) -> None:
-        """Tell the sweeper that a run sleeps on purpose, and a while after that is to be awake.
+        """Have the sweeper leave batches alone while a run sleeps, and for a while after.
 
         Of several runs the one that sleeps longest counts.
         """

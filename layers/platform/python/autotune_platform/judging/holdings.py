@@ -37,7 +37,7 @@ HOLDER = DataHolder(
         Holding(
             place="table completions",
             key="rev_* / review",
-            what="reviews: what people were told and answered",
+            what="reviews: what people were shown and answered",
             of="completion",
             retained="verdicts name their review",
         ),

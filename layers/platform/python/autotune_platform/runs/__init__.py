@@ -1,1 +1,1 @@
-"""Runs: what is told of the executions that have completions graded."""
+"""Runs: records of the executions that have completions graded, and their waits."""

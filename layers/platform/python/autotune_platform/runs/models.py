@@ -28,7 +28,7 @@ class RunStatus(FrozenModel):
 
     @classmethod
     def after_round(cls, progress: ChunkProgress, now: datetime) -> Self:
-        """Return what a round left: nothing, a word to wait for, a time, or more to do at once."""
+        """Return what a round left: nothing, a signal or a time to wait for, or more to do."""
         state, step, seconds = _after_round(progress)
         return cls(
             state=state,

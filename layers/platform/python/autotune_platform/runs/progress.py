@@ -28,8 +28,8 @@ class ChunkProgress(FrozenModel):
         remaining: how many completions are due now or later.
         sleep_seconds: how long to wait before the next round.
         run_id: the execution's name.
-        panel_id: the panel that the grader is a member of; None where its word is the verdict.
-        waiting_ids: wait for somebody else's word, a callback or a person.
+        panel_id: the panel that the grader is a member of; None where its judgement is the verdict.
+        waiting_ids: wait for a signal: a callback or a person's answer.
         waiting: how many those are; the state machine counts no lists.
         people: how many of those wait for a person.
         wait_seconds: until the first of them is due.

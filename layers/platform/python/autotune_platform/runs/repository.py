@@ -116,7 +116,9 @@ class RunRepository:
 
 def _run(item: Item) -> Run:
     events = [
-        Event.model_validate_json(told) for name, told in item.items() if name.startswith(_HISTORY)
+        Event.model_validate_json(event)
+        for name, event in item.items()
+        if name.startswith(_HISTORY)
     ]
     history = sorted(events, key=lambda event: event.at)
     return Run.model_validate({**item, "id": item["pk"], "history": history})

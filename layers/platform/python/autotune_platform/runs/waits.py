@@ -1,7 +1,8 @@
-"""Runs that wait for somebody else's word: how a wait begins, and how a word ends it.
+"""Runs that wait for signals: how a wait begins, and how a signal ends it.
 
-A run waits with one token, whatever the number of its completions that wait. Every word is recorded
-before anybody is woken, so that a wait which nobody ends is a delay and never a loss.
+A signal is a grader's callback or a person's answer. A run waits with one token, whatever the
+number of its completions that wait. Every signal is recorded before its run is resumed, so that a
+wait which nobody ends is a delay and never a loss.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,11 +26,11 @@ logger = Logger()
 _LOOKED_AT_TOGETHER = 10
 
 
-class AwaitedWords(Protocol):
-    """One kind of word that completions of a run may wait for."""
+class AwaitedSignals(Protocol):
+    """One kind of signal that completions of a run may wait for."""
 
     def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
-        """Return those of a run's completions for which the word has not been spoken."""
+        """Return those of a run's completions for which no signal has come."""
         ...
 
 
@@ -40,7 +41,7 @@ class RunWaits:
     repository: RunRepository
     verdicts: VerdictService
     wait: DurableWait[ChunkProgress]
-    words: Sequence[AwaitedWords]
+    signals: Sequence[AwaitedSignals]
     clock: Clock = SYSTEM_CLOCK
 
     def begin(self, progress: ChunkProgress, token: str) -> None:
@@ -58,21 +59,21 @@ class RunWaits:
             if gone is not None:
                 self._end(gone)
         except REFUSALS:
-            # What was said is recorded: the run goes on when its time is up, or is driven again.
+            # The signal is recorded: the run goes on when its time is up, or is redriven.
             logger.exception("run not woken", run_id=run_id)
 
     def _awaits(self, progress: ChunkProgress) -> bool:
         """Tell whether anything is awaited; the first that is spares reading about the others."""
         return any(
-            word.awaited(some, progress)
+            signal.awaited(some, progress)
             for some in groups(progress.waiting_ids, _LOOKED_AT_TOGETHER)
-            for word in self.words
+            for signal in self.signals
         )
 
     def _end(self, progress: ChunkProgress) -> None:
         run = self.repository.get(progress.run_id)
         if run is None or self.verdicts.undecided(run.completion_ids, progress):
-            return  # the sweeper drives them again
+            return  # the sweeper redrives them
         logger.info("run ended without its execution", run_id=run.id)
         ended = RunStatus.ended("completed", self.clock.now(), step="done", attempt=run.attempt)
         self.repository.change(run.id, run.organization_id, ended)

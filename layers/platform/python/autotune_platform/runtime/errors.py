@@ -144,7 +144,7 @@ class MalformedRequestError(InvalidRequestError):
 
 
 class UnsupportedMediaTypeError(InvalidRequestError):
-    """The body is said to be something else than JSON."""
+    """The content type is another than JSON."""
 
     status = 415
 
@@ -213,14 +213,14 @@ class ScorePendingError(UnavailableError):
 
 
 class ScoringFailedError(UnavailableError):
-    """The grader failed at some of what was asked; asking again asks it anew about those."""
+    """The grader failed for some completions; a repeated request scores those again."""
 
     code = "scoring_failed"
     title = "The grader could not score every completion"
 
 
 class NotScoredError(AutotuneError):
-    """Some of what was asked is decided and has no score: asking again changes nothing."""
+    """Some completions are decided and have no score; a repeated request changes nothing."""
 
     status = 422
     code = "not_scored"

@@ -53,12 +53,14 @@ def outcome_of(panel: Panel, opinions: Sequence[Verdict]) -> Outcome:
         opinions: one of each member, in the panel's order.
     """
     votes = [
-        Vote(member.weight, said.value, said.confidence, said.dimensions or ())
-        for member, said in zip(panel.members, opinions, strict=True)
-        if said.state == "scored" and said.value is not None and said.confidence is not None
+        Vote(member.weight, opinion.value, opinion.confidence, opinion.dimensions or ())
+        for member, opinion in zip(panel.members, opinions, strict=True)
+        if opinion.state == "scored"
+        and opinion.value is not None
+        and opinion.confidence is not None
     ]
     if len(votes) < panel.quorum:
-        if any(said.state == "failed" for said in opinions):
+        if any(opinion.state == "failed" for opinion in opinions):
             return Outcome("failed", reason_code="quorum_missed")
         return Outcome("abstained")
     if len(panel.members) == 1:

@@ -65,7 +65,7 @@ class CallbackService:
                 return recorded
             call = self.callbacks.get(call)
         if call.answer_sha256 == hashlib.sha256(body).hexdigest():
-            # Whoever recorded it may have died: what is left to do is done now.
+            # The function that recorded it may have died: what it left is done now.
             self._follow_up(call, proven)
             return call
         if call.state == "answered":

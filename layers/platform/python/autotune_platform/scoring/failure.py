@@ -30,7 +30,7 @@ class ChunkFailure:
         A panel decides without the opinion that is missing then. What waits for a person's answer
         or a callback goes on waiting: those need no run.
         """
-        # First, because a run without pending completions counts as completed to whoever reads it.
+        # First, because a run without pending completions reads as completed.
         self.recorder.failed(progress)
         people = self._resolve_panel(progress)
         failure = Judgement(reason_code="platform_error")

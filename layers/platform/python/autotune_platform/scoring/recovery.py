@@ -1,4 +1,4 @@
-"""What is lost of a batch: found, driven again, or ended."""
+"""Finding what is lost of a batch; redriving or ending it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class _Member:
 
 @part
 class BatchRecovery:
-    """Finds what is lost of overdue batches, and drives it again or ends it."""
+    """Finds what is lost of overdue batches, and redrives or ends it."""
 
     batches: OpenBatches
     completions: CompletionService
@@ -66,7 +66,7 @@ class BatchRecovery:
     ) -> dict[str, list[tuple[str, str, str]]]:
         """Return which graders have not answered yet about each completion without a verdict.
 
-        Each is told as completion, grader and its version: of a panel, members without an opinion.
+        Each is a completion, a grader and its version: of a panel, members without an opinion.
         """
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         keys = {key[0]: key for key in batch.verdict_keys}
@@ -85,7 +85,7 @@ class BatchRecovery:
         }
         return {id_: [one for one in some if one not in given] for id_, some in asked.items()}
 
-    def drive_again(self, batch: Batch, pending: Sequence[str], *, due_at: datetime) -> bool:
+    def redrive(self, batch: Batch, pending: Sequence[str], *, due_at: datetime) -> bool:
         """Queue what is pending in new runs; return False where another sweeper did.
 
         Every member of a panel is asked: those that have given their opinion are not called.

@@ -116,12 +116,12 @@ class PanelResolver:
         left = {id_: panel for id_, panel in judged.items() if id_ not in decided}
         opinions = self.verdicts.opinions_of(left.items())
         for id_, panel in left.items():
-            said = opinions.get(id_, [])
-            if len(said) == len(panel.members):
-                outcome = outcome_of(panel, said)
+            given = opinions.get(id_, [])
+            if len(given) == len(panel.members):
+                outcome = outcome_of(panel, given)
                 human: ReviewReason | None = "human" if panel.is_human else None
-                reason = human or reason_for_review(panel, id_, outcome, said)
-                yield _Case(headers[id_], panel, said, outcome, reason)
+                reason = human or reason_for_review(panel, id_, outcome, given)
+                yield _Case(headers[id_], panel, given, outcome, reason)
             elif panel.is_human:
                 yield _Case(headers[id_], panel, [], None, "human")
 
@@ -171,7 +171,7 @@ class PanelResolver:
                 reason_code=outcome.reason_code,
                 reported_version=alone.reported_version if alone else None,
                 grader_latency_ms=alone.grader_latency_ms if alone else None,
-                attempts=max((said.attempts for said in case.opinions), default=0),
+                attempts=max((opinion.attempts for opinion in case.opinions), default=0),
                 opinions=_opinions(case),
                 decided_by=decided_by or ("grader" if alone else "panel"),
                 review_id=review_id,
@@ -224,13 +224,13 @@ def _on_expiry(case: _Case, review: Review) -> Outcome:
 def _opinions(case: _Case) -> list[Opinion]:
     return [
         Opinion(
-            grader_id=said.grader_id,
-            grader_version=said.answered_version,
+            grader_id=opinion.grader_id,
+            grader_version=opinion.answered_version,
             weight=member.weight,
-            state=said.state,
-            value=said.value,
-            confidence=said.confidence,
-            reason_code=said.reason_code,
+            state=opinion.state,
+            value=opinion.value,
+            confidence=opinion.confidence,
+            reason_code=opinion.reason_code,
         )
-        for member, said in zip(case.panel.members, case.opinions, strict=False)
+        for member, opinion in zip(case.panel.members, case.opinions, strict=False)
     ]

@@ -45,9 +45,10 @@ class ChunkGrading:
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
         """Do one round; return what is left and how long to wait for the next.
 
-        A panel's verdicts are written at the end of the round in which all its members have spoken.
-        What fails for a passing reason stays in the chunk until ``MAX_ATTEMPTS``; what there was no
-        time or no permit for stays without having failed; what is out of time ends ``failed``.
+        A panel's verdicts are written at the end of the round in which all its members have an
+        opinion. What fails for a passing reason stays in the chunk until ``MAX_ATTEMPTS``; what
+        there was no time or no permit for stays without having failed; what is out of time ends
+        ``failed``.
 
         Args:
             seconds_left: how long this invocation may still run.

@@ -4,7 +4,7 @@ A batch is open from its acceptance until the sweeper has seen a verdict for eac
 completions. A run that sleeps on purpose postpones its batches; whatever else is overdue was lost
 on its way, by a crash, as a dead letter or with its run, and goes through the queue again. What
 waits for a person is not lost, and neither is what waits for a callback that may still come: their
-answers need no run to be recorded. Once their time is over, it is resolved or driven again.
+answers need no run to be recorded. Once their time is over, it is resolved or redriven.
 Before a batch is closed, what follows from its verdicts is made good where the stream lost some.
 """
 
@@ -32,7 +32,7 @@ from autotune_platform.scoring.recovery import BatchRecovery
 logger = Logger()
 
 MAX_SWEEPS = 5
-"""How often a batch is driven again before what is left of it ends ``failed``."""
+"""How often a batch is redriven before what is left of it ends ``failed``."""
 
 BATCHES_PER_SHARD = 100
 """Most overdue batches that are looked at from each of four shards."""
@@ -40,7 +40,7 @@ BATCHES_PER_SHARD = 100
 _LONGEST_WAIT = timedelta(hours=1)
 
 
-Outcome = Literal["closed", "driven", "failed", "postponed", "overtaken"]
+Outcome = Literal["closed", "redriven", "failed", "postponed", "overtaken"]
 """What became of one batch; ``overtaken`` is one that another sweep drove."""
 
 
@@ -48,7 +48,7 @@ class SweepReport(FrozenModel):
     """What one sweep did, in batches."""
 
     closed: int = 0
-    driven: int = 0
+    redriven: int = 0
     failed: int = 0
     postponed: int = 0
 
@@ -79,7 +79,7 @@ class Sweeper:
                 done["postponed"] += 1
         return SweepReport(
             closed=done["closed"],
-            driven=done["driven"],
+            redriven=done["redriven"],
             failed=done["failed"],
             postponed=done["postponed"],
         )
@@ -106,7 +106,7 @@ class Sweeper:
         now: datetime,
         backlog: Callable[[Priority], int],
     ) -> Outcome:
-        """Drive again what is lost, or end it where that was done often enough."""
+        """Redrive what is lost, or end it after enough redrives."""
         if batch.sweeps >= MAX_SWEEPS:
             self.recovery.fail(batch, lost)
             if waits:
@@ -118,10 +118,10 @@ class Sweeper:
         if backlog(batch.priority):
             # It may just be waiting its turn: driving it again would lengthen the queue.
             return self._postpone(batch, now + _wait(0))
-        if not self.recovery.drive_again(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
+        if not self.recovery.redrive(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
             return "overtaken"
-        logger.warning("batch driven again", batch_id=batch.id, completions=len(lost))
-        return "driven"
+        logger.warning("batch redriven", batch_id=batch.id, completions=len(lost))
+        return "redriven"
 
     def _waits_of(
         self, batch: Batch, undecided: Sequence[str], now: datetime
@@ -140,7 +140,7 @@ class Sweeper:
         }
 
     def _wait_for_words(self, batch: Batch, until: Iterable[datetime], now: datetime) -> Outcome:
-        """Look again when the first word is out of time; sooner, should something else be lost."""
+        """Look again when the first signal is overdue; sooner in case something else is lost."""
         first = min(until)
         # Beside the one completion of a batch there is nothing that could be lost.
         return self._postpone(batch, first if batch.size == 1 else min(first, now + _LONGEST_WAIT))
@@ -150,7 +150,7 @@ class Sweeper:
         return "postponed"
 
     def _close(self, batch: Batch) -> Outcome:
-        """Close a batch once all of it is told of and counted."""
+        """Close a batch once all of it is published and counted."""
         self.projection.complete(batch)
         self.batches.close(batch)
         return "closed"

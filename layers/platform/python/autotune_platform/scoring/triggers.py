@@ -16,15 +16,15 @@ _ROUNDING = 1e-9
 def reason_for_review(
     panel: Panel, completion_id: str, outcome: Outcome, opinions: Sequence[Verdict]
 ) -> ReviewReason | None:
-    """Return why a person is to look at what graders said; None where nobody has to.
+    """Return why a person is to look at what graders answered; None where nobody has to.
 
-    The answer follows from the arguments alone: whoever asks again comes to the same.
+    The answer follows from the arguments alone, so that a repetition comes to the same.
     """
     policy = panel.review
     if policy is None:
         return None
     if policy.confidence_below is not None and outcome.state in ("scored", "abstained"):
-        # Whoever abstains is sure of nothing; what failed is sent to nobody for that, because an
+        # Who abstains is sure of nothing; what failed is sent to nobody for that, because an
         # outage would send everything.
         confidence = outcome.confidence or 0.0
         if confidence < policy.confidence_below and not _same(confidence, policy.confidence_below):
@@ -39,7 +39,7 @@ def reason_for_review(
 
 
 def _spread(opinions: Sequence[Verdict]) -> float:
-    values = [said.value for said in opinions if said.value is not None]
+    values = [opinion.value for opinion in opinions if opinion.value is not None]
     return max(values) - min(values) if values else 0.0
 
 

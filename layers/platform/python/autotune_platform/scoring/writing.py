@@ -1,4 +1,4 @@
-"""From what is said of completions to stored verdicts; what is said too late is dropped."""
+"""From judgements to stored verdicts; late answers are counted and dropped."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping

@@ -12,7 +12,7 @@ class Filter:
     """Which of the items that a query reads it returns; the others are read, and paid, as well.
 
     Attributes:
-        expression: in DynamoDB's words, with ``#names`` and ``:values``.
+        expression: in DynamoDB's syntax, with ``#names`` and ``:values``.
         names: the attribute that each name stands for.
         values: what each value stands for.
     """

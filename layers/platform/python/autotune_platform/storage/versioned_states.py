@@ -38,7 +38,7 @@ class VersionedStates:
         now: float,
         change: Callable[[StateT], tuple[StateT, ResultT]],
     ) -> ResultT:
-        """Change a state; return what the change that was stored told beside it.
+        """Change a state; return the result of the change that was stored.
 
         Raises:
             UnavailableError: too many others changed it at the same time.

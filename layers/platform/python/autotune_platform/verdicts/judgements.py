@@ -1,4 +1,4 @@
-"""From what is said of a completion to its verdict."""
+"""From a judgement of a completion to its verdict."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,12 +24,12 @@ class Judgement:
 
     @property
     def is_answer(self) -> bool:
-        """Whether a grader said it; what it left out it did not say."""
+        """Whether it is a grader's answer; a completion that the answer left out has none."""
         return self.reported_version is not None and self.reason_code != "item_missing"
 
     @property
     def state(self) -> VerdictState:
-        """The verdict's state: ``failed`` unless something else is said."""
+        """The verdict's state: ``failed`` unless it is scored, abstained or canceled."""
         if self.score is not None:
             return "scored"
         if self.canceled:

@@ -46,7 +46,7 @@ def overdue(completions: Iterable[CompletionHeader], at: datetime) -> list[str]:
 
 
 class Opinion(FrozenModel):
-    """What one member of a panel made of a completion, as its verdict tells of it.
+    """What one member of a panel made of a completion, as the verdict lists it.
 
     ``grader_version`` is the one that answered, else the one that was registered.
     """
@@ -64,7 +64,7 @@ class Verdict(FrozenModel):
     """What became of one completion at one grader: written once, never changed.
 
     ``grader_version`` is the version registered when the completion was submitted, and part of the
-    verdict's key; ``reported_version`` is what the grader itself said when it answered, and
+    verdict's key; ``reported_version`` is what the grader itself reported when it answered, and
     ``grader_latency_ms`` how long that answer took: that of a whole batch, if it came in one.
 
     The verdict of a panel has its id and version in their place, and what it was made of in
@@ -97,7 +97,7 @@ class Verdict(FrozenModel):
 
     @property
     def is_opinion(self) -> bool:
-        """Whether it is only a member's word in a panel."""
+        """Whether it is only a member's opinion in a panel."""
         return self.panel_id is not None
 
     @property
@@ -107,7 +107,7 @@ class Verdict(FrozenModel):
 
     @property
     def answered_version(self) -> str:
-        """The version that the grader said it was, else the one that was registered."""
+        """The version that the grader reported, else the one that was registered."""
         return self.reported_version or self.grader_version
 
 

@@ -34,7 +34,7 @@ class VerdictService:
         return self.repository.of_completion(completion_id, grader_id, version)
 
     def first(self, completion_id: str) -> Verdict | None:
-        """Return the verdict that a completion came to first, whoever gave it."""
+        """Return a completion's first verdict, of whichever grader."""
         found = self.repository.all_of(completion_id) if is_id("cmp", completion_id) else []
         return min(found, key=lambda verdict: verdict.decided_at, default=None)
 

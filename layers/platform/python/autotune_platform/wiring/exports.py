@@ -104,7 +104,7 @@ class ExportApiParts(ApiParts, ExportStartParts):
 
 
 class ExportSweepParts(ExportStartParts, ExportParts):
-    """What drives exports again."""
+    """What redrives exports."""
 
     environment: ExportStartEnvironment
 

@@ -25,5 +25,5 @@ class WaitParts(RunParts, CallParts, ResolverParts):
             repository=self.run_repository,
             verdicts=self.verdicts,
             wait=DurableWait(records=self.run_repository, tokens=tokens),
-            words=[self.call_waits, review_waits],
+            signals=[self.call_waits, review_waits],
         )

@@ -21,14 +21,14 @@ class Call(FrozenModel):
         organization_id: whose completions it asks about.
         panel_id: the panel that the grader judges in.
         run_id: the run that its answer wakes.
-        batch_ids: batches of those completions, for telling the sweeper.
+        batch_ids: batches of those completions, whose sweeps a heartbeat postpones.
         path: what was asked; an answer is read accordingly.
         request_sha256: of the request's body, which the answer's signature binds it to.
         attempts: passes over the completions that it took, this one included.
         due_at: when the answer has to be there.
         heartbeat_seconds: how often the grader has to give a sign of life; None for never.
         heartbeat_by: when the next one has to be there.
-        answer_sha256: of the answer's body, so that the same answer can be told from another.
+        answer_sha256: of the answer's body, so that a repeated answer is recognised.
         answer_parts: in how many items the answer is stored; 0 once it is applied.
     """
 

@@ -51,7 +51,7 @@ class HttpJudge:
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield answers that were recorded, and failures for calls that expired.
 
-        An answer is found here only where whoever recorded it died before its verdicts.
+        An answer is found here only if the function that recorded it died before its verdicts.
         """
         if not (round_.grader.capabilities.supports_async or round_.is_resumed):
             return Resumed(unasked=undecided)

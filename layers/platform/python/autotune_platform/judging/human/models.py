@@ -16,7 +16,7 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.verdicts.models import Opinion
 
 MOST_NAMES_NOTED = 200
-"""Whoever opens a shared link makes up their name: names alone could fill a review's item."""
+"""A reviewer who opens a shared link chooses a name; names alone could fill a review's item."""
 
 
 class _Stored(FrozenModel):
@@ -25,7 +25,7 @@ class _Stored(FrozenModel):
 
 
 class Preliminary(_Stored):
-    """What graders said before a person was asked."""
+    """What graders answered before a person was asked."""
 
     state: VerdictState
     value: float | None = None
@@ -42,7 +42,7 @@ class Lease(_Stored):
 
 
 class ReviewAnswer(_Stored):
-    """What a person said; ``saw_preliminary`` is whether they had asked for the graders' word."""
+    """A person's answer; ``saw_preliminary`` is whether they had looked at the graders' answers."""
 
     value: float
     confidence: float = 1.0
@@ -61,7 +61,7 @@ class ReviewAnswer(_Stored):
 
 
 class ReviewSummary(_Stored):
-    """A review without what is told to the reviewer, and without what was answered.
+    """A review without its instructions and its answer.
 
     Attributes:
         lease: the last one that was given; it holds only until its time is over.
