@@ -27,7 +27,7 @@ from autotune_platform.storage.item_format import item_to_wire
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.verdicts.score_index import index_key
 from autotune_platform.verdicts.stored_verdicts import verdict_attributes, verdict_key
-from infra.indexes import SCORES_BY_TASK_INDEX, SCORES_BY_TASK_PROJECTION
+from infra.tables import SCORES_BY_TASK_INDEX, SCORES_BY_TASK_PROJECTION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -8,6 +8,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.constructs.customer_keys import DataKey
+from infra.tables import Index, TableSchema
 
 PARTITION_KEY = "pk"
 SORT_KEY = "sk"
@@ -42,7 +43,7 @@ class EncryptedTable(Construct):
     """Table with string keys ``pk`` and ``sk``, on demand, with point-in-time recovery.
 
     Args:
-        has_stream: Whether what is written can be followed, item by item.
+        schema: Its indexes, and whether it has a stream.
     """
 
     def __init__(
@@ -50,18 +51,17 @@ class EncryptedTable(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        schema: TableSchema,
         key: DataKey,
         keeps_data: bool,
-        has_stream: bool = False,
-        global_secondary_indexes: Sequence[dynamodb.GlobalSecondaryIndexPropsV2] = (),
     ) -> None:
         super().__init__(scope, construct_id)
         self._key = key
         self.table = dynamodb.TableV2(
             self,
             "Table",
-            partition_key=string_attribute(PARTITION_KEY),
-            sort_key=string_attribute(SORT_KEY),
+            partition_key=_string_attribute(PARTITION_KEY),
+            sort_key=_string_attribute(SORT_KEY),
             billing=dynamodb.Billing.on_demand(),
             encryption=dynamodb.TableEncryptionV2.customer_managed_key(key.key),
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
@@ -70,8 +70,8 @@ class EncryptedTable(Construct):
             deletion_protection=keeps_data,
             removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
             time_to_live_attribute=EXPIRY_ATTRIBUTE,
-            dynamo_stream=dynamodb.StreamViewType.NEW_IMAGE if has_stream else None,
-            global_secondary_indexes=list(global_secondary_indexes),
+            dynamo_stream=dynamodb.StreamViewType.NEW_IMAGE if schema.has_stream else None,
+            global_secondary_indexes=[_index(index) for index in schema.indexes],
         )
 
     def grant_read(self, grantee: iam.IGrantable) -> None:
@@ -142,6 +142,17 @@ class EncryptedTable(Construct):
         )
 
 
-def string_attribute(name: str) -> dynamodb.Attribute:
-    """A key attribute of type string."""
+def _string_attribute(name: str) -> dynamodb.Attribute:
     return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)
+
+
+def _index(index: Index) -> dynamodb.GlobalSecondaryIndexPropsV2:
+    whole = {"all": dynamodb.ProjectionType.ALL, "keys": dynamodb.ProjectionType.KEYS_ONLY}
+    named = None if isinstance(index.attributes, str) else list(index.attributes)
+    return dynamodb.GlobalSecondaryIndexPropsV2(
+        index_name=index.name,
+        partition_key=_string_attribute(index.partition_key),
+        sort_key=_string_attribute(index.sort_key),
+        projection_type=whole.get(str(index.attributes), dynamodb.ProjectionType.INCLUDE),
+        non_key_attributes=named,
+    )

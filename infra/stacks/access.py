@@ -3,9 +3,9 @@
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX
 
 
 class AccessStack(DomainStack):

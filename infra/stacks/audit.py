@@ -4,9 +4,9 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
-from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX
 
 EXPORT_TIMEOUT = Duration.minutes(15)
 EXPORT_PROGRESS = "export"

@@ -9,9 +9,9 @@ from constructs import Construct
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
 DISPATCH_TIMEOUT = Duration.seconds(30)
 DRAIN_RATES = {

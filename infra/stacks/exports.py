@@ -7,9 +7,9 @@ from infra.config import REPOSITORY_ROOT
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
-from infra.indexes import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
 WRITE_TIMEOUT = Duration.minutes(15)
 FAIL_TIMEOUT = Duration.seconds(60)

@@ -4,9 +4,9 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX
 
 PROBE_INTERVAL = Duration.minutes(5)
 # Shorter than the interval, so that no run meets the next one of its shard.

@@ -4,10 +4,10 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
-from infra.indexes import OPEN_BATCHES_INDEX
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.webhooks import WebhooksStack
+from infra.tables import OPEN_BATCHES_INDEX
 
 OPERATOR_TIMEOUT = Duration.seconds(30)
 REDRIVE_TIMEOUT = Duration.seconds(60)

@@ -3,10 +3,10 @@
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.indexes import REVIEWS_BY_STATE_INDEX
 from infra.stacks.domain_stack import API_TIMEOUT, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.scoring import ScoringStack
+from infra.tables import REVIEWS_BY_STATE_INDEX
 
 
 class ReviewsStack(DomainStack):

@@ -6,10 +6,10 @@ from constructs import Construct
 from infra.constructs.function_url import FunctionUrl
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
-from infra.indexes import BY_COLLECTION_INDEX
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX
 
 # The longest that Lambda lets a function run: it waits for scores in it.
 ANSWER_TIMEOUT = Duration.minutes(15)

@@ -6,11 +6,11 @@ from constructs import Construct
 from infra.config import REPOSITORY_ROOT
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.workflow import Workflow
-from infra.indexes import OPEN_BATCHES_INDEX
 from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
 from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.webhooks import WebhooksStack
+from infra.tables import OPEN_BATCHES_INDEX
 
 GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)

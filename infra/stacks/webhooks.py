@@ -7,9 +7,9 @@ from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.indexes import DELIVERIES_BY_TIME_INDEX, DUE_DELIVERIES_INDEX
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.tables import DELIVERIES_BY_TIME_INDEX, DUE_DELIVERIES_INDEX
 
 DELIVER_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)

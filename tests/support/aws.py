@@ -5,57 +5,15 @@ from typing import Any
 
 import boto3
 
-from infra.indexes import (
-    BY_COLLECTION_INDEX,
-    DELIVERIES_BY_TIME_INDEX,
-    DUE_DELIVERIES_INDEX,
-    DUE_DELIVERIES_PROJECTION,
-    OPEN_BATCHES_INDEX,
-    REVIEWS_BY_STATE_INDEX,
-    REVIEWS_BY_STATE_PROJECTION,
-    RUNS_BY_STATE_INDEX,
-    RUNS_BY_STATE_PROJECTION,
-    SCORES_BY_TASK_INDEX,
-    SCORES_BY_TASK_PROJECTION,
-)
+from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, REGISTRY, Index, TableSchema
 
-_PROJECTIONS: dict[str, Any] = {
-    OPEN_BATCHES_INDEX: {"ProjectionType": "KEYS_ONLY"},
-    DELIVERIES_BY_TIME_INDEX: {"ProjectionType": "KEYS_ONLY"},
-    DUE_DELIVERIES_INDEX: {
-        "ProjectionType": "INCLUDE",
-        "NonKeyAttributes": list(DUE_DELIVERIES_PROJECTION),
-    },
-    BY_COLLECTION_INDEX: {"ProjectionType": "ALL"},
-    SCORES_BY_TASK_INDEX: {
-        "ProjectionType": "INCLUDE",
-        "NonKeyAttributes": list(SCORES_BY_TASK_PROJECTION),
-    },
-    REVIEWS_BY_STATE_INDEX: {
-        "ProjectionType": "INCLUDE",
-        "NonKeyAttributes": list(REVIEWS_BY_STATE_PROJECTION),
-    },
-    RUNS_BY_STATE_INDEX: {
-        "ProjectionType": "INCLUDE",
-        "NonKeyAttributes": list(RUNS_BY_STATE_PROJECTION),
-    },
+_TABLES = {
+    "registry": REGISTRY,
+    "completions": COMPLETIONS,
+    "budgets": BUDGETS,
+    "audit": AUDIT,
+    "deliveries": DELIVERIES,
 }
-_TABLES: dict[str, dict[str, tuple[str, str]]] = {
-    "registry": {BY_COLLECTION_INDEX: ("collection", "pk")},
-    "completions": {
-        SCORES_BY_TASK_INDEX: ("scoreShard", "scoreTime"),
-        OPEN_BATCHES_INDEX: ("openShard", "dueAt"),
-        RUNS_BY_STATE_INDEX: ("runState", "runTime"),
-        REVIEWS_BY_STATE_INDEX: ("reviewState", "reviewTime"),
-    },
-    "budgets": {},
-    "audit": {},
-    "deliveries": {
-        DELIVERIES_BY_TIME_INDEX: ("pk", "occurredAt"),
-        DUE_DELIVERIES_INDEX: ("dueShard", "duePosition"),
-    },
-}
-_STREAMED = {"registry", "completions"}
 QUEUES = ("high", "normal", "low")
 API_URL = "https://api.test"
 REWARD_URL = "https://rewards.test"
@@ -64,17 +22,16 @@ REWARD_URL = "https://rewards.test"
 def make_resources(*, admit_private: bool) -> dict[str, str]:
     """Make everything anew; return the environment that names it."""
     dynamodb = boto3.client("dynamodb")
-    for name, indexes in _TABLES.items():
-        attributes = {"pk", "sk", *(part for keys in indexes.values() for part in keys)}
+    for name, schema in _TABLES.items():
+        keys = {key for index in schema.indexes for key in (index.partition_key, index.sort_key)}
         dynamodb.create_table(
             TableName=name,
             BillingMode="PAY_PER_REQUEST",
             KeySchema=_keys("pk", "sk"),
             AttributeDefinitions=[
-                {"AttributeName": attribute, "AttributeType": "S"} for attribute in attributes
+                {"AttributeName": key, "AttributeType": "S"} for key in {"pk", "sk", *keys}
             ],
-            **_indexes(indexes),
-            **_stream(name),
+            **_indexes_and_stream(schema),
         )
     for bucket in ("content", "audit", "exports"):
         boto3.client("s3").create_bucket(Bucket=bucket)
@@ -115,18 +72,30 @@ def make_resources(*, admit_private: bool) -> dict[str, str]:
     }
 
 
-def _indexes(indexes: dict[str, tuple[str, str]]) -> dict[str, Any]:
-    described = [
-        {"IndexName": index, "KeySchema": _keys(*keys), "Projection": _PROJECTIONS[index]}
-        for index, keys in indexes.items()
-    ]
-    return {"GlobalSecondaryIndexes": described} if described else {}
+def _indexes_and_stream(schema: TableSchema) -> dict[str, Any]:
+    described: dict[str, Any] = {}
+    if schema.indexes:
+        described["GlobalSecondaryIndexes"] = [
+            {
+                "IndexName": index.name,
+                "KeySchema": _keys(index.partition_key, index.sort_key),
+                "Projection": _projection(index),
+            }
+            for index in schema.indexes
+        ]
+    if schema.has_stream:
+        described["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
+    return described
 
 
-def _stream(table: str) -> dict[str, Any]:
-    if table not in _STREAMED:
-        return {}
-    return {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}}
+def _projection(index: Index) -> dict[str, Any]:
+    match index.attributes:
+        case "all":
+            return {"ProjectionType": "ALL"}
+        case "keys":
+            return {"ProjectionType": "KEYS_ONLY"}
+        case named:
+            return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(named)}
 
 
 def stream_records(table: str) -> list[dict[str, Any]]:

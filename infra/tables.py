@@ -1,0 +1,121 @@
+"""The tables and their indexes: deployed from here, and tests make theirs from the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+BY_COLLECTION_INDEX = "byCollection"
+DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
+DUE_DELIVERIES_INDEX = "dueDeliveries"
+DUE_DELIVERIES_PROJECTION = ("organization_id",)
+OPEN_BATCHES_INDEX = "openBatches"
+REVIEWS_BY_STATE_INDEX = "reviewsByState"
+# What a list of reviews shows, and what tells whether one is free: never what people wrote.
+REVIEWS_BY_STATE_PROJECTION = (
+    "organizationId",
+    "completionId",
+    "batchId",
+    "taskId",
+    "panelId",
+    "runId",
+    "reason",
+    "state",
+    "assigneeId",
+    "lease",
+    "createdAt",
+    "expiresAt",
+    "onExpiry",
+    "version",
+)
+RUNS_BY_STATE_INDEX = "runsByState"
+SCORES_BY_TASK_INDEX = "scoresByTask"
+# Small attributes only: what listing scores shows, never content.
+SCORES_BY_TASK_PROJECTION = (
+    "organizationId",
+    "taskId",
+    "modelId",
+    "graderId",
+    "graderVersion",
+    "state",
+    "value",
+    "confidence",
+    "reasonCode",
+    "reportedVersion",
+    "attempts",
+    "submittedAt",
+    "decidedAt",
+    "batchId",
+    "opinions",
+    "decidedBy",
+    "reviewId",
+)
+# What a list of runs shows: everything but the ids of their completions.
+RUNS_BY_STATE_PROJECTION = (
+    "organizationId",
+    "graderId",
+    "graderVersion",
+    "state",
+    "step",
+    "attempt",
+    "completions",
+    "remaining",
+    "lateAnswers",
+    "sleepUntil",
+    "startedAt",
+    "updatedAt",
+)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A global secondary index; its keys are texts.
+
+    Attributes:
+        attributes: what it holds beside keys: the whole item, keys alone, or those named.
+    """
+
+    name: str
+    partition_key: str
+    sort_key: str
+    attributes: Literal["all", "keys"] | Sequence[str] = "keys"
+
+
+@dataclass(frozen=True)
+class TableSchema:
+    """A table with the keys ``pk`` and ``sk``, both texts.
+
+    Attributes:
+        has_stream: whether what is written can be followed, item by item.
+    """
+
+    indexes: Sequence[Index] = ()
+    has_stream: bool = False
+
+
+REGISTRY = TableSchema(
+    # Lists whole entities of an organization and kind; they are few and small.
+    indexes=[Index(BY_COLLECTION_INDEX, "collection", "pk", "all")],
+    has_stream=True,
+)
+COMPLETIONS = TableSchema(
+    indexes=[
+        Index(SCORES_BY_TASK_INDEX, "scoreShard", "scoreTime", SCORES_BY_TASK_PROJECTION),
+        # Sparse: batches leave it once all their verdicts are counted.
+        Index(OPEN_BATCHES_INDEX, "openShard", "dueAt"),
+        Index(RUNS_BY_STATE_INDEX, "runState", "runTime", RUNS_BY_STATE_PROJECTION),
+        Index(REVIEWS_BY_STATE_INDEX, "reviewState", "reviewTime", REVIEWS_BY_STATE_PROJECTION),
+    ],
+    has_stream=True,
+)
+DELIVERIES = TableSchema(
+    indexes=[
+        # Its keys never change, so that a delivery's progress costs nothing here.
+        Index(DELIVERIES_BY_TIME_INDEX, "pk", "occurredAt"),
+        # Sparse: deliveries leave it once they are delivered or given up.
+        Index(DUE_DELIVERIES_INDEX, "dueShard", "duePosition", DUE_DELIVERIES_PROJECTION),
+    ],
+)
+# Graders' limits and circuits at work: short-lived, and written by grading alone.
+BUDGETS = TableSchema()
+# Entries expire long after their export; no role of the app may delete them.
+AUDIT = TableSchema()
