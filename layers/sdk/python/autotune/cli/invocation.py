@@ -16,7 +16,7 @@ from rich.table import Table
 
 from autotune.cli import exit_codes
 from autotune.client import AsyncAutotuneClient, AutotuneClient
-from autotune.client.calls import NotGiven, not_given
+from autotune.client.arguments import NotGiven, not_given
 from autotune.protocol.ids import IdKind, is_id
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 

@@ -68,7 +68,7 @@ class RejectedLines:
             self._write(line)
         except OSError as error:
             expected = f"a directory where {self.path} can be written ({error.strerror})"
-            raise InvalidInputError([FieldProblem(field="file", expected=expected)]) from error
+            raise InvalidInputError.at("file", expected) from error
         self.count += 1
         if len(self.first_faults) < _FAULTS_TOLD:
             self.first_faults.append(str(fault))
@@ -177,4 +177,4 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def _refuse(field: str, expected: str) -> NoReturn:
-    raise InvalidInputError([FieldProblem(field=field, expected=expected)])
+    raise InvalidInputError.at(field, expected)

@@ -10,7 +10,7 @@ import typer
 from autotune.cli import exit_codes, judges
 from autotune.cli.invocation import Columns, Invocation, command, given, stop
 from autotune.client import InvalidRequestError
-from autotune.client.calls import not_given
+from autotune.client.arguments import not_given
 from autotune.protocol.limits import (
     MAX_DEADLINE_SECONDS,
     MAX_RETENTION_DAYS,

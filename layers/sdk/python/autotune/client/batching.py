@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from autotune.client.errors import InvalidInputError
 from autotune.protocol.completions import NewCompletion, Priority
 from autotune.protocol.limits import MAX_BATCH_COMPLETIONS, MAX_REQUEST_BYTES
-from autotune.protocol.problems import FieldProblem
 
 DEFAULT_BATCH_SIZE = 100
 
@@ -54,9 +53,7 @@ class BatchPacker:
             InvalidInputError: ``batch_size`` is not from 1 to 500.
         """
         if not 1 <= batch_size <= MAX_BATCH_COMPLETIONS:
-            raise InvalidInputError(
-                [FieldProblem(field="batch_size", expected=f"1 to {MAX_BATCH_COMPLETIONS}")]
-            )
+            raise InvalidInputError.at("batch_size", f"1 to {MAX_BATCH_COMPLETIONS}")
         self._batch_size = batch_size
         self._priority = priority
         self._items: list[bytes] = []
@@ -117,7 +114,7 @@ def encode_completion(
     largest = MAX_REQUEST_BYTES - _ENVELOPE_BYTES
     if len(encoded) > largest:
         expected = f"at most {largest} bytes as JSON, not {len(encoded)}"
-        raise InvalidInputError([FieldProblem(field=place, expected=expected)])
+        raise InvalidInputError.at(place, expected)
     return encoded
 
 

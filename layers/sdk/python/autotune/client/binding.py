@@ -12,7 +12,8 @@ from functools import cached_property
 from types import MethodType
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from autotune.client.calls import Listing, Timeout, not_given
+from autotune.client.arguments import not_given
+from autotune.client.calls import Listing, Timeout
 from autotune.client.exchange import Course, Described, Session
 
 P = ParamSpec("P")

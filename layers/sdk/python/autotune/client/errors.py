@@ -6,6 +6,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
@@ -34,7 +35,12 @@ class InvalidInputError(AutotuneError, ValueError):
         self.errors = tuple(errors)
 
     @classmethod
-    def of(cls, error: ValidationError, *, within: str = "") -> "InvalidInputError":
+    def at(cls, field: str, expected: str) -> Self:
+        """Name the one field at fault and what was expected of it."""
+        return cls([FieldProblem(field=field, expected=expected)])
+
+    @classmethod
+    def of(cls, error: ValidationError, *, within: str = "") -> Self:
         """Name pydantic's findings by their place on the wire, below ``within``."""
         return cls(
             [

@@ -13,7 +13,8 @@ from typing import TypeAlias, TypeVar
 import httpx
 
 from autotune.client.answers import error_of, retry_after
-from autotune.client.calls import Call, NotGiven, Timeout, nothing
+from autotune.client.arguments import NotGiven
+from autotune.client.calls import Call, Timeout, nothing
 from autotune.client.configuration import Configuration, find_configuration
 from autotune.client.errors import (
     AutotuneError,
@@ -24,7 +25,6 @@ from autotune.client.errors import (
 )
 from autotune.client.version import installed_version
 from autotune.protocol.ids import new_id
-from autotune.protocol.problems import FieldProblem
 from autotune.protocol.signing import sign_api_request
 
 IDEMPOTENCY_KEY_HEADER = "idempotency-key"
@@ -236,7 +236,7 @@ def open_session(
 def closed_client() -> InvalidInputError:
     """Return the error of a call on a client that was closed before."""
     expected = "one that is open: this client was closed"
-    return InvalidInputError([FieldProblem(field="client", expected=expected)])
+    return InvalidInputError.at("client", expected)
 
 
 def _may_repeat(reply: Reply, *, repeatable: bool) -> bool:

@@ -4,17 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Unpack
 
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    fields_of,
-    listing,
-    nothing,
-    request_of,
-    returning,
-)
+from autotune.client.arguments import fields_of, request_of
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.client.filters import score_filters
 from autotune.client.submissions import LONGEST_KEY, checked_key
 from autotune.protocol.exports import (
@@ -31,6 +22,7 @@ from autotune.protocol.exports import (
 )
 
 _export = returning(ExportResponse, lambda answer: answer.export)
+_exports = returning(ExportList, lambda page: (page.exports, page.next_token))
 
 
 def create_export(
@@ -115,12 +107,7 @@ def list_exports(
     Args:
         page_size: exports fetched at a time, 1 to 200.
     """
-    return listing(
-        "exports",
-        read=returning(ExportList, lambda page: (page.exports, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("exports", read=_exports, page_size=page_size, **options)
 
 
 def delete_export(export_id: str, **options: Unpack[CallOptions]) -> Call[None]:

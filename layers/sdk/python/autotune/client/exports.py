@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
+from autotune.client.arguments import not_given
 from autotune.client.binding import AsyncResource, ListMethod, Method, OwnMethod, Resource
-from autotune.client.calls import CallOptions, Timeout, not_given
+from autotune.client.calls import CallOptions, Timeout
 from autotune.client.downloads import Download, DownloadedExport, DownloadProgress
 from autotune.client.errors import InvalidInputError, WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session, Work
 from autotune.client.export_calls import create_export, delete_export, get_export, list_exports
 from autotune.protocol.exports import ExportDetails
-from autotune.protocol.problems import FieldProblem
 
 DEFAULT_CONCURRENCY = 4
 
@@ -166,7 +166,7 @@ def _beginning(
     options: CallOptions,
 ) -> Plan[Download]:
     if concurrency < 1:
-        raise InvalidInputError([FieldProblem(field="concurrency", expected="1 or more")])
+        raise InvalidInputError.at("concurrency", "1 or more")
 
     def begin(session: Session) -> Course[Download]:
         def read_again() -> Course[ExportDetails]:

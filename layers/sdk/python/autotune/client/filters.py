@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from autotune.client.calls import request_of
+from autotune.client.arguments import request_of
 from autotune.protocol.scores import ScoreFilters
 
 

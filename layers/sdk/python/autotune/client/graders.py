@@ -3,21 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    NotGiven,
-    call,
-    change_of,
-    listing,
-    not_given,
-    nothing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.graders import (
     AsyncSettings,
@@ -38,6 +26,12 @@ from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.statistics import GraderStats, GraderUsage
 
 _grader = returning(GraderResponse, lambda answer: answer.grader)
+_registered = returning(RegisterGraderResponse)
+_verified = returning(VerifyGraderResponse)
+_health = returning(GraderHealthResponse, lambda answer: answer.health)
+_stats = returning(GraderStats)
+_usage = returning(GraderUsage)
+_graders = returning(GraderList, lambda page: (page.graders, page.next_token))
 
 
 def register_grader(
@@ -98,7 +92,7 @@ def register_grader(
         visibility=visibility,
         share_reasoning=share_reasoning,
     )
-    return call("POST", "graders", read=whole(RegisterGraderResponse), body=request, **options)
+    return call("POST", "graders", read=_registered, body=request, **options)
 
 
 def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Grader]:
@@ -118,12 +112,7 @@ def list_graders(
     Args:
         page_size: graders fetched at a time, 1 to 200.
     """
-    return listing(
-        "graders",
-        read=returning(GraderList, lambda page: (page.graders, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("graders", read=_graders, page_size=page_size, **options)
 
 
 def grader_stats(
@@ -140,13 +129,7 @@ def grader_stats(
         NotFoundError: there is no such grader that this organisation may see.
     """
     return call(
-        "GET",
-        "graders",
-        grader_id,
-        "stats",
-        read=whole(GraderStats),
-        query={"version": version},
-        **options,
+        "GET", "graders", grader_id, "stats", read=_stats, query={"version": version}, **options
     )
 
 
@@ -163,13 +146,7 @@ def grader_usage(
         InvalidRequestError: ``month`` is none.
     """
     return call(
-        "GET",
-        "graders",
-        grader_id,
-        "usage",
-        read=whole(GraderUsage),
-        query={"month": month},
-        **options,
+        "GET", "graders", grader_id, "usage", read=_usage, query={"month": month}, **options
     )
 
 
@@ -235,7 +212,7 @@ def verify_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Verify
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return call("POST", "graders", grader_id, "verify", read=whole(VerifyGraderResponse), **options)
+    return call("POST", "graders", grader_id, "verify", read=_verified, **options)
 
 
 def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[GraderHealth]:
@@ -244,14 +221,7 @@ def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[Gr
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return call(
-        "GET",
-        "graders",
-        grader_id,
-        "health",
-        read=returning(GraderHealthResponse, lambda answer: answer.health),
-        **options,
-    )
+    return call("GET", "graders", grader_id, "health", read=_health, **options)
 
 
 class GraderMethods:

@@ -2,17 +2,9 @@
 
 from typing import Unpack
 
+from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    listing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.protocol.access import (
     CreateKeyRequest,
     CreateKeyResponse,
@@ -22,7 +14,9 @@ from autotune.protocol.access import (
     Role,
 )
 
+_created = returning(CreateKeyResponse)
 _key = returning(KeyResponse, lambda answer: answer.key)
+_keys = returning(KeyList, lambda page: (page.keys, page.next_token))
 
 
 def create_key(
@@ -39,7 +33,7 @@ def create_key(
         PermissionDeniedError: only an ``admin`` creates keys.
     """
     request = request_of(CreateKeyRequest, name=name, role=role, principal_id=principal_id)
-    return call("POST", "keys", read=whole(CreateKeyResponse), body=request, **options)
+    return call("POST", "keys", read=_created, body=request, **options)
 
 
 def list_keys(*, page_size: int | None = None, **options: Unpack[CallOptions]) -> Listing[Key]:
@@ -48,12 +42,7 @@ def list_keys(*, page_size: int | None = None, **options: Unpack[CallOptions]) -
     Args:
         page_size: keys fetched at a time, 1 to 200.
     """
-    return listing(
-        "keys",
-        read=returning(KeyList, lambda page: (page.keys, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("keys", read=_keys, page_size=page_size, **options)
 
 
 def get_own_key(**options: Unpack[CallOptions]) -> Call[Key]:

@@ -3,17 +3,9 @@
 from collections.abc import Sequence
 from typing import Unpack
 
+from autotune.client.arguments import change_of, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    change_of,
-    listing,
-    request_of,
-    returning,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.reviews import (
     AnswerReviewRequest,
@@ -32,6 +24,10 @@ from autotune.protocol.reviews import (
 )
 
 _summary = returning(ReviewSummaryResponse, lambda answer: answer.review)
+_review = returning(ReviewResponse, lambda answer: answer.review)
+_next_review = returning(NextReviewResponse, lambda answer: answer.review)
+_link = returning(ReviewLinkResponse, lambda answer: answer.link)
+_reviews = returning(ReviewList, lambda page: (page.reviews, page.next_token))
 
 
 def list_reviews(
@@ -43,13 +39,7 @@ def list_reviews(
         state: ``open`` unless given.
         page_size: reviews fetched at a time, 1 to 200.
     """
-    return listing(
-        "reviews",
-        read=returning(ReviewList, lambda page: (page.reviews, page.next_token)),
-        page_size=page_size,
-        query={"state": state},
-        **options,
-    )
+    return listing("reviews", read=_reviews, page_size=page_size, query={"state": state}, **options)
 
 
 def get_review(
@@ -67,7 +57,7 @@ def get_review(
         "GET",
         "reviews",
         review_id,
-        read=returning(ReviewResponse, lambda answer: answer.review),
+        read=_review,
         query={"include": "preliminary" if include_preliminary else None},
         **options,
     )
@@ -83,14 +73,7 @@ def next_review(*, skip: Sequence[str] = (), **options: Unpack[CallOptions]) -> 
         None where none is left for the caller.
     """
     request = request_of(NextReviewRequest, skip=list(skip))
-    return call(
-        "POST",
-        "reviews",
-        "next",
-        read=returning(NextReviewResponse, lambda answer: answer.review),
-        body=request,
-        **options,
-    )
+    return call("POST", "reviews", "next", read=_next_review, body=request, **options)
 
 
 def claim_review(review_id: str, **options: Unpack[CallOptions]) -> Call[ReviewSummary]:
@@ -202,13 +185,7 @@ def create_review_link(
         review_id=review_id,
         expires_in_seconds=expires_in_seconds,
     )
-    return call(
-        "POST",
-        "review-links",
-        read=returning(ReviewLinkResponse, lambda answer: answer.link),
-        body=request,
-        **options,
-    )
+    return call("POST", "review-links", read=_link, body=request, **options)
 
 
 class ReviewMethods:

@@ -3,17 +3,9 @@
 from datetime import datetime
 from typing import Unpack
 
+from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    listing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.client.filters import with_zone
 from autotune.protocol.rewards import (
     CreateRewardUrlRequest,
@@ -23,7 +15,9 @@ from autotune.protocol.rewards import (
     RewardUrlResponse,
 )
 
+_created = returning(CreateRewardUrlResponse)
 _reward_url = returning(RewardUrlResponse, lambda answer: answer.reward_url)
+_reward_urls = returning(RewardUrlList, lambda page: (page.reward_urls, page.next_token))
 
 
 def create_reward_url(
@@ -54,7 +48,7 @@ def create_reward_url(
         model_id=model_id,
         expires_at=with_zone(expires_at),
     )
-    return call("POST", "reward-urls", read=whole(CreateRewardUrlResponse), body=request, **options)
+    return call("POST", "reward-urls", read=_created, body=request, **options)
 
 
 def list_reward_urls(
@@ -65,12 +59,7 @@ def list_reward_urls(
     Args:
         page_size: reward URLs fetched at a time, 1 to 200.
     """
-    return listing(
-        "reward-urls",
-        read=returning(RewardUrlList, lambda page: (page.reward_urls, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("reward-urls", read=_reward_urls, page_size=page_size, **options)
 
 
 def get_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[RewardUrl]:

@@ -9,6 +9,8 @@ from autotune.client.filters import score_filters, spelled
 from autotune.protocol.completions import ScoredCompletion, ScoreList, VerdictState
 from autotune.protocol.exports import ExportFormat
 
+_scores = returning(ScoreList, lambda page: (page.scores, page.next_token))
+
 
 def list_scores(
     *,
@@ -56,7 +58,7 @@ def list_scores(
     )
     return listing(
         "scores",
-        read=returning(ScoreList, lambda page: (page.scores, page.next_token)),
+        read=_scores,
         page_size=page_size,
         query={
             **spelled(filters),

@@ -8,8 +8,9 @@ from uuid import uuid4
 import httpx
 
 from autotune.client.answers import is_replay, read_model
+from autotune.client.arguments import request_of
 from autotune.client.batching import PackedBatch
-from autotune.client.calls import Call, CallOptions, call, request_of
+from autotune.client.calls import Call, CallOptions, call
 from autotune.client.errors import InvalidInputError
 from autotune.protocol.completions import (
     BatchSubmitResponse,
@@ -17,7 +18,6 @@ from autotune.protocol.completions import (
     SubmitCompletionRequest,
     SubmitCompletionResponse,
 )
-from autotune.protocol.problems import FieldProblem
 
 _KEY_PATTERN = re.compile(r"[!-~]+")
 LONGEST_KEY = 200
@@ -131,7 +131,7 @@ def checked_key(idempotency_key: str | None, *, longest: int) -> str:
         return uuid4().hex
     if not _KEY_PATTERN.fullmatch(idempotency_key) or len(idempotency_key) > longest:
         expected = f"1 to {longest} visible ASCII characters, no spaces"
-        raise InvalidInputError([FieldProblem(field="idempotency_key", expected=expected)])
+        raise InvalidInputError.at("idempotency_key", expected)
     return idempotency_key
 
 

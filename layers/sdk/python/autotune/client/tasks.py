@@ -3,21 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from autotune.client.arguments import NotGiven, change_of, fields_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    NotGiven,
-    call,
-    change_of,
-    fields_of,
-    listing,
-    not_given,
-    nothing,
-    request_of,
-    returning,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.protocol.tasks import (
     Aggregation,
     CreateTaskRequest,
@@ -29,6 +17,7 @@ from autotune.protocol.tasks import (
 )
 
 _task = returning(TaskResponse, lambda answer: answer.task)
+_tasks = returning(TaskList, lambda page: (page.tasks, page.next_token))
 
 
 def create_task(
@@ -100,12 +89,7 @@ def list_tasks(*, page_size: int | None = None, **options: Unpack[CallOptions]) 
     Args:
         page_size: tasks fetched at a time, 1 to 200.
     """
-    return listing(
-        "tasks",
-        read=returning(TaskList, lambda page: (page.tasks, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("tasks", read=_tasks, page_size=page_size, **options)
 
 
 def update_task(

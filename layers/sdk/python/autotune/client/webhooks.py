@@ -3,21 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
+from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    NotGiven,
-    call,
-    change_of,
-    listing,
-    not_given,
-    nothing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.protocol.events import DeliveryStatus, EventType, WebhookStatus
 from autotune.protocol.webhooks import (
     CreateWebhookRequest,
@@ -33,8 +21,10 @@ from autotune.protocol.webhooks import (
 )
 
 _webhook = returning(WebhookResponse, lambda answer: answer.webhook)
-_with_secret = whole(WebhookSecretResponse)
+_with_secret = returning(WebhookSecretResponse)
 _delivery = returning(DeliveryResponse, lambda answer: answer.delivery)
+_webhooks = returning(WebhookList, lambda page: (page.webhooks, page.next_token))
+_deliveries = returning(DeliveryList, lambda page: (page.deliveries, page.next_token))
 
 
 def create_webhook(
@@ -73,11 +63,7 @@ def get_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[Webhook
 
 def list_webhooks(**options: Unpack[CallOptions]) -> Listing[Webhook]:
     """Walk through the organisation's webhooks, oldest first."""
-    return listing(
-        "webhooks",
-        read=returning(WebhookList, lambda page: (page.webhooks, page.next_token)),
-        **options,
-    )
+    return listing("webhooks", read=_webhooks, **options)
 
 
 def update_webhook(
@@ -148,7 +134,7 @@ def list_deliveries(
         "webhooks",
         webhook_id,
         "deliveries",
-        read=returning(DeliveryList, lambda page: (page.deliveries, page.next_token)),
+        read=_deliveries,
         page_size=page_size,
         query={"status": status},
         **options,
