@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from autotune import InvalidInputError, NewCompletion
 from autotune.client import batching
-from autotune.client.batching import BatchPacker, pack
+from autotune.client.submissions import BatchPacker, pack
 from autotune.protocol.completions import BatchSubmitRequest
 from autotune.protocol.limits import MAX_REQUEST_BYTES
 

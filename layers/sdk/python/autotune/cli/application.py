@@ -24,8 +24,7 @@ from autotune.cli.invocation import AsJson, Invocation, command
 from autotune.cli.reporting import ReportingGroup
 from autotune.cli.scores import scores
 from autotune.cli.submit import submit
-from autotune.client.configuration import API_KEY_VARIABLE, BASE_URL_VARIABLE
-from autotune.client.version import installed_version
+from autotune.client.configuration import API_KEY_VARIABLE, BASE_URL_VARIABLE, installed_version
 
 app = typer.Typer(
     name="autotune",

@@ -8,7 +8,7 @@ from typing import IO, Any, NoReturn
 from pydantic import ValidationError
 
 from autotune.client import InvalidInputError
-from autotune.client.batching import encode_completion
+from autotune.client.submissions import encode_completion
 from autotune.protocol.completions import NewCompletion
 from autotune.protocol.limits import MAX_REQUEST_BYTES
 from autotune.protocol.problems import FieldProblem

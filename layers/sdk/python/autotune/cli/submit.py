@@ -15,7 +15,7 @@ from autotune.cli.lines import InvalidLineError, RejectedLines, count_lines, rea
 from autotune.cli.progress import submission_progress
 from autotune.cli.submission import Submission
 from autotune.client import AutotuneError
-from autotune.client.batching import DEFAULT_BATCH_SIZE
+from autotune.client.submissions import DEFAULT_BATCH_SIZE
 from autotune.protocol.completions import Priority
 from autotune.protocol.limits import MAX_BATCH_COMPLETIONS
 

@@ -15,13 +15,16 @@ from contextlib import contextmanager
 from typing import Any, Unpack
 
 from autotune.client.arguments import not_given
-from autotune.client.batching import DEFAULT_BATCH_SIZE, BatchPacker, PackedBatch, pack
 from autotune.client.binding import AsyncResource, Method, OwnMethod, Resource
 from autotune.client.calls import Call, CallOptions, Timeout, call, nothing, returning
 from autotune.client.errors import AutotuneError, InvalidInputError
 from autotune.client.exchange import Plan
 from autotune.client.submissions import (
+    DEFAULT_BATCH_SIZE,
+    BatchPacker,
+    PackedBatch,
     SubmittedBatch,
+    pack,
     submission_key,
     submit_batch,
     submit_completion,

@@ -1,16 +1,17 @@
 """The courses of a download: an export's files into a folder, each whole and right or not there."""
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 from autotune.client.errors import AutotuneError, DownloadError, ExportNotReadyError, LocalFileError
 from autotune.client.exchange import Course, Fetch, Pause, Reply, Session, Work, failure_of
-from autotune.client.logged_urls import keep_signed_urls_out_of_logs
 from autotune.client.verified_file import VerifiedFile
 from autotune.protocol.exports import ExportDetails, ExportedFile
 
@@ -19,6 +20,7 @@ MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-[0-9]{5,}\.(jsonl\.gz|parquet|tfrecord)")
 _REFUSED = frozenset({400, 401, 403, 404})
 _RENEWALS = 2
+_URL_SIGNATURE = "X-Amz-Signature"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,3 +223,27 @@ def _failure(name: str, reply: Reply) -> AutotuneError:
     failure = failure_of(reply)
     failure.add_note(f"while {name} was fetched")
     return failure
+
+
+class _WithoutSignatures(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(_bare, record.args))
+        return True
+
+
+_FILTER = _WithoutSignatures()
+
+
+def keep_signed_urls_out_of_logs() -> None:
+    """Have httpx log signed URLs without their query; other URLs stay as they are.
+
+    httpx logs the whole URL of each request at INFO: whoever reads the log of a training run could
+    download its data for as long as the URL holds.
+    """
+    logging.getLogger("httpx").addFilter(_FILTER)
+
+
+def _bare(value: Any) -> Any:
+    is_signed = isinstance(value, httpx.URL) and _URL_SIGNATURE in value.params
+    return value.copy_with(query=None) if is_signed else value

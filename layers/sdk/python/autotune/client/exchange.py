@@ -15,7 +15,7 @@ import httpx
 from autotune.client.answers import error_of, retry_after
 from autotune.client.arguments import NotGiven
 from autotune.client.calls import Call, Timeout, nothing
-from autotune.client.configuration import Configuration, find_configuration
+from autotune.client.configuration import Configuration, find_configuration, installed_version
 from autotune.client.errors import (
     AutotuneError,
     ConfigurationError,
@@ -23,7 +23,6 @@ from autotune.client.errors import (
     InvalidInputError,
     RequestTimeoutError,
 )
-from autotune.client.version import installed_version
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
 

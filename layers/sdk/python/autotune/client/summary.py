@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from datetime import datetime
+from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from autotune.protocol.completions import CompletionState, CompletionVerdict
+from autotune.protocol.completions import CompletionState, CompletionVerdict, VerdictState
 
 HISTOGRAM_BUCKETS = 10
 _EXACT_DIGITS = 4
@@ -88,13 +89,7 @@ class VerdictSummary:
 
     def report(self) -> SummaryReport:
         """Return the figures so far."""
-        states: tuple[CompletionState, ...] = (
-            "scored",
-            "abstained",
-            "failed",
-            "canceled",
-            "pending",
-        )
+        states: tuple[CompletionState, ...] = (*get_args(VerdictState), "pending")
         return SummaryReport(
             completions=self.completions,
             counts={state: self._counts[state] for state in states},
