@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from autotune.cli import exit_codes
 from autotune.cli.exit_codes import exit_code_of
-from autotune.cli.export_progress import export_progress
 from autotune.cli.invocation import Invocation, note, stop
+from autotune.cli.progress import ExportProgress
 from autotune.client import AutotuneError, DownloadedExport, WaitTimeoutError
 from autotune.protocol.exports import ExportCounts, ExportDetails, ExportManifest
 
@@ -28,7 +28,7 @@ def wait_and_download(
         AutotuneError: as ``exports.wait_for`` and ``exports.download``.
     """
     exports = invocation.client.exports
-    with _way_on_told(export_id, folder), export_progress() as progress:
+    with _way_on_told(export_id, folder), ExportProgress() as progress:
         export = exports.wait_for(export_id, timeout=timeout, on_progress=progress.written)
         if export.state == "completed":
             there = exports.download(export_id, folder, on_progress=progress.fetched)

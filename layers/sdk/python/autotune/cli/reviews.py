@@ -1,6 +1,5 @@
 """``autotune reviews``: what people judge."""
 
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -30,7 +29,7 @@ def list_(
 ) -> None:
     """List reviews, the oldest first."""
     found = invocation.client.reviews.list(state=state, page_size=page_size(limit))
-    invocation.show_all(islice(found, limit), _COLUMNS)
+    invocation.show_all(found, _COLUMNS, limit)
 
 
 @command(app)

@@ -164,4 +164,5 @@ class Submission:
             told_at = now
             if self.pending:
                 silent = now - self._changed_at
-                self._progress.tell(f"still {self.pending} pending; nothing new for {silent:.0f} s")
+                line = f"still {self.pending} pending; nothing new for {silent:.0f} s"
+                self._progress.print_line(line)

@@ -12,7 +12,7 @@ from autotune.cli.exit_codes import exit_code_of
 from autotune.cli.figures import print_figures
 from autotune.cli.invocation import Invocation, note, require_id, stdout_console, stop
 from autotune.cli.lines import InvalidLineError, RejectedLines, count_lines, read_completions
-from autotune.cli.progress import submission_progress
+from autotune.cli.progress import SubmissionProgress
 from autotune.cli.submission import Submission
 from autotune.client import AutotuneError
 from autotune.client.submissions import DEFAULT_BATCH_SIZE
@@ -79,7 +79,7 @@ def submit(
     completions = read_completions(
         file, source=source, task_id=task, model_id=model, rejected=rejected
     )
-    progress = submission_progress(_total(file), waits=wait)
+    progress = SubmissionProgress(_total(file), waits=wait)
     done = Submission(progress)
 
     async def carry_out() -> None:
