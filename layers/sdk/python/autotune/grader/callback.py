@@ -13,7 +13,6 @@ The secret is the one that the grader answers with: ``AUTOTUNE_GRADER_SECRET``, 
 import hashlib
 import random
 import time
-from types import TracebackType
 from typing import Literal, Self
 
 import httpx
@@ -92,7 +91,7 @@ class DeferredJob(BaseModel):
 
 
 class Callback:
-    """Sends what is said of one deferred request; every attempt is signed anew.
+    """Sends the answer to one deferred request, and signs of life; every attempt is signed anew.
 
     Args:
         job: the request.
@@ -118,12 +117,7 @@ class Callback:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ class Deferral:
 
     Attributes:
         enqueue: takes jobs; without it they are worked off in this process, where it stays alive.
-        estimated_seconds: told in each 202.
+        estimated_seconds: named in each 202.
         heartbeat_seconds: how often this process gives a sign of life while it works on a job.
     """
 

@@ -83,7 +83,7 @@ def read_score_request(body: bytes) -> ScoreRequest:
     try:
         return ScoreRequest.model_validate(_read_object(body))
     except ValidationError as error:
-        raise _unprocessable(_field_problems(error)) from None
+        raise _refusal(_field_problems(error)) from None
 
 
 class BatchRequest:
@@ -107,9 +107,7 @@ class BatchRequest:
         content = _read_object(body)
         items = content.get("completions")
         if not isinstance(items, list) or not items:
-            raise _unprocessable(
-                [FieldProblem(field="completions", expected="a list of at least one completion")]
-            )
+            raise _unprocessable("completions", "a list of at least one completion")
         if len(items) > max_batch_size:
             raise ProblemError(
                 status=413,
@@ -134,14 +132,8 @@ class BatchRequest:
         for position, item in enumerate(items):
             item_id = item.get("id") if isinstance(item, dict) else None
             if not isinstance(item_id, str) or item_id in seen:
-                raise _unprocessable(
-                    [
-                        FieldProblem(
-                            field=f"completions[{position}].id",
-                            expected="text that no other completion of the batch has",
-                        )
-                    ]
-                )
+                expected = "text that no other completion of the batch has"
+                raise _unprocessable(f"completions[{position}].id", expected)
             seen.add(item_id)
             try:
                 self.completions.append(GradedCompletion.model_validate(item))
@@ -157,14 +149,14 @@ def _read_object(body: bytes) -> dict[str, object]:
             status=400, code="invalid_request", detail="The body must be JSON in UTF-8."
         ) from None
     if not isinstance(content, dict):
-        raise _unprocessable([FieldProblem(field="", expected="a JSON object")])
+        raise _unprocessable("", "a JSON object")
     return content
 
 
 def _text(content: dict[str, object], name: str) -> str:
     value = content.get(name)
     if not isinstance(value, str):
-        raise _unprocessable([FieldProblem(field=name, expected="text")])
+        raise _unprocessable(name, "text")
     return value
 
 
@@ -176,10 +168,14 @@ def _options(content: dict[str, object]) -> ScoreOptions:
     try:
         return ScoreOptions.model_validate(content.get("options", {}))
     except ValidationError as error:
-        raise _unprocessable(_field_problems(error, prefix="options")) from None
+        raise _refusal(_field_problems(error, prefix="options")) from None
 
 
-def _unprocessable(errors: list[FieldProblem]) -> ProblemError:
+def _unprocessable(field: str, expected: str) -> ProblemError:
+    return _refusal([FieldProblem(field=field, expected=expected)])
+
+
+def _refusal(errors: list[FieldProblem]) -> ProblemError:
     return ProblemError(
         status=422,
         code="invalid_request",

@@ -5,12 +5,18 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from autotune.grader.callback import Callback, DeferredJob
-from autotune.grader.calling import BoundedFunction
 from autotune.grader.deferral import Deferral, Enqueue, Work, hand_over
 from autotune.grader.exchange import HttpRequest, HttpResponse, ProblemError
-from autotune.grader.judging import Abstain, GraderContext, score_from, with_options
+from autotune.grader.judging import (
+    Abstain,
+    BoundedFunction,
+    GraderContext,
+    score_from,
+    with_options,
+)
 from autotune.grader.replay import RequestIdMemory
 from autotune.grader.routing import (
     BatchRequest,
@@ -19,7 +25,7 @@ from autotune.grader.routing import (
     read_score_request,
     require_size,
 )
-from autotune.grader.shared_secrets import MissingSecretError, SharedSecrets
+from autotune.grader.shared_secrets import MissingSecretError, SecretSource, SharedSecrets
 from autotune.protocol.grading import (
     BatchItemScore,
     BatchScoreResponse,
@@ -51,6 +57,23 @@ INVALID_COMPLETION = "invalid_completion"
 """Error code of a batch item that lacks a prompt, a response or another required field."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraderSettings:
+    """What ``@grader`` was given, checked.
+
+    Attributes:
+        max_concurrency: most calls of the function at a time in this process.
+        deferral: how answers are deferred, None for a grader that answers at once.
+    """
+
+    name: str
+    version: str
+    capabilities: GraderCapabilities
+    max_concurrency: int
+    secrets: SecretSource | None
+    deferral: Deferral | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Caller:
     """Who asks: verified, refused with a reason, or neither, which is an unsigned request."""
@@ -68,31 +91,20 @@ class GraderService:
     """
 
     def __init__(
-        self,
-        *,
-        name: str,
-        version: str,
-        capabilities: GraderCapabilities,
-        function: BoundedFunction,
-        secrets: SharedSecrets,
-        deferral: Deferral | None = None,
+        self, settings: GraderSettings, *, function: BoundedFunction, secrets: SharedSecrets
     ) -> None:
-        self._name = name
-        self._version = version
-        self._capabilities = capabilities
+        self._name = settings.name
+        self._version = settings.version
+        self._capabilities = settings.capabilities
+        self._deferral = settings.deferral
         self._function = function
         self._secrets = secrets
         self._used_request_ids = RequestIdMemory()
-        self._deferral = deferral
         self.work = Work(
             self._judge_job,
             lambda job: Callback(job, secrets=secrets.current()),
-            heartbeat_seconds=deferral.heartbeat_seconds if deferral else None,
+            heartbeat_seconds=self._deferral.heartbeat_seconds if self._deferral else None,
         )
-
-    async def respond_alive(self, request: HttpRequest) -> HttpResponse:
-        """Return the answer as ``respond``, on an event loop that goes on after it."""
-        return await self.respond(request, host_stays=True)
 
     async def respond(self, request: HttpRequest, *, host_stays: bool = False) -> HttpResponse:
         """Return the answer; never raises for what a caller or the owner's function does.
@@ -115,10 +127,7 @@ class GraderService:
         if not caller.verified:
             return response
         signature = sign_grader_response(
-            secrets,
-            request_id=caller.request_id,
-            request_body=request.body,
-            body=response.body,
+            secrets, request_id=caller.request_id, request_body=request.body, body=response.body
         )
         return response.with_headers(signature)
 
@@ -145,7 +154,7 @@ class GraderService:
         if caller.refusal is not None:
             raise caller.refusal
         if operation == "health":
-            return HttpResponse.of_model(self._health("healthy"))
+            return self._health("healthy")
         if not caller.verified:
             raise _unauthenticated("unauthenticated")
         job = self._job(operation, request.body)
@@ -167,7 +176,7 @@ class GraderService:
         """Return what can be answered later, None where the request names no callback URL.
 
         Raises:
-            ProblemError: the request cannot be read, which is told now and not later.
+            ProblemError: the request cannot be read, which is answered now and not later.
         """
         if self._deferral is None or operation == "health":
             return None
@@ -188,9 +197,7 @@ class GraderService:
         except Exception:
             # The owner's code may raise anything; nothing was promised yet, so it can come again.
             _logger.exception("grader %s could not enqueue %s", self._name, job.request_id)
-            raise ProblemError(
-                status=503, code="unavailable", detail="The grader cannot take work now."
-            ) from None
+            raise _unavailable("The grader cannot take work now.") from None
         return self._deferred(job)
 
     def _deferred(self, job: DeferredJob) -> HttpResponse:
@@ -202,22 +209,16 @@ class GraderService:
         return HttpResponse.of_model(promise, status=202)
 
     def _answer_without_secret(self, request: HttpRequest, caller: _Caller) -> HttpResponse:
-        unavailable = ProblemError(
-            status=503, code="unavailable", detail="The grader is not set up yet."
-        )
         try:
-            is_plain_health = (
-                operation_of(request) == "health" and SIGNATURE_HEADER not in request.headers
-            )
+            if operation_of(request) == "health" and SIGNATURE_HEADER not in request.headers:
+                return self._health("unhealthy")
+            raise _unavailable("The grader is not set up yet.")
         except ProblemError as problem:
             return problem.to_response(caller.request_id)
-        if is_plain_health:
-            return HttpResponse.of_model(self._health("unhealthy"))
-        return unavailable.to_response(caller.request_id)
 
-    def _health(self, status: str) -> HealthResponse:
-        return HealthResponse.model_validate(
-            {"status": status, "version": self._version, "capabilities": self._capabilities}
+    def _health(self, status: Literal["healthy", "unhealthy"]) -> HttpResponse:
+        return HttpResponse.of_model(
+            HealthResponse(status=status, version=self._version, capabilities=self._capabilities)
         )
 
     async def _score(self, body: bytes) -> HttpResponse:
@@ -266,9 +267,8 @@ class GraderService:
         try:
             score = score_from(await self._function(completion, context))
         except Abstain as abstention:
-            _logger.debug(
-                "grader %s abstained on %s: %s", self._name, completion.id, abstention.reason
-            )
+            reason = abstention.reason
+            _logger.debug("grader %s abstained on %s: %s", self._name, completion.id, reason)
             return BatchItemScore(completion_id=completion.id, abstained=True)
         except Exception:
             # The owner's code may raise anything, and one completion must not spoil the others.
@@ -286,6 +286,10 @@ def _unauthenticated(code: str) -> ProblemError:
         "replayed_request": "The request id was used before.",
     }
     return ProblemError(status=401, code=code, detail=details[code])
+
+
+def _unavailable(detail: str) -> ProblemError:
+    return ProblemError(status=503, code="unavailable", detail=detail)
 
 
 def _bare(score: GraderScore | None) -> GraderScore | None:

@@ -4,9 +4,10 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from autotune.grader.conformance.results import CheckFailedError, CheckSkippedError
 from autotune.grader.conformance.session import (
     OWN_LOG,
+    CheckFailedError,
+    CheckSkippedError,
     Exchange,
     GraderSession,
     answered,
@@ -18,7 +19,6 @@ from autotune.protocol.signing import (
     RESPONSE_TIMESTAMP_HEADER,
     SignatureError,
     sign_grader_request,
-    verify_grader_response,
 )
 
 
@@ -65,7 +65,7 @@ def answer_signed(session: GraderSession) -> str:
     """The answer carries a response signature and a response timestamp near the current time."""
     exchange = session.first_score()
     try:
-        _verify(exchange, session.secrets)
+        exchange.verify(session.secrets)
     except SignatureError as error:
         if error.fault != "mismatch":
             raise CheckFailedError(str(error)) from None
@@ -123,24 +123,14 @@ def value_of(session: GraderSession, completion: dict[str, object]) -> float | N
 
 def _require_bound(exchange: Exchange, secrets: Sequence[str]) -> None:
     try:
-        _verify(exchange, secrets)
+        exchange.verify(secrets)
     except SignatureError as error:
         known = _known_mistake(exchange, secrets) if error.fault == "mismatch" else ""
         raise CheckFailedError(known or str(error)) from None
 
 
-def _verify(exchange: Exchange, secrets: Sequence[str]) -> None:
-    verify_grader_response(
-        exchange.response.headers,
-        exchange.response.content,
-        secrets,
-        request_id=exchange.request_id,
-        request_body=exchange.request_body,
-    )
-
-
 def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
-    """Say which usual mistake made a signature that does not fit, if it is one of them."""
+    """Name the usual mistake that made a signature that does not fit, if it is one of them."""
     headers, body = exchange.response.headers, exchange.response.content
     start = f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{exchange.request_id}.".encode()
     question = hashlib.sha256(exchange.request_body)

@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from autotune.grader.conformance.results import CheckFailedError, CheckSkippedError
-from autotune.grader.conformance.session import GraderSession
+from autotune.grader.conformance.session import CheckFailedError, CheckSkippedError, GraderSession
 
 _TRIED_ITEMS = 3
 
