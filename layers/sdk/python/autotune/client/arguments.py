@@ -1,8 +1,9 @@
 """Arguments of a client's methods, and the requests that are made of them."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final, Literal, TypeVar, final
+from typing import Any, Final, Literal, TypeAlias, TypeVar, final
 
+import httpx
 from pydantic import ValidationError
 
 from autotune.client.errors import InvalidInputError
@@ -26,6 +27,8 @@ class NotGiven:
 
 
 not_given: Final = NotGiven()
+
+Timeout: TypeAlias = float | httpx.Timeout | NotGiven
 
 
 def request_of(model: type[RequestT], **fields: Any) -> RequestT:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from autotune.client.answers import read_model
-from autotune.client.arguments import NotGiven, not_given
+from autotune.client.arguments import NotGiven, Timeout, not_given
 from autotune.client.errors import InvalidInputError
 from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune.protocol.types import RequestModel, ResponseModel
@@ -31,9 +31,6 @@ T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=ResponseModel)
 
 Reader: TypeAlias = Callable[[httpx.Response], T]
-
-
-Timeout: TypeAlias = float | httpx.Timeout | NotGiven
 
 
 class CallOptions(TypedDict, total=False):

@@ -14,9 +14,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from autotune.client.arguments import not_given
+from autotune.client.arguments import Timeout, not_given
 from autotune.client.binding import AsyncResource, Method, OwnMethod, Resource
-from autotune.client.calls import Call, CallOptions, Timeout, call, nothing, returning
+from autotune.client.calls import Call, CallOptions, call, nothing, returning
 from autotune.client.errors import AutotuneError, InvalidInputError
 from autotune.client.exchange import Plan
 from autotune.client.submissions import (

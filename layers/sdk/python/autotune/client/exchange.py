@@ -13,8 +13,8 @@ from typing import TypeAlias, TypeVar
 import httpx
 
 from autotune.client.answers import error_of, retry_after
-from autotune.client.arguments import NotGiven
-from autotune.client.calls import Call, Timeout, nothing
+from autotune.client.arguments import NotGiven, Timeout
+from autotune.client.calls import Call, nothing
 from autotune.client.configuration import Configuration, find_configuration, installed_version
 from autotune.client.errors import (
     AutotuneError,
