@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from autotune.protocol.completions import CompletionVerdict, NewCompletion
 
@@ -15,8 +15,8 @@ class _Gathering:
     """One list while it is open; ``verdicts`` are of its completions, in order."""
 
     loop: asyncio.AbstractEventLoop
-    completions: list[NewCompletion] = field(default_factory=list)
-    verdicts: "asyncio.Task[list[CompletionVerdict]] | None" = None
+    completions: list[NewCompletion]
+    verdicts: asyncio.Task[list[CompletionVerdict]]
 
 
 class Gatherer:
@@ -46,20 +46,19 @@ class Gatherer:
         loop = asyncio.get_running_loop()
         gathering = self._open
         if gathering is None or gathering.loop is not loop:
-            gathering = self._open = _Gathering(loop)
-            gathering.verdicts = loop.create_task(self._score_soon(gathering))
+            completions: list[NewCompletion] = []
+            verdicts_soon = loop.create_task(self._score_soon(completions))
+            gathering = self._open = _Gathering(loop, completions, verdicts_soon)
         place = len(gathering.completions)
         gathering.completions.append(completion)
         if len(gathering.completions) == self._most:
             self._open = None
-        if gathering.verdicts is None:
-            raise AssertionError("a gathering was opened without a task that ends it")
         # One who gives up waiting takes nothing from the others.
         verdicts = await asyncio.shield(gathering.verdicts)
         return verdicts[place]
 
-    async def _score_soon(self, gathering: _Gathering) -> list[CompletionVerdict]:
+    async def _score_soon(self, completions: list[NewCompletion]) -> list[CompletionVerdict]:
         await asyncio.sleep(WINDOW_SECONDS)
-        if self._open is gathering:
+        if self._open is not None and self._open.completions is completions:
             self._open = None
-        return await self._score(gathering.completions)
+        return await self._score(completions)
