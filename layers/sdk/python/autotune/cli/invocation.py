@@ -186,11 +186,11 @@ def page_size(limit: int | None) -> int:
     return MAX_PAGE_ITEMS if limit is None else min(limit, MAX_PAGE_ITEMS)
 
 
-def require_id(kind: IdKind, given: str, *, name: str, option: str) -> None:
-    """End as for an unknown id where an option holds what cannot be one."""
-    if not is_id(kind, given):
-        told = f"no {name} {given}: {option} takes an id as `autotune {name}s list` shows it"
-        stop(told, exit_codes.NOT_FOUND)
+def require_id(given: str, *kinds: IdKind, name: str) -> None:
+    """End as for an unknown id where the option ``--<name>`` holds what is no id of these kinds."""
+    if not any(is_id(kind, given) for kind in kinds):
+        unknown = f"no {name} {given}: --{name} takes an id as `autotune {name}s list` shows it"
+        stop(unknown, exit_codes.NOT_FOUND)
 
 
 def stdout_console() -> Console:

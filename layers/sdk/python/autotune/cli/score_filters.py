@@ -8,10 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from autotune.cli import exit_codes
-from autotune.cli.invocation import TIME_FORMATS, require_id, stop
+from autotune.cli.invocation import TIME_FORMATS, require_id
 from autotune.client import InvalidInputError
-from autotune.protocol.ids import is_id
 
 _ARGUMENTS = {
     "task": "task_id",
@@ -53,11 +51,9 @@ class ScoreFilters:
     def arguments(self) -> dict[str, Any]:
         """Return the filters as arguments; end as for an unknown id where one cannot be an id."""
         if self.task is not None:
-            require_id("task", self.task, name="task", option="--task")
-        grader = self.grader
-        if grader is not None and not (is_id("grd", grader) or is_id("pnl", grader)):
-            told = f"no grader {grader}: --grader takes an id as `autotune graders list` shows it"
-            stop(told, exit_codes.NOT_FOUND)
+            require_id(self.task, "task", name="task")
+        if self.grader is not None:
+            require_id(self.grader, "grd", "pnl", name="grader")
         given = asdict(self)
         return {_ARGUMENTS.get(name, name): value for name, value in given.items()}
 

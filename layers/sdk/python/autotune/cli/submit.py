@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -71,7 +71,7 @@ def submit(
     after Ctrl-C, --timeout or an error run the same command again; it ends when no completion is
     pending. An invalid line stops the submission before anything of its batch is sent.
     """
-    require_id("task", task, name="task", option="--task")
+    require_id(task, "task", name="task")
     if timeout is not None and not wait:
         stop("--timeout is about waiting, which --no-wait does not")
     source = "stdin" if file.name == "<stdin>" else file.name
@@ -79,7 +79,7 @@ def submit(
     completions = read_completions(
         file, source=source, task_id=task, model_id=model, rejected=rejected
     )
-    progress = SubmissionProgress(_total(file), waits=wait)
+    progress = SubmissionProgress(count_lines(file) if file.seekable() else None, waits=wait)
     done = Submission(progress)
 
     async def carry_out() -> None:
@@ -166,7 +166,3 @@ def _idempotency_key(submission: str) -> str:
     if not submission:
         return "autotune-submit"
     return f"autotune-submit.{hashlib.sha256(submission.encode()).hexdigest()[:32]}"
-
-
-def _total(stream: IO[bytes]) -> int | None:
-    return count_lines(stream) if stream.seekable() else None

@@ -122,7 +122,7 @@ def weights(given: Sequence[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     for option in given:
         grader_id, has_weight, weight = option.partition("=")
-        require_id("grd", grader_id, name="grader", option="--grader")
+        require_id(grader_id, "grd", name="grader")
         if grader_id in found:
             raise typer.BadParameter(f"{grader_id} is named twice", param_hint="--grader")
         found[grader_id] = _weight(weight) if has_weight else 1.0

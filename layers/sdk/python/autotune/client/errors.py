@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from autotune.protocol.problems import FieldProblem, LimitProblem
 
-_FIELDS_TOLD = 5
+_FIELDS_NAMED = 5
 
 
 class AutotuneError(Exception):
@@ -70,8 +71,8 @@ class ExportNotReadyError(AutotuneError):
         state: where it stands.
     """
 
-    def __init__(self, export_id: str, state: str, told: str) -> None:
-        super().__init__(f"{export_id} {told}")
+    def __init__(self, export_id: str, state: str, reason: str) -> None:
+        super().__init__(f"{export_id} {reason}")
         self.export_id = export_id
         self.state = state
 
@@ -83,8 +84,8 @@ class DownloadError(AutotuneError):
         file: its name.
     """
 
-    def __init__(self, file: str, told: str) -> None:
-        super().__init__(f"{file}: {told}")
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}")
         self.file = file
 
 
@@ -100,11 +101,12 @@ class LocalFileError(AutotuneError):
     """
 
     def __init__(self, path: Path, error: OSError | str) -> None:
-        told = error if isinstance(error, str) else error.strerror or type(error).__name__
-        super().__init__(f"{path}: {told}")
+        reason = error if isinstance(error, str) else error.strerror or type(error).__name__
+        super().__init__(f"{path}: {reason}")
         self.path = path
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class APIError(AutotuneError):
     """The server answered with an error.
 
@@ -119,44 +121,34 @@ class APIError(AutotuneError):
         retry_after: seconds after which the same request may succeed.
     """
 
-    def __init__(
-        self,
-        *,
-        status: int,
-        code: str,
-        detail: str,
-        request_id: str | None = None,
-        errors: Sequence[FieldProblem] = (),
-        limit: LimitProblem | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.request_id = request_id
-        self.errors = tuple(errors)
-        self.limit = limit
-        self.retry_after = retry_after
+    status: int
+    code: str
+    detail: str
+    request_id: str | None = None
+    errors: Sequence[FieldProblem] = ()
+    limit: LimitProblem | None = None
+    retry_after: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__init__(self.detail)
+        self.errors = tuple(self.errors)
 
     def __str__(self) -> str:
         parts = [f"{self.status} {self.code}: {self.detail}"]
         fields = [
-            f"{error.field}: {error.expected}" for error in self.errors if not self._tells(error)
+            f"{error.field}: {error.expected}"
+            for error in self.errors
+            if not (error.field in self.detail and error.expected in self.detail)
         ]
-        parts += fields[:_FIELDS_TOLD]
-        if len(fields) > _FIELDS_TOLD:
-            parts.append(f"and {len(fields) - _FIELDS_TOLD} fields more")
+        parts += fields[:_FIELDS_NAMED]
+        if len(fields) > _FIELDS_NAMED:
+            parts.append(f"and {len(fields) - _FIELDS_NAMED} fields more")
         if self.limit is not None:
             parts.append(f"limit {self.limit.name}: {self.limit.maximum} {self.limit.unit}")
         if self.retry_after is not None:
             parts.append(f"retry after {self.retry_after:g} s")
         text = "; ".join(parts)
         return f"{text} (request {self.request_id})" if self.request_id else text
-
-    def _tells(self, error: FieldProblem) -> bool:
-        """Tell whether the detail says already what is expected of a field."""
-        return error.field in self.detail and error.expected in self.detail
 
 
 class InvalidRequestError(APIError):
@@ -184,7 +176,7 @@ class RequestTooLargeError(APIError):
 
 
 class RateLimitError(APIError):
-    """429: too many requests; ``retry_after`` says when to go on."""
+    """429: too many requests; ``retry_after`` is when to go on."""
 
 
 class ServerError(APIError):

@@ -76,13 +76,6 @@ class ReviewPolicy(RequestModel):
     instructions: Description = ""
 
 
-def _no_grader_twice(graders: list[GraderWeight]) -> list[GraderWeight]:
-    (grader_id, times), *_ = Counter(one.grader_id for one in graders).most_common(1)
-    if times > 1:
-        raise ValueError(f"no grader may be named twice, as {grader_id} is")
-    return graders
-
-
 Graders = Annotated[list[GraderWeight], Field(min_length=1, max_length=MAX_TASK_GRADERS)]
 
 
@@ -97,7 +90,10 @@ class _NamesGraders(RequestModel):
     @field_validator("graders")
     @classmethod
     def _each_once(cls, graders: list[GraderWeight] | None) -> list[GraderWeight] | None:
-        return _no_grader_twice(graders) if graders else graders
+        for grader_id, times in Counter(one.grader_id for one in graders or []).most_common(1):
+            if times > 1:
+                raise ValueError(f"no grader may be named twice, as {grader_id} is")
+        return graders
 
     @field_validator("grader_id")
     @classmethod
@@ -114,6 +110,12 @@ class _NamesGraders(RequestModel):
         if quorum is not None and known is not None and quorum > known:
             raise ValueError(f"quorum must be at most the number of graders, {known}")
         return quorum
+
+    def all_graders(self) -> list[GraderWeight]:
+        """Return the graders, however they are named; an empty list where none are."""
+        if self.grader_id is not None:
+            return [GraderWeight(grader_id=self.grader_id)]
+        return self.graders or []
 
 
 class CreateTaskRequest(_NamesGraders):
@@ -152,10 +154,6 @@ class CreateTaskRequest(_NamesGraders):
             raise ValueError("exactly one of graderId and graders must be given")
         return grader_id
 
-    def all_graders(self) -> list[GraderWeight]:
-        """Return the graders, however they were named."""
-        return _all_graders(self)
-
 
 class UpdateTaskRequest(_NamesGraders):
     """Fields to change; what is left out stays.
@@ -173,16 +171,6 @@ class UpdateTaskRequest(_NamesGraders):
     share_identity: bool | None = None
     deadline_seconds: DeadlineSeconds | None = None
     retention_days: RetentionDays | None = None
-
-    def all_graders(self) -> list[GraderWeight]:
-        """Return the new graders, however they were named; an empty list where none are."""
-        return _all_graders(self)
-
-
-def _all_graders(request: _NamesGraders) -> list[GraderWeight]:
-    if request.grader_id is not None:
-        return [GraderWeight(grader_id=request.grader_id)]
-    return request.graders or []
 
 
 class TaskGrader(GraderWeight):

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from autotune.grader.conformance import answers, batches, deferrals, refusals
+from autotune.grader.conformance import answers, deferrals, refusals
 from autotune.grader.conformance.session import (
     SAMPLE_COMPLETION,
     CheckFailedError,
@@ -39,9 +39,9 @@ _CHECKS: Sequence[Check] = (
     answers.options_respected,
     refusals.malformed_refused,
     refusals.oversized_refused,
-    batches.batch_complete,
-    batches.batch_fails_in_part,
-    batches.batch_limit_kept,
+    answers.batch_complete,
+    answers.batch_fails_in_part,
+    answers.batch_limit_kept,
     deferrals.deferral_kept,
 )
 

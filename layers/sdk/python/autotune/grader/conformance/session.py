@@ -105,9 +105,7 @@ class Exchange:
         Raises:
             CheckFailedError: it is another status, no JSON, out of range, or for another request.
         """
-        self._require_ok()
-        answer = _parsed(ScoreResponse, self.response)
-        self._require_request_id(answer.request_id)
+        answer = self._read(ScoreResponse)
         if answer.error is not None:
             raise CheckFailedError(f"the judgement failed; {OWN_LOG}")
         return answer
@@ -127,10 +125,7 @@ class Exchange:
         Raises:
             CheckFailedError: as ``read_score``.
         """
-        self._require_ok()
-        answer = _parsed(BatchScoreResponse, self.response)
-        self._require_request_id(answer.request_id)
-        return answer
+        return self._read(BatchScoreResponse)
 
     def read_health(self) -> HealthResponse:
         """Return the answer to ``GET /health``.
@@ -138,16 +133,20 @@ class Exchange:
         Raises:
             CheckFailedError: it is another status or not what the protocol says.
         """
-        self._require_ok()
-        return _parsed(HealthResponse, self.response)
+        return self._read(HealthResponse)
 
-    def _require_ok(self) -> None:
+    def _read(self, model: type[Answer]) -> Answer:
         if self.status != 200:
             raise CheckFailedError(answered(self.status))
-
-    def _require_request_id(self, answered: str) -> None:
-        if answered != self.request_id:
+        try:
+            answer = model.model_validate_json(self.response.content)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = ".".join(str(part) for part in fault["loc"]) or "the body"
+            raise CheckFailedError(f"in the answer, {place}: {fault['msg']}") from None
+        if not isinstance(answer, HealthResponse) and answer.request_id != self.request_id:
             raise CheckFailedError("the answer's requestId is not the request's")
+        return answer
 
 
 class GraderSession:
@@ -269,12 +268,3 @@ def answered(status: int) -> str:
 def encode(content: object) -> bytes:
     """Return compact JSON in UTF-8."""
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _parsed(model: type[Answer], response: httpx.Response) -> Answer:
-    try:
-        return model.model_validate_json(response.content)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in fault["loc"]) or "the body"
-        raise CheckFailedError(f"in the answer, {place}: {fault['msg']}") from None
