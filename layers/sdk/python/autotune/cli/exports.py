@@ -6,15 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from autotune.cli import score_filters
 from autotune.cli.downloading import wait_and_download
 from autotune.cli.invocation import Columns, Invocation, command, only_given, page_size, stop
+from autotune.cli.scores import ScoreFilters, naming_options
 from autotune.protocol.exports import Export, ExportFormat, ExportShape, Pairing
-from autotune.protocol.limits import (
-    MAX_EXPORT_PAIRS,
-    MAX_EXPORT_SEED,
-    MAX_PAIRED_COMPLETIONS,
-)
+from autotune.protocol.limits import MAX_EXPORT_PAIRS, MAX_EXPORT_SEED, MAX_PAIRED_COMPLETIONS
 
 _OTHER_THAN_PREFERENCE: dict[str, tuple[ExportShape, ...]] = {
     "threshold": ("unpaired", "stepwise"),
@@ -114,7 +110,7 @@ def export(
         ExportShape,
         typer.Option(help="A record is a score, a pair, a labelled response or labelled steps."),
     ] = "scores",
-    filters: score_filters.ScoreFilters,
+    filters: ScoreFilters,
     options: ShapeOptions,
     wait: Annotated[
         bool,
@@ -133,7 +129,7 @@ def export(
     if not wait and (out is not None or timeout is not None):
         stop("--out and --timeout are about waiting, which --no-wait does not")
     arguments = filters.arguments() | options.arguments(shape)
-    with score_filters.naming_options():
+    with naming_options():
         created = invocation.client.exports.create(format=format_, shape=shape, **arguments)
     if out is None:
         invocation.show(created)

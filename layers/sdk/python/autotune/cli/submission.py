@@ -6,12 +6,7 @@ from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
 from autotune.cli.progress import SubmissionProgress
-from autotune.client import (
-    AsyncAutotuneClient,
-    SubmittedBatch,
-    SummaryReport,
-    VerdictSummary,
-)
+from autotune.client import AsyncAutotuneClient, SubmittedBatch, SummaryReport, VerdictSummary
 from autotune.protocol.completions import BatchResponse, NewCompletion, Priority
 
 _WATCHERS = 4

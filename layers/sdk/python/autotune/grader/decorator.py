@@ -6,7 +6,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from autotune.grader.deferral import Deferral, Enqueue
+from autotune.grader.callback import Deferral, Enqueue
 from autotune.grader.definition import Grader
 from autotune.grader.judging import GraderDefinitionError
 from autotune.grader.service import GraderSettings

@@ -12,11 +12,7 @@ from autotune.grader.judging import BoundedFunction, GraderContext, score_from
 from autotune.grader.lambda_url import LambdaHandler
 from autotune.grader.service import GraderService, GraderSettings
 from autotune.grader.shared_secrets import SecretSource, SharedSecrets
-from autotune.protocol.grading import (
-    GradedCompletion,
-    GraderScore,
-    ScoreOptions,
-)
+from autotune.protocol.grading import GradedCompletion, GraderScore, ScoreOptions
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")

@@ -7,12 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from autotune.protocol.problems import (
-    PROBLEM_CONTENT_TYPE,
-    FieldProblem,
-    LimitProblem,
-    Problem,
-)
+from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, FieldProblem, LimitProblem, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autotune.grader.callback import Callback, DeferredJob
-from autotune.grader.deferral import Deferral, Enqueue, Work, hand_over
+from autotune.grader.callback import Callback, Deferral, DeferredJob, Enqueue, Work, hand_over
 from autotune.grader.exchange import HttpRequest, HttpResponse, ProblemError
 from autotune.grader.judging import (
     Abstain,

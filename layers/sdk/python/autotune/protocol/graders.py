@@ -20,13 +20,7 @@ from autotune.protocol.limits import (
     MIN_HEARTBEAT_SECONDS,
     MIN_HEDGE_AFTER_MS,
 )
-from autotune.protocol.types import (
-    Description,
-    Name,
-    RequestModel,
-    ResponseModel,
-    Timestamp,
-)
+from autotune.protocol.types import Description, Name, RequestModel, ResponseModel, Timestamp
 
 GraderStatus = Literal["active", "degraded", "inactive"]
 """How a grader is, as probes and verification found it; it informs, and stops nothing.

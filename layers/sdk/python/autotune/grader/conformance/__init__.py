@@ -8,10 +8,4 @@ from autotune.grader.conformance.session import (
     Outcome,
 )
 
-__all__ = [
-    "SAMPLE_COMPLETION",
-    "CheckResult",
-    "GraderUnreachableError",
-    "Outcome",
-    "check_grader",
-]
+__all__ = ["SAMPLE_COMPLETION", "CheckResult", "GraderUnreachableError", "Outcome", "check_grader"]
