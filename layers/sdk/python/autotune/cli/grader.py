@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn, get_args
 import typer
 from pydantic import ValidationError
 
+from autotune.cli import exit_codes
 from autotune.client import InvalidInputError
 from autotune.grader.conformance import (
     SAMPLE_COMPLETION,
@@ -22,9 +23,6 @@ from autotune.grader.definition import Grader
 from autotune.grader.loading import GraderTargetError, load_grader
 from autotune.grader.shared_secrets import SECRET_VARIABLE, MissingSecretError
 from autotune.protocol.grading import GradedCompletion
-
-EXIT_FAILED = 1
-EXIT_USAGE = 2
 
 app = typer.Typer(
     no_args_is_help=True, help="Serve a grader on this machine; check that one keeps the protocol."
@@ -107,7 +105,7 @@ def check(
         typer.echo(json.dumps({"url": url, **_summary(counts), "checks": checks}))
     else:
         typer.echo(", ".join(f"{number} {word}" for word, number in _summary(counts).items()))
-    raise typer.Exit(EXIT_FAILED if counts["failed"] else 0)
+    raise typer.Exit(exit_codes.INCOMPLETE if counts["failed"] else exit_codes.OK)
 
 
 def _serve(served: Grader[..., Any], host: str, port: int) -> None:
@@ -187,4 +185,4 @@ def _summary(counts: Counter[Outcome]) -> dict[str, int]:
 
 def _stop_with(message: str) -> NoReturn:
     typer.echo(f"autotune grader: {message}", err=True)
-    raise typer.Exit(EXIT_USAGE)
+    raise typer.Exit(exit_codes.USAGE)

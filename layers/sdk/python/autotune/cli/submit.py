@@ -137,11 +137,9 @@ def _print(
         note(f"{rejected.count} invalid lines are in {rejected.path}")
     report = done.report()
     new = done.submitted - done.replayed
-    last_line = (
-        f"scored {done.summary.scored} of {done.submitted}"
-        if waited
-        else f"submitted {done.submitted}"
-    )
+    last_line = f"submitted {done.submitted}"
+    if waited:
+        last_line = f"scored {done.summary.scored} of {done.submitted}"
     if invocation.as_json:
         result: dict[str, Any] = {
             "submitted": done.submitted,

@@ -11,7 +11,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune.protocol.problems import FieldProblem, LimitProblem, field_problems
 
 _FIELDS_NAMED = 5
 
@@ -43,12 +43,7 @@ class InvalidInputError(AutotuneError, ValueError):
     @classmethod
     def of(cls, error: ValidationError, *, within: str = "") -> Self:
         """Name pydantic's findings by their place on the wire, below ``within``."""
-        return cls(
-            [
-                FieldProblem(field=_wire_path(within, found["loc"]), expected=found["msg"])
-                for found in error.errors(include_url=False, include_input=False)
-            ]
-        )
+        return cls(field_problems(error, within=within))
 
 
 class ConnectionFailedError(AutotuneError):
@@ -206,13 +201,3 @@ def error_class(status: int) -> type[APIError]:
     if status < 400:
         return UnexpectedAnswerError
     return _BY_STATUS.get(status, APIError)
-
-
-def _wire_path(within: str, location: Sequence[int | str]) -> str:
-    path = within
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else part
-    return path or "(whole)"

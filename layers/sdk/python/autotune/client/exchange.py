@@ -46,7 +46,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One HTTP request, to be answered with a response or with the error that httpx raised."""
+    """One HTTP request, to be answered with a response or with the error that httpx raised.
+
+    Its fields are those of ``build_request`` in httpx.
+    """
 
     method: str
     url: str
@@ -56,13 +59,7 @@ class Attempt:
 
     def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         """Build the request with the client that will send it, for its headers and hooks."""
-        return http.build_request(
-            self.method,
-            self.url,
-            headers=self.headers,
-            content=self.content,
-            timeout=self.timeout,
-        )
+        return http.build_request(**vars(self))
 
 
 @dataclass(frozen=True)

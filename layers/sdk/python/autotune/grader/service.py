@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autotune.grader.callback import Callback, Deferral, DeferredJob, Enqueue, Work, hand_over
-from autotune.grader.exchange import HttpRequest, HttpResponse, ProblemError
+from autotune.grader.exchange import (
+    BatchRequest,
+    HttpRequest,
+    HttpResponse,
+    Operation,
+    ProblemError,
+    operation_of,
+    read_score_request,
+    require_size,
+)
 from autotune.grader.judging import (
     Abstain,
     BoundedFunction,
@@ -17,13 +26,6 @@ from autotune.grader.judging import (
     with_options,
 )
 from autotune.grader.replay import RequestIdMemory
-from autotune.grader.routing import (
-    BatchRequest,
-    Operation,
-    operation_of,
-    read_score_request,
-    require_size,
-)
 from autotune.grader.shared_secrets import MissingSecretError, SecretSource, SharedSecrets
 from autotune.protocol.grading import (
     BatchItemScore,
@@ -284,11 +286,11 @@ def _unauthenticated(code: str) -> ProblemError:
         "stale_request": "The request's timestamp is too far from this grader's clock.",
         "replayed_request": "The request id was used before.",
     }
-    return ProblemError(status=401, code=code, detail=details[code])
+    return ProblemError(401, code, details[code])
 
 
 def _unavailable(detail: str) -> ProblemError:
-    return ProblemError(status=503, code="unavailable", detail=detail)
+    return ProblemError(503, "unavailable", detail)
 
 
 def _bare(score: GraderScore | None) -> GraderScore | None:
