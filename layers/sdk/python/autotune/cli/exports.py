@@ -120,9 +120,9 @@ def export(
 ) -> None:
     """Export scores as training data, wait for it, and download it whole and verified.
 
-    What has no score, or no text any more, is in no record, and how much that is is told. What is
-    pending is not counted; `autotune submit` of the same file ends when all is decided. Times
-    without a zone are local.
+    What has no score, or no text any more, is in no record; its number is printed. What is pending
+    is not counted; `autotune submit` of the same file ends when all is decided. Times without a
+    zone are local.
     """
     if wait and out is None:
         raise typer.BadParameter("say where to, or give --no-wait", param_hint="--out")

@@ -54,8 +54,8 @@ def next_(
     """Take the next open review for 15 minutes, and show it; in JSON `review` is null if none."""
     review = invocation.client.reviews.next(skip=skip or [])
     if invocation.as_json:
-        told = None if review is None else review.model_dump(by_alias=True, mode="json")
-        invocation.show_json({"review": told})
+        shown = None if review is None else review.model_dump(by_alias=True, mode="json")
+        invocation.show_json({"review": shown})
     elif review is None:
         note("Nothing is left to review.")
     else:

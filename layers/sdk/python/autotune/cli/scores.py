@@ -69,10 +69,10 @@ def naming_options() -> Iterator[None]:
         found = error.errors[0]
         field = found.field.rpartition(".")[2]
         option = _OPTIONS.get(field, f"--{field.replace('_', '-')}")
-        told = found.expected.removeprefix("Value error, ")
-        for wire_name, other in _BY_WIRE_NAME.items():  # it is told of the one it does not go with
-            told = told.replace(wire_name, other)
-        raise typer.BadParameter(told, param_hint=option) from error
+        expected = found.expected.removeprefix("Value error, ")
+        for wire_name, other in _BY_WIRE_NAME.items():  # the one that it does not go with
+            expected = expected.replace(wire_name, other)
+        raise typer.BadParameter(expected, param_hint=option) from error
 
 
 _TASK = {"TASK": "{:<31}"}

@@ -68,7 +68,7 @@ class Submission:
 
         Args:
             timeout_seconds: how long to stay once everything is submitted; None is for ever. What
-                has no verdict then is told by ``pending``.
+                has no verdict then is counted by ``pending``.
 
         Raises:
             AutotuneError: as ``submit_many`` and ``batches.get``; what was accepted stays so.

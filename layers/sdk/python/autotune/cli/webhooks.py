@@ -1,4 +1,4 @@
-"""``autotune webhooks``: who is told what happened."""
+"""``autotune webhooks``: who gets events."""
 
 from typing import Annotated, cast
 

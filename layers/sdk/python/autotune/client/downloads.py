@@ -38,7 +38,7 @@ class DownloadedExport:
     """An export that is on this machine, whole.
 
     Attributes:
-        manifest: tells what the parts hold, what was left out, and their checksums.
+        manifest: names what the parts hold, what was left out, and their checksums.
         parts: in order.
         already_there: how many of these files had been downloaded before.
     """
@@ -91,7 +91,7 @@ class Download:
                 raise DownloadError(name, "that is not the name of a part")
         self._urls = {name: file.url for name, file in self._wanted.items()}
         self._files = {
-            name: VerifiedFile(folder / name, sha256=file.sha256, size=file.bytes, tell=self._tell)
+            name: VerifiedFile(folder / name, file.sha256, size=file.bytes, count=self._count)
             for name, file in self._wanted.items()
         }
 
@@ -112,8 +112,8 @@ class Download:
             if not self._files[MANIFEST].was_there:
                 raise LocalFileError(self._folder, "holds another export; give another folder")
         if strangers := parts - self._wanted.keys():
-            told = f"holds {min(strangers)}, which is not of this export; give another folder"
-            raise LocalFileError(self._folder, told)
+            reason = f"holds {min(strangers)}, which is not of this export; give another folder"
+            raise LocalFileError(self._folder, reason)
 
     def parts(self) -> Iterator[Course[None]]:
         """Yield the course of each part; they may be followed at the same time."""
@@ -155,7 +155,7 @@ class Download:
             file.drop()
         with self._lock:
             self._files_done += 1
-        self._tell(0)
+        self._count(0)
 
     def _receive(self, name: str, file: VerifiedFile) -> Course[None]:
         retries = renewals = 0
@@ -191,8 +191,8 @@ class Download:
         if self.failure is not None:
             raise DownloadError(name, "the download was stopped")
 
-    def _tell(self, more_bytes: int) -> None:
-        # Parts come in several threads; who is told sees numbers of one moment, in order.
+    def _count(self, more_bytes: int) -> None:
+        # Parts come in several threads; ``on_progress`` sees numbers of one moment, in order.
         with self._lock:
             self._bytes_done += more_bytes
             if self._on_progress is None:

@@ -161,7 +161,7 @@ class Session:
             return None
         ceiling = min(LONGEST_BACK_OFF_SECONDS, FIRST_BACK_OFF_SECONDS * 2**retries)
         # Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
-        # On top of Retry-After, so that those who were told the same moment do not meet at it.
+        # On top of Retry-After, so that those who were given the same moment do not meet at it.
         return (asked or 0.0) + self.jitter(0.0, ceiling)
 
     def timeout_for(self, timeout: Timeout, *, hold_seconds: float = 0) -> httpx.Timeout:

@@ -129,7 +129,7 @@ def wait_for_export(
 
     Args:
         timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
-        on_progress: is told where the export stands, each time that it was asked.
+        on_progress: gets the export each time that it was read.
 
     Raises:
         WaitTimeoutError: it was still being written after ``timeout``.
@@ -186,7 +186,7 @@ class Exports(ExportMethods, Resource):
         Args:
             folder: is made where it is not there; must hold no files of another export.
             concurrency: files to fetch at a time, from 1.
-            on_progress: is told after each piece, from one thread at a time.
+            on_progress: is called after each piece, from one thread at a time.
             timeout: seconds for each attempt, of a file too; the client's own unless given.
             extra_headers: go to Autotune, and not to where the files are kept.
 

@@ -67,7 +67,7 @@ def export_scores(
 
     Raises:
         InvalidInputError: an argument is out of its range; nothing was sent.
-        RequestTooLargeError: more verdicts match, or the file outgrows 4 MB; ``limit`` tells.
+        RequestTooLargeError: more verdicts match, or the file outgrows 4 MB; see ``limit``.
     """
     filters, call_options = score_filters(options)
     return call(

@@ -157,8 +157,8 @@ def pack(
 class SubmittedCompletion(SubmitCompletionResponse):
     """The durable completion.
 
-    ``replayed`` tells that an earlier request with the same idempotency key had submitted it, and
-    that nothing was added now.
+    ``replayed`` is whether an earlier request with the same idempotency key had submitted it;
+    then nothing was added now.
     """
 
     replayed: bool = False
@@ -168,7 +168,7 @@ class SubmittedBatch(BatchSubmitResponse):
     """The durable completions of one request, in order.
 
     ``offset`` is the place of the first one in what was given to ``submit_many``; ``replayed``
-    tells that an earlier request had submitted them, and that nothing was added now.
+    is whether an earlier request had submitted them; then nothing was added now.
     """
 
     offset: int = 0

@@ -1,4 +1,4 @@
-"""``client.webhooks``: who is told what happened."""
+"""``client.webhooks``: who gets events."""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack

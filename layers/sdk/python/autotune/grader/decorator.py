@@ -42,7 +42,7 @@ class GraderDecorator:
         The function, plain or async, takes a ``GradedCompletion`` (``prompt``, ``response``,
         ``metadata``, ``id``, ``task_id``, ``model_id``) and, if it has a second parameter without a
         default or one named ``context``, a ``GraderContext``. It returns a number from 0 to 1 or a
-        ``GraderScore``, and raises or returns ``Abstain`` when it cannot tell. Whatever else it
+        ``GraderScore``, and raises or returns ``Abstain`` when it cannot judge. Whatever else it
         returns or raises fails that completion alone; the cause goes to the log ``autotune.grader``
         and nowhere else.
 

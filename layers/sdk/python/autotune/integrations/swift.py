@@ -36,7 +36,7 @@ class AutotuneORM(ORM):
         """Complete the options from the environment; nothing is sent yet.
 
         Args:
-            args: the trainer's arguments, which tell whether it can leave a completion out.
+            args: the trainer's arguments, by which it can leave a completion out or not.
             metadata: columns of the data set that the grader gets with each completion.
             options: see ``ScoringOptions``.
 

@@ -59,7 +59,7 @@ class AutotuneReward:
             AutotuneError: the API refused, or could not be reached.
         """
         rewards = self.scorer.rewards(rollouts_of(prompts, completions, columns, self._metadata))
-        _tell(rewards, columns)
+        _log_share(rewards, columns)
         return rewards
 
 
@@ -84,11 +84,11 @@ class AsyncAutotuneReward:
         """Return rewards as ``AutotuneReward`` does."""
         rollouts = rollouts_of(prompts, completions, columns, self._metadata)
         rewards = await self.scorer.rewards(rollouts)
-        _tell(rewards, columns)
+        _log_share(rewards, columns)
         return rewards
 
 
-def _tell(rewards: Sequence[float | None], columns: dict[str, Any]) -> None:
+def _log_share(rewards: Sequence[float | None], columns: dict[str, Any]) -> None:
     """Log the share without a score among TRL's own metrics, where it takes any."""
     log_metric = columns.get("log_metric")
     if log_metric is not None and rewards:

@@ -21,7 +21,7 @@ from autotune.protocol.types import Description, RequestModel, ResponseModel, Ti
 
 
 def _one_fault(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Tell what was expected once, where the library would tell it for each alternative."""
+    """Report what was expected once, where pydantic would do so for each alternative."""
     try:
         return handler(value)
     except ValidationError as error:

@@ -117,4 +117,4 @@ class _Receiver(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the check's own result tells."""
+        """Log nothing: the check's own result is enough."""
