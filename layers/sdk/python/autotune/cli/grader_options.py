@@ -7,17 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from autotune.protocol.limits import (
-    MAX_CALLBACK_TIMEOUT_SECONDS,
-    MAX_GRADER_CONCURRENCY,
-    MAX_GRADER_REQUESTS_PER_SECOND,
-    MAX_HEARTBEAT_SECONDS,
-    MAX_HEDGE_AFTER_MS,
-    MIN_CALLBACK_TIMEOUT_SECONDS,
-    MIN_GRADER_REQUESTS_PER_SECOND,
-    MIN_HEARTBEAT_SECONDS,
-    MIN_HEDGE_AFTER_MS,
-)
+from autotune.protocol import limits
 
 AnswersLater = Annotated[
     bool | None,
@@ -39,21 +29,23 @@ class LimitOptions:
 
     max_concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_GRADER_CONCURRENCY, help="Most requests at the same time."),
+        typer.Option(
+            min=1, max=limits.MAX_GRADER_CONCURRENCY, help="Most requests at the same time."
+        ),
     ] = None
     requests_per_second: Annotated[
         float | None,
         typer.Option(
-            min=MIN_GRADER_REQUESTS_PER_SECOND,
-            max=MAX_GRADER_REQUESTS_PER_SECOND,
+            min=limits.MIN_GRADER_REQUESTS_PER_SECOND,
+            max=limits.MAX_GRADER_REQUESTS_PER_SECOND,
             help="Most requests in a second, evenly spaced.",
         ),
     ] = None
     hedge_after_ms: Annotated[
         int | None,
         typer.Option(
-            min=MIN_HEDGE_AFTER_MS,
-            max=MAX_HEDGE_AFTER_MS,
+            min=limits.MIN_HEDGE_AFTER_MS,
+            max=limits.MAX_HEDGE_AFTER_MS,
             help="Ask once more where an answer takes longer than this.",
         ),
     ] = None
@@ -67,8 +59,8 @@ class WaitOptions:
         int | None,
         typer.Option(
             "--callback-timeout",
-            min=MIN_CALLBACK_TIMEOUT_SECONDS,
-            max=MAX_CALLBACK_TIMEOUT_SECONDS,
+            min=limits.MIN_CALLBACK_TIMEOUT_SECONDS,
+            max=limits.MAX_CALLBACK_TIMEOUT_SECONDS,
             help="Seconds in which an answer that comes later has to come; a day without it.",
         ),
     ] = None
@@ -76,8 +68,8 @@ class WaitOptions:
         int | None,
         typer.Option(
             "--heartbeat",
-            min=MIN_HEARTBEAT_SECONDS,
-            max=MAX_HEARTBEAT_SECONDS,
+            min=limits.MIN_HEARTBEAT_SECONDS,
+            max=limits.MAX_HEARTBEAT_SECONDS,
             help="Seconds between signs of life while it works on an answer.",
         ),
     ] = None

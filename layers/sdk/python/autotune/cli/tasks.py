@@ -21,16 +21,7 @@ from autotune.cli.invocation import (
 )
 from autotune.client import InvalidRequestError
 from autotune.client.arguments import not_given
-from autotune.protocol.limits import (
-    MAX_DEADLINE_SECONDS,
-    MAX_GRADER_WEIGHT,
-    MAX_RETENTION_DAYS,
-    MAX_REVIEW_SECONDS,
-    MAX_TASK_GRADERS,
-    MIN_DEADLINE_SECONDS,
-    MIN_RETENTION_DAYS,
-    MIN_REVIEW_SECONDS,
-)
+from autotune.protocol import limits
 from autotune.protocol.tasks import Aggregation, OnExpiry, Task
 
 app = typer.Typer(no_args_is_help=True, help="Tasks: create, list, get, update, delete.")
@@ -46,16 +37,16 @@ MetadataObject = Annotated[str | None, typer.Option(help="A JSON object.")]
 DeadlineSeconds = Annotated[
     int | None,
     typer.Option(
-        min=MIN_DEADLINE_SECONDS,
-        max=MAX_DEADLINE_SECONDS,
+        min=limits.MIN_DEADLINE_SECONDS,
+        max=limits.MAX_DEADLINE_SECONDS,
         help="What has no verdict by then ends failed; by default 7 days.",
     ),
 ]
 RetentionDays = Annotated[
     int | None,
     typer.Option(
-        min=MIN_RETENTION_DAYS,
-        max=MAX_RETENTION_DAYS,
+        min=limits.MIN_RETENTION_DAYS,
+        max=limits.MAX_RETENTION_DAYS,
         help="Prompts and responses are gone after so long; by default they stay.",
     ),
 ]
@@ -75,7 +66,7 @@ AggregationOption = Annotated[
 QuorumOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=MAX_TASK_GRADERS, help="How many graders have to score; by default all."
+        min=1, max=limits.MAX_TASK_GRADERS, help="How many graders have to score; by default all."
     ),
 ]
 
@@ -100,8 +91,8 @@ class ReviewOptions:
         int | None,
         typer.Option(
             "--review-expires-after",
-            min=MIN_REVIEW_SECONDS,
-            max=MAX_REVIEW_SECONDS,
+            min=limits.MIN_REVIEW_SECONDS,
+            max=limits.MAX_REVIEW_SECONDS,
             help="Seconds that a person has; by default 3 days.",
         ),
     ] = None
@@ -134,8 +125,8 @@ def _weight(text: str) -> float:
         weight = float(text)
     except ValueError:
         weight = math.nan
-    if not 0 < weight <= MAX_GRADER_WEIGHT:
-        expected = f"a weight lies above 0 and up to {MAX_GRADER_WEIGHT:,}, not {text!r}"
+    if not 0 < weight <= limits.MAX_GRADER_WEIGHT:
+        expected = f"a weight lies above 0 and up to {limits.MAX_GRADER_WEIGHT:,}, not {text!r}"
         raise typer.BadParameter(expected, param_hint="--grader")
     return weight
 

@@ -9,24 +9,11 @@ from typing import ClassVar, Self, TypeVar
 
 import httpx
 
+from autotune.client import exchange
 from autotune.client.audit import AsyncAudit, Audit
 from autotune.client.batches import AsyncBatches, Batches
 from autotune.client.binding import Part
 from autotune.client.completions import AsyncCompletions, Completions
-from autotune.client.exchange import (
-    DEFAULT_MAX_RETRIES,
-    DEFAULT_TIMEOUT_SECONDS,
-    FETCHED_PIECE_BYTES,
-    Course,
-    Fetch,
-    Pause,
-    Reply,
-    Session,
-    Step,
-    Work,
-    closed_client,
-    open_session,
-)
 from autotune.client.exports import AsyncExports, Exports
 from autotune.client.graders import AsyncGraders, Graders
 from autotune.client.keys import AsyncKeys, Keys
@@ -44,7 +31,7 @@ class ClientParts:
     """The resources of a client, each of the client's flavour."""
 
     is_async: ClassVar[bool] = False
-    _session: Session
+    _session: exchange.Session
 
     tasks = Part(Tasks, AsyncTasks)
     graders = Part(Graders, AsyncGraders)
@@ -60,7 +47,7 @@ class ClientParts:
     audit = Part(Audit, AsyncAudit)
 
     @property
-    def session(self) -> Session:
+    def session(self) -> exchange.Session:
         """Address, key and settings of this client."""
         return self._session
 
@@ -83,8 +70,8 @@ class AutotuneClient(ClientParts):
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float | httpx.Timeout = DEFAULT_TIMEOUT_SECONDS,
-        max_retries: int = DEFAULT_MAX_RETRIES,
+        timeout: float | httpx.Timeout = exchange.DEFAULT_TIMEOUT_SECONDS,
+        max_retries: int = exchange.DEFAULT_MAX_RETRIES,
         http_client: httpx.Client | None = None,
     ) -> None:
         """Find address and key; nothing is sent yet.
@@ -100,15 +87,15 @@ class AutotuneClient(ClientParts):
         Raises:
             ConfigurationError: address or key is missing or cannot be used.
         """
-        self._session = open_session(
+        self._session = exchange.open_session(
             base_url=base_url, api_key=api_key, timeout=timeout, max_retries=max_retries
         )
         self._owns_http = http_client is None
         self._http = httpx.Client() if http_client is None else http_client
 
-    def carry_out(self, course: Course[T]) -> T:
+    def carry_out(self, course: exchange.Course[T]) -> T:
         """Follow a course with blocking I/O to its result."""
-        reply: Reply = None
+        reply: exchange.Reply = None
         with closing(course):
             while True:
                 try:
@@ -132,15 +119,15 @@ class AutotuneClient(ClientParts):
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _perform(self, step: Step) -> Reply:
-        if isinstance(step, Pause):
+    def _perform(self, step: exchange.Step) -> exchange.Reply:
+        if isinstance(step, exchange.Pause):
             time.sleep(step.seconds)
             return None
-        if isinstance(step, Work):
+        if isinstance(step, exchange.Work):
             step.do()
             return None
         try:
-            if isinstance(step, Fetch):
+            if isinstance(step, exchange.Fetch):
                 return self._fetch(step)
             return self._http.send(step.request(self._http), follow_redirects=False)
         except httpx.RequestError as error:
@@ -148,13 +135,13 @@ class AutotuneClient(ClientParts):
         except RuntimeError as error:
             if not self._http.is_closed:
                 raise
-            raise closed_client() from error
+            raise exchange.closed_client() from error
 
-    def _fetch(self, step: Fetch) -> httpx.Response:
+    def _fetch(self, step: exchange.Fetch) -> httpx.Response:
         response = self._http.send(step.request(), auth=None, follow_redirects=False, stream=True)
         with closing(response):
             if response.is_success:
-                for piece in response.iter_raw(FETCHED_PIECE_BYTES):
+                for piece in response.iter_raw(exchange.FETCHED_PIECE_BYTES):
                     step.take(piece)
         return response
 
@@ -177,8 +164,8 @@ class AsyncAutotuneClient(ClientParts):
         *,
         base_url: str | None = None,
         api_key: str | None = None,
-        timeout: float | httpx.Timeout = DEFAULT_TIMEOUT_SECONDS,
-        max_retries: int = DEFAULT_MAX_RETRIES,
+        timeout: float | httpx.Timeout = exchange.DEFAULT_TIMEOUT_SECONDS,
+        max_retries: int = exchange.DEFAULT_MAX_RETRIES,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
         """Find address and key; nothing is sent yet. Arguments are those of ``AutotuneClient``.
@@ -186,15 +173,15 @@ class AsyncAutotuneClient(ClientParts):
         Raises:
             ConfigurationError: address or key is missing or cannot be used.
         """
-        self._session = open_session(
+        self._session = exchange.open_session(
             base_url=base_url, api_key=api_key, timeout=timeout, max_retries=max_retries
         )
         self._owns_http = http_client is None
         self._http = httpx.AsyncClient() if http_client is None else http_client
 
-    async def carry_out(self, course: Course[T]) -> T:
+    async def carry_out(self, course: exchange.Course[T]) -> T:
         """Follow a course on the event loop to its result."""
-        reply: Reply = None
+        reply: exchange.Reply = None
         with closing(course):
             while True:
                 try:
@@ -215,15 +202,15 @@ class AsyncAutotuneClient(ClientParts):
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
 
-    async def _perform(self, step: Step) -> Reply:
-        if isinstance(step, Pause):
+    async def _perform(self, step: exchange.Step) -> exchange.Reply:
+        if isinstance(step, exchange.Pause):
             await asyncio.sleep(step.seconds)
             return None
-        if isinstance(step, Work):
+        if isinstance(step, exchange.Work):
             await _in_thread(step.do)
             return None
         try:
-            if isinstance(step, Fetch):
+            if isinstance(step, exchange.Fetch):
                 return await self._fetch(step)
             return await self._http.send(step.request(self._http), follow_redirects=False)
         except httpx.RequestError as error:
@@ -231,15 +218,15 @@ class AsyncAutotuneClient(ClientParts):
         except RuntimeError as error:
             if not self._http.is_closed:
                 raise
-            raise closed_client() from error
+            raise exchange.closed_client() from error
 
-    async def _fetch(self, step: Fetch) -> httpx.Response:
+    async def _fetch(self, step: exchange.Fetch) -> httpx.Response:
         response = await self._http.send(
             step.request(), auth=None, follow_redirects=False, stream=True
         )
         async with aclosing(response):
             if response.is_success:
-                async for piece in response.aiter_raw(FETCHED_PIECE_BYTES):
+                async for piece in response.aiter_raw(exchange.FETCHED_PIECE_BYTES):
                     await _in_thread(step.take, piece)
         return response
 

@@ -12,17 +12,11 @@ from typing import TypeAlias, TypeVar
 
 import httpx
 
+from autotune.client import errors
 from autotune.client.answers import error_of, retry_after
 from autotune.client.arguments import NotGiven, Timeout
 from autotune.client.calls import Call, nothing
 from autotune.client.configuration import Configuration, find_configuration, installed_version
-from autotune.client.errors import (
-    AutotuneError,
-    ConfigurationError,
-    ConnectionFailedError,
-    InvalidInputError,
-    RequestTimeoutError,
-)
 from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
 
@@ -220,7 +214,7 @@ def open_session(
         ConfigurationError: something is missing or cannot be used.
     """
     if max_retries < 0:
-        raise ConfigurationError("max_retries must be 0 or more")
+        raise errors.ConfigurationError("max_retries must be 0 or more")
     return Session(
         configuration=find_configuration(base_url=base_url, api_key=api_key),
         timeout=httpx.Timeout(timeout),
@@ -229,10 +223,10 @@ def open_session(
     )
 
 
-def closed_client() -> InvalidInputError:
+def closed_client() -> errors.InvalidInputError:
     """Return the error of a call on a client that was closed before."""
     expected = "one that is open: this client was closed"
-    return InvalidInputError.at("client", expected)
+    return errors.InvalidInputError.at("client", expected)
 
 
 def _may_repeat(reply: Reply, *, repeatable: bool) -> bool:
@@ -252,7 +246,7 @@ def _done_before(call: Call[T], response: httpx.Response, retries: int) -> bool:
     return call.read is nothing and response.status_code == 404 and retries > 0
 
 
-def failure_of(reply: Reply) -> AutotuneError:
+def failure_of(reply: Reply) -> errors.AutotuneError:
     """Return the error to raise for an answer that is no success, or for none."""
     if isinstance(reply, httpx.Response):
         return error_of(reply)
@@ -261,9 +255,11 @@ def failure_of(reply: Reply) -> AutotuneError:
     request = reply.request
     place = f"{request.method} {request.url.copy_with(query=None)}"
     if isinstance(reply, httpx.TimeoutException):
-        failure: AutotuneError = RequestTimeoutError(f"{place}: no answer in time ({_kind(reply)})")
+        failure: errors.AutotuneError = errors.RequestTimeoutError(
+            f"{place}: no answer in time ({_kind(reply)})"
+        )
     else:
-        failure = ConnectionFailedError(f"{place}: {reply or _kind(reply)}")
+        failure = errors.ConnectionFailedError(f"{place}: {reply or _kind(reply)}")
     failure.__cause__ = reply
     return failure
 

@@ -16,33 +16,22 @@ from autotune.client.errors import InvalidInputError, WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session, Work
 from autotune.client.filters import FilterOptions, score_filters
 from autotune.client.submissions import LONGEST_KEY, checked_key
-from autotune.protocol.exports import (
-    CreateExportRequest,
-    Export,
-    ExportDetails,
-    ExportFormat,
-    ExportList,
-    ExportResponse,
-    ExportShape,
-    PreferenceOptions,
-    StepwiseOptions,
-    UnpairedOptions,
-)
+from autotune.protocol import exports
 
-_export = returning(ExportResponse, lambda answer: answer.export)
-_exports = returning(ExportList, lambda page: (page.exports, page.next_token))
+_export = returning(exports.ExportResponse, lambda answer: answer.export)
+_exports = returning(exports.ExportList, lambda page: (page.exports, page.next_token))
 
 
 def create_export(
     *,
-    format: ExportFormat,  # noqa: A002 - its name on the wire
-    shape: ExportShape | None = None,
-    preference: PreferenceOptions | Mapping[str, Any] | None = None,
-    unpaired: UnpairedOptions | Mapping[str, Any] | None = None,
-    stepwise: StepwiseOptions | Mapping[str, Any] | None = None,
+    format: exports.ExportFormat,  # noqa: A002 - its name on the wire
+    shape: exports.ExportShape | None = None,
+    preference: exports.PreferenceOptions | Mapping[str, Any] | None = None,
+    unpaired: exports.UnpairedOptions | Mapping[str, Any] | None = None,
+    stepwise: exports.StepwiseOptions | Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
     **options: Unpack[FilterOptions],
-) -> Call[ExportDetails]:
+) -> Call[exports.ExportDetails]:
     """Have the verdicts that match, as of now, written to files; return before they are.
 
     Args:
@@ -65,7 +54,7 @@ def create_export(
     """
     filters, call_options = score_filters(options)
     request = request_of(
-        CreateExportRequest,
+        exports.CreateExportRequest,
         format=format,
         shape=shape,
         filters=filters,
@@ -83,7 +72,7 @@ def create_export(
     )
 
 
-def get_export(export_id: str, **options: Unpack[CallOptions]) -> Call[ExportDetails]:
+def get_export(export_id: str, **options: Unpack[CallOptions]) -> Call[exports.ExportDetails]:
     """Read an export: how far it is, and the links to its files once it is completed.
 
     Raises:
@@ -94,7 +83,7 @@ def get_export(export_id: str, **options: Unpack[CallOptions]) -> Call[ExportDet
 
 def list_exports(
     *, page_size: int | None = None, **options: Unpack[CallOptions]
-) -> Listing[Export]:
+) -> Listing[exports.Export]:
     """Walk through the organisation's exports of seven days, oldest first.
 
     Args:
@@ -122,9 +111,9 @@ def wait_for_export(
     export_id: str,
     *,
     timeout: float | None = None,
-    on_progress: Callable[[ExportDetails], None] | None = None,
+    on_progress: Callable[[exports.ExportDetails], None] | None = None,
     extra_headers: Mapping[str, str] | None = None,
-) -> Plan[ExportDetails]:
+) -> Plan[exports.ExportDetails]:
     """Wait until an export has ended: completed, failed or canceled.
 
     Args:
@@ -136,7 +125,7 @@ def wait_for_export(
         NotFoundError: there is no such export in this organisation.
     """
 
-    def ask(session: Session) -> Course[ExportDetails]:
+    def ask(session: Session) -> Course[exports.ExportDetails]:
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         gap = _FIRST_LOOK_AFTER_SECONDS
         while True:
@@ -265,7 +254,7 @@ def _beginning(
         raise InvalidInputError.at("concurrency", "1 or more")
 
     def begin(session: Session) -> Course[Download]:
-        def read_again() -> Course[ExportDetails]:
+        def read_again() -> Course[exports.ExportDetails]:
             return session.course(get_export(export_id, **options))
 
         export = yield from read_again()

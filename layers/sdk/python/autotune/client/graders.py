@@ -6,50 +6,36 @@ from typing import Any, Unpack
 from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.protocol import graders
 from autotune.protocol.builtin import BuiltinConfiguration
-from autotune.protocol.graders import (
-    AsyncSettings,
-    Grader,
-    GraderHealth,
-    GraderHealthResponse,
-    GraderKind,
-    GraderLimits,
-    GraderList,
-    GraderResponse,
-    RegisterGraderRequest,
-    RegisterGraderResponse,
-    UpdateGraderRequest,
-    VerifyGraderResponse,
-    Visibility,
-)
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.statistics import GraderStats, GraderUsage
 
-_grader = returning(GraderResponse, lambda answer: answer.grader)
-_registered = returning(RegisterGraderResponse)
-_verified = returning(VerifyGraderResponse)
-_health = returning(GraderHealthResponse, lambda answer: answer.health)
+_grader = returning(graders.GraderResponse, lambda answer: answer.grader)
+_registered = returning(graders.RegisterGraderResponse)
+_verified = returning(graders.VerifyGraderResponse)
+_health = returning(graders.GraderHealthResponse, lambda answer: answer.health)
 _stats = returning(GraderStats)
 _usage = returning(GraderUsage)
-_graders = returning(GraderList, lambda page: (page.graders, page.next_token))
+_graders = returning(graders.GraderList, lambda page: (page.graders, page.next_token))
 
 
 def register_grader(
     *,
     name: str,
-    kind: GraderKind | None = None,
+    kind: graders.GraderKind | None = None,
     endpoint: str | None = None,
     builtin: BuiltinConfiguration | Mapping[str, Any] | None = None,
     openai: Mapping[str, Any] | None = None,
     certificate_sha256: Sequence[str] | None = None,
     description: str | None = None,
     capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
-    limits: GraderLimits | Mapping[str, Any] | None = None,
-    async_settings: AsyncSettings | Mapping[str, Any] | None = None,
-    visibility: Visibility | None = None,
+    limits: graders.GraderLimits | Mapping[str, Any] | None = None,
+    async_settings: graders.AsyncSettings | Mapping[str, Any] | None = None,
+    visibility: graders.Visibility | None = None,
     share_reasoning: bool | None = None,
     **options: Unpack[CallOptions],
-) -> Call[RegisterGraderResponse]:
+) -> Call[graders.RegisterGraderResponse]:
     """Register a grader; the shared secret of one with an endpoint is in the answer, this once.
 
     Args:
@@ -78,7 +64,7 @@ def register_grader(
     if kind is None and (builtin is not None or openai is not None):
         kind = "builtin"
     request = request_of(
-        RegisterGraderRequest,
+        graders.RegisterGraderRequest,
         name=name,
         kind=kind,
         endpoint=endpoint,
@@ -95,7 +81,7 @@ def register_grader(
     return call("POST", "graders", read=_registered, body=request, **options)
 
 
-def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Grader]:
+def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.Grader]:
     """Read a grader.
 
     Raises:
@@ -106,7 +92,7 @@ def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Grader]:
 
 def list_graders(
     *, page_size: int | None = None, **options: Unpack[CallOptions]
-) -> Listing[Grader]:
+) -> Listing[graders.Grader]:
     """Walk through the organisation's graders, oldest first.
 
     Args:
@@ -160,12 +146,12 @@ def update_grader(
     certificate_sha256: Sequence[str] | NotGiven | None = not_given,
     description: str | NotGiven = not_given,
     capabilities: GraderCapabilities | Mapping[str, Any] | NotGiven = not_given,
-    limits: GraderLimits | Mapping[str, Any] | NotGiven = not_given,
-    async_settings: AsyncSettings | Mapping[str, Any] | NotGiven = not_given,
-    visibility: Visibility | NotGiven = not_given,
+    limits: graders.GraderLimits | Mapping[str, Any] | NotGiven = not_given,
+    async_settings: graders.AsyncSettings | Mapping[str, Any] | NotGiven = not_given,
+    visibility: graders.Visibility | NotGiven = not_given,
     share_reasoning: bool | NotGiven = not_given,
     **options: Unpack[CallOptions],
-) -> Call[Grader]:
+) -> Call[graders.Grader]:
     """Change the fields that are given; a changed endpoint has to be verified again.
 
     ``capabilities``, ``limits``, ``async_settings`` and ``certificate_sha256`` are replaced as a
@@ -177,7 +163,7 @@ def update_grader(
         NotFoundError: there is no such grader in this organisation.
     """
     request = change_of(
-        UpdateGraderRequest,
+        graders.UpdateGraderRequest,
         clearable={"certificate_sha256"},
         name=name,
         endpoint=endpoint,
@@ -203,7 +189,9 @@ def delete_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     return call("DELETE", "graders", grader_id, read=nothing, **options)
 
 
-def verify_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[VerifyGraderResponse]:
+def verify_grader(
+    grader_id: str, **options: Unpack[CallOptions]
+) -> Call[graders.VerifyGraderResponse]:
     """Have Autotune call the grader and check its signatures; the answer lists each check.
 
     A grader that fails is no error: ``verified`` is then False. One without an endpoint is verified
@@ -215,7 +203,7 @@ def verify_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Verify
     return call("POST", "graders", grader_id, "verify", read=_verified, **options)
 
 
-def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[GraderHealth]:
+def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.GraderHealth]:
     """Read a grader's status and what it is founded on: its latest probe, and how many alike.
 
     Raises:

@@ -226,10 +226,8 @@ def submit_batch(
     """Describe the request for one batch of a submission."""
 
     def read(response: httpx.Response) -> SubmittedBatch:
-        answer = read_model(response, BatchSubmitResponse)
-        return SubmittedBatch(
-            **answer.model_dump(), offset=batch.offset, replayed=is_replay(response)
-        )
+        known = {"offset": batch.offset, "replayed": is_replay(response)}
+        return read_model(response, SubmittedBatch).model_copy(update=known)
 
     return call(
         "POST",
@@ -266,9 +264,5 @@ def checked_key(idempotency_key: str | None, *, longest: int) -> str:
 
 
 def _read_completion(response: httpx.Response) -> SubmittedCompletion:
-    answer = read_model(response, SubmitCompletionResponse)
-    return SubmittedCompletion(
-        completion=answer.completion,
-        estimated_score_time_ms=answer.estimated_score_time_ms,
-        replayed=is_replay(response),
-    )
+    answer = read_model(response, SubmittedCompletion)
+    return answer.model_copy(update={"replayed": is_replay(response)})

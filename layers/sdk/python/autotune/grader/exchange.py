@@ -8,15 +8,9 @@ from typing import Literal, Self
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from autotune.protocol import problems
 from autotune.protocol.grading import GradedCompletion, ScoreOptions, ScoreRequest
 from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES, MAX_HEADER_BYTES
-from autotune.protocol.problems import (
-    PROBLEM_CONTENT_TYPE,
-    FieldProblem,
-    LimitProblem,
-    Problem,
-    field_problems,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +59,8 @@ class ProblemError(Exception):
     status: int
     code: str
     detail: str
-    errors: Sequence[FieldProblem] = ()
-    limit: LimitProblem | None = None
+    errors: Sequence[problems.FieldProblem] = ()
+    limit: problems.LimitProblem | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -74,7 +68,7 @@ class ProblemError(Exception):
 
     def to_response(self, request_id: str) -> HttpResponse:
         """Return the problem as ``application/problem+json`` (RFC 9457)."""
-        problem = Problem(
+        problem = problems.Problem(
             type=f"urn:autotune:problem:{self.code.replace('_', '-')}",
             title=HTTPStatus(self.status).phrase,
             status=self.status,
@@ -85,7 +79,9 @@ class ProblemError(Exception):
             limit=self.limit,
         )
         response = HttpResponse.of_model(problem, self.status)
-        return response.with_headers({"content-type": PROBLEM_CONTENT_TYPE, **self.headers})
+        return response.with_headers(
+            {"content-type": problems.PROBLEM_CONTENT_TYPE, **self.headers}
+        )
 
 
 Operation = Literal["score", "score_batch", "health"]
@@ -131,7 +127,7 @@ def require_size(body: bytes) -> None:
             413,
             "request_too_large",
             f"A request to a grader has at most {MAX_GRADER_REQUEST_BYTES} bytes.",
-            limit=LimitProblem(
+            limit=problems.LimitProblem(
                 name="graderRequestBytes", maximum=MAX_GRADER_REQUEST_BYTES, unit="bytes"
             ),
         )
@@ -143,7 +139,7 @@ def too_large_headers() -> ProblemError:
         431,
         "headers_too_large",
         f"The headers of a request to a grader have at most {MAX_HEADER_BYTES} bytes.",
-        limit=LimitProblem(name="headerBytes", maximum=MAX_HEADER_BYTES, unit="bytes"),
+        limit=problems.LimitProblem(name="headerBytes", maximum=MAX_HEADER_BYTES, unit="bytes"),
     )
 
 
@@ -156,7 +152,7 @@ def read_score_request(body: bytes) -> ScoreRequest:
     try:
         return ScoreRequest.model_validate(_read_object(body))
     except ValidationError as error:
-        raise _refusal(field_problems(error)) from None
+        raise _refusal(problems.field_problems(error)) from None
 
 
 class BatchRequest:
@@ -186,7 +182,7 @@ class BatchRequest:
                 413,
                 "request_too_large",
                 f"This grader takes at most {max_batch_size} completions in one batch.",
-                limit=LimitProblem(
+                limit=problems.LimitProblem(
                     name="maxBatchSize",
                     maximum=max_batch_size,
                     unit="completions",
@@ -239,14 +235,14 @@ def _options(content: dict[str, object]) -> ScoreOptions:
     try:
         return ScoreOptions.model_validate(content.get("options", {}))
     except ValidationError as error:
-        raise _refusal(field_problems(error, within="options")) from None
+        raise _refusal(problems.field_problems(error, within="options")) from None
 
 
 def _unprocessable(field: str, expected: str) -> ProblemError:
-    return _refusal([FieldProblem(field=field, expected=expected)])
+    return _refusal([problems.FieldProblem(field=field, expected=expected)])
 
 
-def _refusal(errors: list[FieldProblem]) -> ProblemError:
+def _refusal(errors: list[problems.FieldProblem]) -> ProblemError:
     return ProblemError(
         422,
         "invalid_request",

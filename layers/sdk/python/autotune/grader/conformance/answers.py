@@ -14,13 +14,8 @@ from autotune.grader.conformance.session import (
     answered,
     encode,
 )
+from autotune.protocol import signing
 from autotune.protocol.ids import new_id
-from autotune.protocol.signing import (
-    RESPONSE_SIGNATURE_HEADER,
-    RESPONSE_TIMESTAMP_HEADER,
-    SignatureError,
-    sign_grader_request,
-)
 
 
 def health_answers(session: GraderSession) -> str:
@@ -32,7 +27,7 @@ def health_answers(session: GraderSession) -> str:
 def health_is_signed(session: GraderSession) -> str:
     """A signed GET /health is answered with a signature that fits it."""
     request_id = new_id("req")
-    headers = sign_grader_request(session.secrets, request_id=request_id, body=b"")
+    headers = signing.sign_grader_request(session.secrets, request_id=request_id, body=b"")
     exchange = session.send("GET", "/health", b"", request_id, headers)
     exchange.read_health()
     _require_bound(exchange, session.secrets)
@@ -67,7 +62,7 @@ def answer_signed(session: GraderSession) -> str:
     exchange = session.first_score()
     try:
         exchange.verify(session.secrets)
-    except SignatureError as error:
+    except signing.SignatureError as error:
         if error.fault != "mismatch":
             raise CheckFailedError(str(error)) from None
     return "both headers are there"
@@ -125,7 +120,7 @@ def value_of(session: GraderSession, completion: dict[str, object]) -> float | N
 def _require_bound(exchange: Exchange, secrets: Sequence[str]) -> None:
     try:
         exchange.verify(secrets)
-    except SignatureError as error:
+    except signing.SignatureError as error:
         known = _known_mistake(exchange, secrets) if error.fault == "mismatch" else ""
         raise CheckFailedError(known or str(error)) from None
 
@@ -133,7 +128,7 @@ def _require_bound(exchange: Exchange, secrets: Sequence[str]) -> None:
 def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
     """Name the usual mistake that made a signature that does not fit, if it is one of them."""
     headers, body = exchange.response.headers, exchange.response.content
-    start = f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{exchange.request_id}.".encode()
+    start = f"{headers[signing.RESPONSE_TIMESTAMP_HEADER]}.{exchange.request_id}.".encode()
     question = hashlib.sha256(exchange.request_body)
     payload_by_mistake = {
         "it leaves out the hash of the request's body": start + body,
@@ -142,7 +137,7 @@ def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
         ),
         "it signs the request's body, not its hash": start + exchange.request_body + b"." + body,
         "it leaves out the request id": (
-            f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{question.hexdigest()}.".encode() + body
+            f"{headers[signing.RESPONSE_TIMESTAMP_HEADER]}.{question.hexdigest()}.".encode() + body
         ),
     }
     try:
@@ -152,7 +147,7 @@ def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
     payload_by_mistake["it signs JSON that it wrote anew, not the bytes that it sends"] = (
         start + question.hexdigest().encode() + b"." + respelled
     )
-    given = headers[RESPONSE_SIGNATURE_HEADER].split()
+    given = headers[signing.RESPONSE_SIGNATURE_HEADER].split()
     for mistake, payload in payload_by_mistake.items():
         for secret in secrets:
             mac = hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
