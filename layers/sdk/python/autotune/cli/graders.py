@@ -15,6 +15,7 @@ from autotune.cli.invocation import (
     given,
     note,
     only_given,
+    require_one,
     stdout_console,
 )
 from autotune.protocol.graders import Grader, VerificationCheck
@@ -198,10 +199,8 @@ def update(
     ] = False,
 ) -> None:
     """Change what is given of a grader, and show it."""
-    if certificate_sha256 and no_certificate:
-        raise typer.BadParameter("give either --certificate-sha256 or --no-certificate")
-    if waits.heartbeat_seconds and no_heartbeat:
-        raise typer.BadParameter("give either --heartbeat or --no-heartbeat")
+    require_one(certificate_sha256=certificate_sha256, no_certificate=no_certificate)
+    require_one(heartbeat=waits.heartbeat_seconds, no_heartbeat=no_heartbeat)
     changed_limits = only_given(asdict(limits))
     changed_waits = only_given(asdict(waits)) or {}
     if no_heartbeat:

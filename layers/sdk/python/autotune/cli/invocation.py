@@ -193,6 +193,13 @@ def require_id(given: str, *kinds: IdKind, name: str) -> None:
         stop(unknown, exit_codes.NOT_FOUND)
 
 
+def require_one(**options: object) -> None:
+    """Refuse an option together with the one that lifts it, each by its name."""
+    if all(options.values()):
+        names = " or ".join(f"--{name.replace('_', '-')}" for name in options)
+        raise typer.BadParameter(f"give either {names}")
+
+
 def stdout_console() -> Console:
     """Return a console for results; what is piped is never cut to a width."""
     return Console(

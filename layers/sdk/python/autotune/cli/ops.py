@@ -148,15 +148,11 @@ def _stop_refused(error: "ClientError", stack: str) -> NoReturn:
 
 
 def _stop_unconnected(error: "BotoCoreError") -> NoReturn:
-    from botocore.exceptions import (  # noqa: PLC0415 - an extra of its own
-        CredentialRetrievalError,
-        NoCredentialsError,
-        NoRegionError,
-        PartialCredentialsError,
-    )
+    from botocore import exceptions  # noqa: PLC0415 - an extra of its own
 
-    if isinstance(error, NoRegionError):
+    if isinstance(error, exceptions.NoRegionError):
         stop("no AWS region: give --region or set AWS_DEFAULT_REGION")
-    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
+    no_credentials = (exceptions.NoCredentialsError, exceptions.PartialCredentialsError)
+    if isinstance(error, (*no_credentials, exceptions.CredentialRetrievalError)):
         stop(f"no AWS credentials: {error}", exit_codes.DENIED)
     stop(f"AWS cannot be reached: {error}", exit_codes.UNAVAILABLE)

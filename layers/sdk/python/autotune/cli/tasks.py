@@ -17,6 +17,7 @@ from autotune.cli.invocation import (
     given,
     only_given,
     require_id,
+    require_one,
     stop,
 )
 from autotune.client import InvalidRequestError
@@ -215,9 +216,9 @@ def update(
     ] = False,
 ) -> None:
     """Change what is given of a task, and show it; what was submitted is judged as before."""
-    _either(quorum=quorum, no_quorum=no_quorum)
-    _either(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
-    _either(retention_days=retention_days, no_retention=no_retention)
+    require_one(quorum=quorum, no_quorum=no_quorum)
+    require_one(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
+    require_one(retention_days=retention_days, no_retention=no_retention)
     metadata_object = _json_object(metadata)
     graders = weights(grader or [])
     alone = _alone(graders)
@@ -253,13 +254,6 @@ def delete(invocation: Invocation, task_id: str) -> None:
 
 def _alone(graders: Mapping[str, float]) -> str | None:
     return next(iter(graders)) if len(graders) == 1 else None
-
-
-def _either(**options: object) -> None:
-    """Refuse a value together with what lifts it."""
-    if all(options.values()):
-        names = " or ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise typer.BadParameter(f"give either {names}")
 
 
 @contextmanager

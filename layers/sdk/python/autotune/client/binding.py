@@ -81,11 +81,11 @@ class Resource:
         """Return the method that walks through every page of a list."""
 
         def method(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-            listing = describe(*args, **kwargs)
-            items, cursor = self.run(listing.page(None))
+            page = describe(*args, **kwargs)
+            items, cursor = self.run(page(None))
             yield from items
             while cursor is not None:
-                items, cursor = self.run(listing.page(cursor))
+                items, cursor = self.run(page(cursor))
                 yield from items
 
         return method
@@ -113,12 +113,12 @@ class AsyncResource:
         """Return the asynchronous method that walks through every page of a list."""
 
         async def method(*args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-            listing = describe(*args, **kwargs)
-            items, cursor = await self.run(listing.page(None))
+            page = describe(*args, **kwargs)
+            items, cursor = await self.run(page(None))
             for item in items:
                 yield item
             while cursor is not None:
-                items, cursor = await self.run(listing.page(cursor))
+                items, cursor = await self.run(page(cursor))
                 for item in items:
                     yield item
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import quote, urlencode
 
@@ -85,19 +85,11 @@ class Call(Generic[T]):
         return self.method != "POST" or self.is_idempotent or self.idempotency_key is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing(Generic[T]):
-    """A list that comes in pages, each naming the next by a cursor."""
+Listing: TypeAlias = Callable[[str | None], Call[tuple[list[T], str | None]]]
+"""A list that comes in pages: returns the call for the page at a cursor, the first for None.
 
-    path: str
-    parameters: Mapping[str, str | None]
-    read: Reader[tuple[list[T], str | None]]
-    options: CallOptions = field(default_factory=CallOptions)
-
-    def page(self, cursor: str | None) -> Call[tuple[list[T], str | None]]:
-        """Return the call for the page at ``cursor``, the first if None."""
-        query = query_of({**self.parameters, "nextToken": cursor})
-        return Call(method="GET", path=self.path, query=query, read=self.read, **self.options)
+What is read is the page's items and the cursor of the next page, None after the last.
+"""
 
 
 def call(
@@ -121,11 +113,13 @@ def call(
     """
     if not 0 <= wait <= MAX_WAIT_SECONDS:
         raise InvalidInputError.at("wait", f"0 to {MAX_WAIT_SECONDS} seconds")
+    parameters = {**(query or {}), "wait": str(wait) if wait else None}
+    given = {name: value for name, value in parameters.items() if value is not None}
     return Call(
         method=method,
         path=path_to(*segments),
         read=read,
-        query=query_of({**(query or {}), "wait": str(wait) if wait else None}),
+        query=urlencode(given, quote_via=quote),
         body=body if isinstance(body, bytes) else body_of(body),
         idempotency_key=idempotency_key,
         is_idempotent=is_idempotent,
@@ -141,14 +135,14 @@ def listing(
     query: Mapping[str, str | None] | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[T]:
-    """Describe a list; ``query`` is named as on the wire.
-
-    Raises:
-        InvalidInputError: a segment is empty.
-    """
+    """Describe a list; ``query`` is named as on the wire."""
     limit = None if page_size is None else str(page_size)
-    parameters = {**(query or {}), "limit": limit}
-    return Listing(path=path_to(*segments), parameters=parameters, read=read, options=options)
+
+    def page(cursor: str | None) -> Call[tuple[list[T], str | None]]:
+        parameters = {**(query or {}), "limit": limit, "nextToken": cursor}
+        return call("GET", *segments, read=read, query=parameters, **options)
+
+    return page
 
 
 def path_to(*segments: str) -> str:
@@ -160,12 +154,6 @@ def path_to(*segments: str) -> str:
     if not all(segments):
         raise InvalidInputError.at("id", "a non-empty id")
     return "/".join([API_PREFIX, *(quote(segment, safe="") for segment in segments)])
-
-
-def query_of(parameters: Mapping[str, str | None]) -> str:
-    """Encode a query string of the parameters that are not None."""
-    given = {name: value for name, value in parameters.items() if value is not None}
-    return urlencode(given, quote_via=quote)
 
 
 def body_of(request: RequestModel) -> bytes:
