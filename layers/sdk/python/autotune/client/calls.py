@@ -113,11 +113,13 @@ def call(
     """
     if not 0 <= wait <= MAX_WAIT_SECONDS:
         raise InvalidInputError.at("wait", f"0 to {MAX_WAIT_SECONDS} seconds")
+    if not all(segments):  # an empty one would turn one thing into the list of all
+        raise InvalidInputError.at("id", "a non-empty id")
     parameters = {**(query or {}), "wait": str(wait) if wait else None}
     given = {name: value for name, value in parameters.items() if value is not None}
     return Call(
         method=method,
-        path=path_to(*segments),
+        path="/".join([API_PREFIX, *(quote(segment, safe="") for segment in segments)]),
         read=read,
         query=urlencode(given, quote_via=quote),
         body=body if isinstance(body, bytes) else body_of(body),
@@ -143,17 +145,6 @@ def listing(
         return call("GET", *segments, read=read, query=parameters, **options)
 
     return page
-
-
-def path_to(*segments: str) -> str:
-    """Join segments below the API's prefix.
-
-    Raises:
-        InvalidInputError: a segment is empty, and would turn one thing into the list of all.
-    """
-    if not all(segments):
-        raise InvalidInputError.at("id", "a non-empty id")
-    return "/".join([API_PREFIX, *(quote(segment, safe="") for segment in segments)])
 
 
 def body_of(request: RequestModel) -> bytes:

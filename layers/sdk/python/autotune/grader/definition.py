@@ -31,6 +31,7 @@ class Grader(Generic[Parameters, Returned]):
         name: for people and logs.
         version: stamped on every score; change it whenever scores may change.
         capabilities: what ``GET /health`` answers.
+        asgi: the grader as an ASGI 3 application: ``uvicorn grader:my_grader.asgi``.
     """
 
     def __init__(self, function: Callable[Parameters, Returned], settings: GraderSettings) -> None:
@@ -44,7 +45,7 @@ class Grader(Generic[Parameters, Returned]):
         self._bounded = BoundedFunction(function, max_concurrency=settings.max_concurrency)
         self._service = GraderService(settings, function=self._bounded, secrets=self._secrets)
         self._lambda_handler = LambdaHandler(self._service.respond)
-        self._asgi = asgi_app(functools.partial(self._service.respond, host_stays=True))
+        self.asgi: AsgiApp = asgi_app(functools.partial(self._service.respond, host_stays=True))
 
     def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
         """Call the decorated function as it is."""
@@ -52,11 +53,6 @@ class Grader(Generic[Parameters, Returned]):
 
     def __repr__(self) -> str:
         return f"<Grader {self.name} {self.version}>"
-
-    @property
-    def asgi(self) -> AsgiApp:
-        """The grader as an ASGI 3 application: ``uvicorn grader:my_grader.asgi``."""
-        return self._asgi
 
     def lambda_handler(self, event: Mapping[str, Any], context: object = None) -> dict[str, Any]:
         """Answer one event of a Lambda function URL or an HTTP API (payload format 2.0).
