@@ -12,6 +12,21 @@ from autotune.cli.scores import ScoreFilters, naming_options
 from autotune.protocol.exports import Export, ExportFormat, ExportShape, Pairing
 from autotune.protocol.limits import MAX_EXPORT_PAIRS, MAX_EXPORT_SEED, MAX_PAIRED_COMPLETIONS
 
+app = typer.Typer(
+    no_args_is_help=True, help="Exports of the last seven days; `autotune export` makes one."
+)
+
+_COLUMNS: Columns[Export] = {
+    "ID": lambda export: export.id,
+    "STATE": lambda export: export.state,
+    "SHAPE": lambda export: export.request.shape,
+    "FORMAT": lambda export: export.request.format,
+    "RECORDS": lambda export: export.progress.records_written,
+    "PARTS": lambda export: export.progress.parts,
+    "CREATED": lambda export: f"{export.created_at:%Y-%m-%d %H:%M:%S}",
+    "EXPIRES": lambda export: f"{export.expires_at:%Y-%m-%d %H:%M}",
+    "ERROR": lambda export: export.error_code,
+}
 _OTHER_THAN_PREFERENCE: dict[str, tuple[ExportShape, ...]] = {
     "threshold": ("unpaired", "stepwise"),
     "separator": ("stepwise",),
@@ -135,23 +150,6 @@ def export(
         invocation.show(created)
     else:
         wait_and_download(invocation, created.id, out, timeout=timeout)
-
-
-app = typer.Typer(
-    no_args_is_help=True, help="Exports of the last seven days; `autotune export` makes one."
-)
-
-_COLUMNS: Columns[Export] = {
-    "ID": lambda export: export.id,
-    "STATE": lambda export: export.state,
-    "SHAPE": lambda export: export.request.shape,
-    "FORMAT": lambda export: export.request.format,
-    "RECORDS": lambda export: export.progress.records_written,
-    "PARTS": lambda export: export.progress.parts,
-    "CREATED": lambda export: f"{export.created_at:%Y-%m-%d %H:%M:%S}",
-    "EXPIRES": lambda export: f"{export.expires_at:%Y-%m-%d %H:%M}",
-    "ERROR": lambda export: export.error_code,
-}
 
 
 @command(app, "list")

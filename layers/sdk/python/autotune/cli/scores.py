@@ -23,6 +23,17 @@ _ARGUMENTS = {
 _OPTIONS = {argument: f"--{option}" for option, argument in _ARGUMENTS.items()}
 _BY_WIRE_NAME = {"startDate": "--since", "minScore": "--min-score"}
 
+_TASK = {"TASK": "{:<31}"}
+_COLUMNS = {
+    "COMPLETION": "{:<30}",
+    "STATE": "{:<9}",
+    "SCORE": "{:>6}",
+    "CONFIDENCE": "{:>10}",
+    "MS": "{:>8}",
+    "MODEL": "{:<20}",
+    "REASON": "{}",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreFilters:
@@ -73,18 +84,6 @@ def naming_options() -> Iterator[None]:
         for wire_name, other in _BY_WIRE_NAME.items():  # the one that it does not go with
             expected = expected.replace(wire_name, other)
         raise typer.BadParameter(expected, param_hint=option) from error
-
-
-_TASK = {"TASK": "{:<31}"}
-_COLUMNS = {
-    "COMPLETION": "{:<30}",
-    "STATE": "{:<9}",
-    "SCORE": "{:>6}",
-    "CONFIDENCE": "{:>10}",
-    "MS": "{:>8}",
-    "MODEL": "{:<20}",
-    "REASON": "{}",
-}
 
 
 def scores(

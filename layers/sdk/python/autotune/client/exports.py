@@ -18,6 +18,11 @@ from autotune.client.filters import FilterOptions, score_filters
 from autotune.client.submissions import LONGEST_KEY, checked_key
 from autotune.protocol import exports
 
+DEFAULT_CONCURRENCY = 4
+
+_FIRST_LOOK_AFTER_SECONDS = 0.5
+_LONGEST_GAP_SECONDS = 5.0
+
 _export = returning(exports.ExportResponse, lambda answer: answer.export)
 _exports = returning(exports.ExportList, lambda page: (page.exports, page.next_token))
 
@@ -99,12 +104,6 @@ def delete_export(export_id: str, **options: Unpack[CallOptions]) -> Call[None]:
         NotFoundError: there is no such export in this organisation.
     """
     return call("DELETE", "exports", export_id, read=nothing, **options)
-
-
-DEFAULT_CONCURRENCY = 4
-
-_FIRST_LOOK_AFTER_SECONDS = 0.5
-_LONGEST_GAP_SECONDS = 5.0
 
 
 def wait_for_export(

@@ -7,7 +7,8 @@
         callback.heartbeat()
         callback.answer(ScoreResponse(request_id=job.request_id, grader_version="1.0.0", ...))
 
-The secret is the one that the grader answers with: ``AUTOTUNE_GRADER_SECRET``, or given.
+The secret is the one that the grader answers with: ``AUTOTUNE_GRADER_SECRET``, or given. ``Work``
+does the same for a grader that defers its answers within its own process.
 """
 
 import asyncio
@@ -29,6 +30,8 @@ from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt, Heart
 from autotune.protocol.grading import BatchScoreResponse, ScoreResponse
 from autotune.protocol.problems import Problem
 from autotune.protocol.signing import sign_grader_callback
+
+_logger = logging.getLogger("autotune.grader")
 
 ATTEMPTS = 8
 """How often a callback is sent: about five minutes in all, with full jitter."""
@@ -195,8 +198,6 @@ def _refusal(response: httpx.Response) -> CallbackRefusedError:
         return CallbackRefusedError(response.status_code, None, "no problem details came with it")
     return CallbackRefusedError(response.status_code, problem.code, problem.detail)
 
-
-_logger = logging.getLogger("autotune.grader")
 
 Enqueue = Callable[[DeferredJob], Awaitable[None] | None]
 """Hands a job to whatever works it off, such as a queue; what it raises is answered 503."""

@@ -12,6 +12,10 @@ from autotune.protocol import problems
 from autotune.protocol.grading import GradedCompletion, ScoreOptions, ScoreRequest
 from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES, MAX_HEADER_BYTES
 
+Operation = Literal["score", "score_batch", "health"]
+
+_METHODS: dict[Operation, str] = {"score": "POST", "score_batch": "POST", "health": "GET"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
@@ -82,11 +86,6 @@ class ProblemError(Exception):
         return response.with_headers(
             {"content-type": problems.PROBLEM_CONTENT_TYPE, **self.headers}
         )
-
-
-Operation = Literal["score", "score_batch", "health"]
-
-_METHODS: dict[Operation, str] = {"score": "POST", "score_batch": "POST", "health": "GET"}
 
 
 def operation_of(request: HttpRequest) -> Operation:

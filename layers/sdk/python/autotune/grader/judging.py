@@ -13,6 +13,8 @@ from pydantic import ValidationError
 
 from autotune.protocol.grading import GradedCompletion, GraderScore, ScoreOptions
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 class Abstain(Exception):  # noqa: N818 - abstaining is an answer, not an error
     """Raise or return it when there is no honest score, such as for a missing reference.
@@ -84,9 +86,6 @@ def with_options(score: GraderScore, options: ScoreOptions) -> GraderScore:
             "reasoning": score.reasoning if options.include_explanation else None,
         }
     )
-
-
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class GraderDefinitionError(TypeError):
