@@ -27,7 +27,7 @@ def submitted(run, task_id, write_jsonl, completions, monkeypatch):
 
 @pytest.fixture
 def no_waiting(monkeypatch):
-    monkeypatch.setattr("autotune.client.blocking.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("autotune.client.clients.time.sleep", lambda seconds: None)
 
 
 def records_in(folder):

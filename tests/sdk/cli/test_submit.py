@@ -263,7 +263,7 @@ def test_memory_does_not_grow_with_the_file(api, task_id, completions, tmp_path)
     import tracemalloc
 
     from autotune.cli.lines import read_completions
-    from autotune.client.batching import BatchPacker, pack
+    from autotune.client.submissions import BatchPacker, pack
 
     line = (json.dumps(completions(1)[0] | {"response": "x" * 2_000}) + "\n").encode()
     path = tmp_path / "large.jsonl"

@@ -26,5 +26,5 @@ def verified(client):
 def no_waiting(monkeypatch):
     """Let pauses between attempts pass at once, and return how long they would have been."""
     pauses: list[float] = []
-    monkeypatch.setattr("autotune.client.blocking.time.sleep", pauses.append)
+    monkeypatch.setattr("autotune.client.clients.time.sleep", pauses.append)
     return pauses

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune import InvalidInputError, NewCompletion
-from autotune.client import batching
-from autotune.client.batching import BatchPacker, pack
+from autotune.client import submissions
+from autotune.client.submissions import BatchPacker, pack
 from autotune.protocol.completions import BatchSubmitRequest
 from autotune.protocol.limits import MAX_REQUEST_BYTES
 
@@ -29,7 +29,7 @@ def test_every_completion_is_in_one_batch_in_order_and_within_limits(lengths, ba
         request = BatchSubmitRequest.model_validate_json(batch.body)
         assert (batch.index, batch.offset) == (index, len(prompts))
         assert len(request.completions) == batch.count <= batch_size
-        assert batch.count == 1 or len(batch.body) <= batching.BATCH_BYTES_TARGET + 100
+        assert batch.count == 1 or len(batch.body) <= submissions.BATCH_BYTES_TARGET + 100
         assert len(batch.body) <= MAX_REQUEST_BYTES
         assert request.priority == "high"
         prompts += [one.prompt for one in request.completions]

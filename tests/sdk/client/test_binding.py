@@ -6,10 +6,10 @@ import pydoc
 import pytest
 
 from autotune import AsyncAutotuneClient, AutotuneClient
-from autotune.client import parts
+from autotune.client import clients
 from autotune.client.tasks import AsyncTasks, Tasks
 
-PARTS = [name for name, kind in vars(parts.ClientParts).items() if isinstance(kind, parts.Part)]
+PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(kind, clients.Part)]
 
 
 @pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])

@@ -1,6 +1,6 @@
 import pytest
 
-from autotune.integrations.messages import text_of
+from autotune.integrations.rollouts import text_of
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """The commands and the options that stand before them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from autotune.cli import (
     batches,
@@ -19,13 +20,45 @@ from autotune.cli import (
     webhooks,
 )
 from autotune.cli.audit import audit
-from autotune.cli.export import export
-from autotune.cli.invocation import AsJson, Invocation, command
-from autotune.cli.reporting import ReportingGroup
+from autotune.cli.exit_codes import INTERRUPTED, exit_code_of
+from autotune.cli.exports import export
+from autotune.cli.invocation import AsJson, Invocation, command, note, stop
 from autotune.cli.scores import scores
 from autotune.cli.submit import submit
-from autotune.client.configuration import API_KEY_VARIABLE, BASE_URL_VARIABLE
-from autotune.client.version import installed_version
+from autotune.client import APIError, AutotuneError
+from autotune.client.configuration import API_KEY_VARIABLE, BASE_URL_VARIABLE, installed_version
+
+_HINTS = {
+    "idempotency_key_reused": (
+        "these completions were submitted before with another --priority; "
+        "give --submission NAME to submit them once more"
+    ),
+    "grader_not_verified": "that is what `autotune graders verify` does",
+    "unauthenticated": "check the key and that the base URL belongs to it",
+}
+
+
+class ReportingGroup(TyperGroup):
+    """The root of the commands: an error that escapes is one line here, without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except AutotuneError as error:
+            stop(describe(error), exit_code_of(error))
+        except KeyboardInterrupt:
+            note("autotune: interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def describe(error: AutotuneError) -> str:
+    """Return one line: the error, its notes, and what may help."""
+    parts = [str(error), *getattr(error, "__notes__", [])]
+    if isinstance(error, APIError) and error.code in _HINTS:
+        parts.append(_HINTS[error.code])
+    return "; ".join(" ".join(part.split()) for part in parts)
+
 
 app = typer.Typer(
     name="autotune",
@@ -37,10 +70,8 @@ app = typer.Typer(
 app.add_typer(keys.app, name="keys")
 app.add_typer(graders.app, name="graders")
 app.add_typer(tasks.app, name="tasks")
-command(app)(submit)
-command(app)(scores)
-command(app)(export)
-command(app)(audit)
+for function in (submit, scores, export, audit):
+    command(app)(function)
 app.add_typer(exports.app, name="exports")
 app.add_typer(completions.app, name="completions")
 app.add_typer(batches.app, name="batches")

@@ -1,7 +1,6 @@
 """``autotune audit``: what was called and what was decided in the organisation."""
 
 from datetime import datetime
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -55,4 +54,4 @@ def audit(
         action=action,
         page_size=page_size(limit),
     )
-    invocation.show_all(islice(found, limit), _COLUMNS)
+    invocation.show_all(found, _COLUMNS, limit)

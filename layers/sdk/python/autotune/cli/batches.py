@@ -2,7 +2,7 @@
 
 import typer
 
-from autotune.cli.invocation import Invocation, command, note
+from autotune.cli.invocation import Invocation, command
 from autotune.protocol.completions import BatchResponse
 
 app = typer.Typer(no_args_is_help=True, help="Batches: what came in one request.")
@@ -24,14 +24,10 @@ def cancel(invocation: Invocation, batch_id: str) -> None:
 def delete_content(invocation: Invocation, batch_id: str) -> None:
     """Delete the texts of a batch; verdicts stay, and what had none is canceled."""
     invocation.client.batches.delete_content(batch_id)
-    if invocation.as_json:
-        invocation.show_json({"id": batch_id, "contentDeleted": True})
-    else:
-        note(f"deleted the texts of {batch_id}")
+    invocation.show_done(
+        {"id": batch_id, "contentDeleted": True}, f"deleted the texts of {batch_id}"
+    )
 
 
 def _show(invocation: Invocation, batch: BatchResponse) -> None:
-    if invocation.as_json:
-        invocation.show_json(batch)
-        return
-    invocation.show(batch.counts)
+    invocation.show(batch if invocation.as_json else batch.counts)

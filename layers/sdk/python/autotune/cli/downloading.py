@@ -1,4 +1,4 @@
-"""Waits for an export, downloads it, and tells what is in it and what was left out."""
+"""Waits for an export, downloads it, and prints what is in it and what was left out."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from autotune.cli import exit_codes
 from autotune.cli.exit_codes import exit_code_of
-from autotune.cli.export_progress import export_progress
 from autotune.cli.invocation import Invocation, note, stop
+from autotune.cli.progress import ExportProgress
 from autotune.client import AutotuneError, DownloadedExport, WaitTimeoutError
 from autotune.protocol.exports import ExportCounts, ExportDetails, ExportManifest
 
@@ -28,7 +28,7 @@ def wait_and_download(
         AutotuneError: as ``exports.wait_for`` and ``exports.download``.
     """
     exports = invocation.client.exports
-    with _way_on_told(export_id, folder), export_progress() as progress:
+    with _way_on_printed(export_id, folder), ExportProgress() as progress:
         export = exports.wait_for(export_id, timeout=timeout, on_progress=progress.written)
         if export.state == "completed":
             there = exports.download(export_id, folder, on_progress=progress.fetched)
@@ -36,20 +36,20 @@ def wait_and_download(
         stop(f"{export_id} was deleted", exit_codes.INCOMPLETE)
     if export.state == "failed":
         stop(f"{export_id} failed {_reason(export)}", exit_codes.INCOMPLETE)
-    _tell(invocation, export_id, there)
+    _print(invocation, export_id, there)
 
 
 def _reason(export: ExportDetails) -> str:
     if export.error_code != "too_large":
         return "(platform_error): the fault is Autotune's; make it again"
     limit = export.limit
-    told = f"more than {limit.maximum:,} {limit.unit}" if limit else "more than an export may have"
-    return f"(too_large): it would have {told}; narrower filters may help"
+    size = f"more than {limit.maximum:,} {limit.unit}" if limit else "more than an export may have"
+    return f"(too_large): it would have {size}; narrower filters may help"
 
 
 @contextmanager
-def _way_on_told(export_id: str, folder: Path) -> Iterator[None]:
-    """Say how to go on where the command ends, because what was written stays."""
+def _way_on_printed(export_id: str, folder: Path) -> Iterator[None]:
+    """Print how to go on where the command ends, because what was written stays."""
     way_on = f"`autotune exports download {export_id} --out {quote(str(folder))}` goes on from here"
     try:
         yield
@@ -65,7 +65,7 @@ def _way_on_told(export_id: str, folder: Path) -> Iterator[None]:
         raise
 
 
-def _tell(invocation: Invocation, export_id: str, there: DownloadedExport) -> None:
+def _print(invocation: Invocation, export_id: str, there: DownloadedExport) -> None:
     manifest = _manifest_in(there.manifest)
     if invocation.as_json:
         invocation.show_json(
@@ -79,10 +79,10 @@ def _tell(invocation: Invocation, export_id: str, there: DownloadedExport) -> No
                 "counts": manifest.counts.model_dump(by_alias=True),
             }
         )
-    told = f"{manifest.total_records} records in {len(there.parts)} parts in {there.folder}"
+    summary = f"{manifest.total_records} records in {len(there.parts)} parts in {there.folder}"
     if left_out := _left_out(manifest.counts):
-        told += f"; left out: {left_out}"
-    note(told)
+        summary += f"; left out: {left_out}"
+    note(summary)
     note(
         f"what was decided from {manifest.as_of:%Y-%m-%dT%H:%M:%SZ} on, or is pending, is not in it"
     )

@@ -1,17 +1,6 @@
 """What the exit status says to a script."""
 
-from autotune.client import (
-    AuthenticationError,
-    AutotuneError,
-    ConnectionFailedError,
-    DownloadError,
-    NotFoundError,
-    PermissionDeniedError,
-    RateLimitError,
-    ServerError,
-    UnexpectedAnswerError,
-    WaitTimeoutError,
-)
+from autotune.client import errors
 
 OK = 0
 """Done."""
@@ -35,20 +24,20 @@ INTERRUPTED = 130
 """Ctrl-C."""
 
 
-def exit_code_of(error: AutotuneError) -> int:
+def exit_code_of(error: errors.AutotuneError) -> int:
     """Return the exit status for an error."""
-    if isinstance(error, AuthenticationError | PermissionDeniedError):
+    if isinstance(error, errors.AuthenticationError | errors.PermissionDeniedError):
         return DENIED
-    if isinstance(error, NotFoundError):
+    if isinstance(error, errors.NotFoundError):
         return NOT_FOUND
     if isinstance(
         error,
-        ConnectionFailedError
-        | DownloadError
-        | ServerError
-        | RateLimitError
-        | UnexpectedAnswerError
-        | WaitTimeoutError,
+        errors.ConnectionFailedError
+        | errors.DownloadError
+        | errors.ServerError
+        | errors.RateLimitError
+        | errors.UnexpectedAnswerError
+        | errors.WaitTimeoutError,
     ):
         return UNAVAILABLE
     return USAGE

@@ -1,15 +1,16 @@
-"""``autotune exports``: the exports that there are."""
+"""``autotune export`` and ``autotune exports``: scores as training data."""
 
-from itertools import islice
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from autotune.cli.downloading import wait_and_download
-from autotune.cli.export import Timeout
-from autotune.cli.invocation import Columns, Invocation, command, page_size
-from autotune.protocol.exports import Export
+from autotune.cli.invocation import Columns, Invocation, command, only_given, page_size, stop
+from autotune.cli.scores import ScoreFilters, naming_options
+from autotune.protocol.exports import Export, ExportFormat, ExportShape, Pairing
+from autotune.protocol.limits import MAX_EXPORT_PAIRS, MAX_EXPORT_SEED, MAX_PAIRED_COMPLETIONS
 
 app = typer.Typer(
     no_args_is_help=True, help="Exports of the last seven days; `autotune export` makes one."
@@ -26,6 +27,129 @@ _COLUMNS: Columns[Export] = {
     "EXPIRES": lambda export: f"{export.expires_at:%Y-%m-%d %H:%M}",
     "ERROR": lambda export: export.error_code,
 }
+_OTHER_THAN_PREFERENCE: dict[str, tuple[ExportShape, ...]] = {
+    "threshold": ("unpaired", "stepwise"),
+    "separator": ("stepwise",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeOptions:
+    """What training data are made of."""
+
+    min_score_delta: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="preference: least difference of a pair's scores, above 0; else any."
+        ),
+    ] = None
+    sample_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_EXPORT_PAIRS,
+            help="preference: most pairs, drawn uniformly from all; else all of them.",
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=MAX_EXPORT_SEED,
+            help="preference: the same data and seed make the same pairs; by default 0.",
+        ),
+    ] = None
+    pairing: Annotated[
+        Pairing | None,
+        typer.Option(
+            help="preference: the best and the worst response to each prompt (by default), or each "
+            f"two of up to {MAX_PAIRED_COMPLETIONS}."
+        ),
+    ] = None
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="preference: least confidence of both scores; by default 0."
+        ),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="unpaired, stepwise: from which score on a response or step is good; by default "
+            "0.5.",
+        ),
+    ] = None
+    separator: Annotated[
+        str | None,
+        typer.Option(help="stepwise: what stands between steps; by default the end of a line."),
+    ] = None
+
+    def arguments(self, shape: ExportShape) -> dict[str, Any]:
+        """Return the argument of ``exports.create`` that holds a shape's options, if any.
+
+        Raises:
+            typer.BadParameter: an option is of another shape.
+        """
+        options = only_given(asdict(self)) or {}
+        for name in options:
+            shapes_with_it = _OTHER_THAN_PREFERENCE.get(name, ("preference",))
+            if shape not in shapes_with_it:
+                shapes = " or ".join(f"--shape {one}" for one in shapes_with_it)
+                hint = f"--{name.replace('_', '-')}"
+                raise typer.BadParameter(f"goes with {shapes}, not {shape}", param_hint=hint)
+        return {shape: options} if options else {}
+
+
+OutFolder = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Folder for parts and manifest; is made if need be."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        min=1,
+        metavar="SECONDS",
+        help="Stop waiting so long after it was created; exit status 1 then. Else no limit.",
+    ),
+]
+
+
+def export(
+    invocation: Invocation,
+    *,
+    out: OutFolder = None,
+    format_: Annotated[ExportFormat, typer.Option("--format", help="jsonl is gzipped.")] = "jsonl",
+    shape: Annotated[
+        ExportShape,
+        typer.Option(help="A record is a score, a pair, a labelled response or labelled steps."),
+    ] = "scores",
+    filters: ScoreFilters,
+    options: ShapeOptions,
+    wait: Annotated[
+        bool,
+        typer.Option("--wait/--no-wait", help="Wait and download, or print the export and end."),
+    ] = True,
+    timeout: Timeout = None,
+) -> None:
+    """Export scores as training data, wait for it, and download it whole and verified.
+
+    What has no score, or no text any more, is in no record; its number is printed. What is pending
+    is not counted; `autotune submit` of the same file ends when all is decided. Times without a
+    zone are local.
+    """
+    if wait and out is None:
+        raise typer.BadParameter("say where to, or give --no-wait", param_hint="--out")
+    if not wait and (out is not None or timeout is not None):
+        stop("--out and --timeout are about waiting, which --no-wait does not")
+    arguments = filters.arguments() | options.arguments(shape)
+    with naming_options():
+        created = invocation.client.exports.create(format=format_, shape=shape, **arguments)
+    if out is None:
+        invocation.show(created)
+    else:
+        wait_and_download(invocation, created.id, out, timeout=timeout)
 
 
 @command(app, "list")
@@ -35,7 +159,7 @@ def list_(
 ) -> None:
     """List the organisation's exports, oldest first."""
     found = invocation.client.exports.list(page_size=page_size(limit))
-    invocation.show_all(islice(found, limit), _COLUMNS)
+    invocation.show_all(found, _COLUMNS, limit)
 
 
 @command(app)

@@ -13,8 +13,7 @@ _BAR_CELLS = 40
 
 def print_figures(console: Console, report: SummaryReport) -> None:
     """Print verdicts by state, mean score, histogram, latency and throughput."""
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold")
+    table = _table()
     table.add_column(justify="right")
     for state, count in report.counts.items():
         table.add_row(state, str(count))
@@ -34,8 +33,7 @@ def print_statistics(console: Console, stats: GraderStats) -> None:
     if stats.version is not None or len(stats.versions) == 1:
         columns = []
     columns += [(one.version, one) for one in stats.versions]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(style="bold")
+    table = _table(show_header=True)
     for name, _ in columns:
         table.add_column(name, justify="right", no_wrap=True)
     for label, figure in _STATISTICS.items():
@@ -61,9 +59,14 @@ _STATISTICS: dict[str, Callable[[GraderFigures], str]] = {
 }
 
 
-def _histogram(buckets: list[int]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
+def _table(*, show_header: bool = False) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=show_header, header_style="bold")
     table.add_column(style="bold")
+    return table
+
+
+def _histogram(buckets: list[int]) -> Table:
+    table = _table()
     table.add_column(min_width=_BAR_CELLS)
     table.add_column(justify="right")
     tallest = max(1, *buckets)

@@ -10,21 +10,13 @@ from typing import Annotated, Any, NoReturn, get_args
 import typer
 from pydantic import ValidationError
 
+from autotune.cli import exit_codes
 from autotune.client import InvalidInputError
-from autotune.grader.conformance import (
-    SAMPLE_COMPLETION,
-    CheckResult,
-    GraderUnreachableError,
-    Outcome,
-    check_grader,
-)
+from autotune.grader import conformance
 from autotune.grader.definition import Grader
 from autotune.grader.loading import GraderTargetError, load_grader
 from autotune.grader.shared_secrets import SECRET_VARIABLE, MissingSecretError
 from autotune.protocol.grading import GradedCompletion
-
-EXIT_FAILED = 1
-EXIT_USAGE = 2
 
 app = typer.Typer(
     no_args_is_help=True, help="Serve a grader on this machine; check that one keeps the protocol."
@@ -86,10 +78,10 @@ def check(
     secrets = (secret or "").split()
     if not secrets:
         _stop_with(f"give --secret or set {SECRET_VARIABLE}")
-    sample = SAMPLE_COMPLETION if completion is None else _read_completion(completion)
-    results: list[CheckResult] = []
+    sample = conformance.SAMPLE_COMPLETION if completion is None else _read_completion(completion)
+    results: list[conformance.CheckResult] = []
     try:
-        for result in check_grader(
+        for result in conformance.check_grader(
             url,
             secrets,
             completion=sample,
@@ -99,7 +91,7 @@ def check(
             results.append(result)
             if not as_json:
                 _print_line(result)
-    except GraderUnreachableError as error:
+    except conformance.GraderUnreachableError as error:
         _stop_with(str(error))
     counts = Counter(result.outcome for result in results)
     if as_json:
@@ -107,7 +99,7 @@ def check(
         typer.echo(json.dumps({"url": url, **_summary(counts), "checks": checks}))
     else:
         typer.echo(", ".join(f"{number} {word}" for word, number in _summary(counts).items()))
-    raise typer.Exit(EXIT_FAILED if counts["failed"] else 0)
+    raise typer.Exit(exit_codes.INCOMPLETE if counts["failed"] else exit_codes.OK)
 
 
 def _serve(served: Grader[..., Any], host: str, port: int) -> None:
@@ -172,7 +164,7 @@ def _read_completion(path: Path) -> dict[str, Any]:
     return content
 
 
-def _print_line(result: CheckResult) -> None:
+def _print_line(result: conformance.CheckResult) -> None:
     colours = {"passed": typer.colors.GREEN, "failed": typer.colors.RED}
     outcome = typer.style(
         f"{result.outcome:<8}", fg=colours.get(result.outcome, typer.colors.YELLOW)
@@ -181,10 +173,10 @@ def _print_line(result: CheckResult) -> None:
     typer.echo(f"{outcome} {result.name:<26} {result.seen}{wanted}")
 
 
-def _summary(counts: Counter[Outcome]) -> dict[str, int]:
-    return {word: counts[word] for word in get_args(Outcome)}
+def _summary(counts: Counter[conformance.Outcome]) -> dict[str, int]:
+    return {word: counts[word] for word in get_args(conformance.Outcome)}
 
 
 def _stop_with(message: str) -> NoReturn:
     typer.echo(f"autotune grader: {message}", err=True)
-    raise typer.Exit(EXIT_USAGE)
+    raise typer.Exit(exit_codes.USAGE)

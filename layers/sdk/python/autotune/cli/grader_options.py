@@ -1,22 +1,13 @@
-"""Options that say what a grader computes, how often it is called, and how long it may take."""
+"""Options of graders: what one computes, how often it is called, and how long it may take."""
 
-from dataclasses import asdict, dataclass
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from autotune.protocol.limits import (
-    MAX_CALLBACK_TIMEOUT_SECONDS,
-    MAX_GRADER_CONCURRENCY,
-    MAX_GRADER_REQUESTS_PER_SECOND,
-    MAX_HEARTBEAT_SECONDS,
-    MAX_HEDGE_AFTER_MS,
-    MIN_CALLBACK_TIMEOUT_SECONDS,
-    MIN_GRADER_REQUESTS_PER_SECOND,
-    MIN_HEARTBEAT_SECONDS,
-    MIN_HEDGE_AFTER_MS,
-)
+from autotune.protocol import limits
 
 AnswersLater = Annotated[
     bool | None,
@@ -38,58 +29,64 @@ class LimitOptions:
 
     max_concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_GRADER_CONCURRENCY, help="Most requests at the same time."),
+        typer.Option(
+            min=1, max=limits.MAX_GRADER_CONCURRENCY, help="Most requests at the same time."
+        ),
     ] = None
     requests_per_second: Annotated[
         float | None,
         typer.Option(
-            min=MIN_GRADER_REQUESTS_PER_SECOND,
-            max=MAX_GRADER_REQUESTS_PER_SECOND,
+            min=limits.MIN_GRADER_REQUESTS_PER_SECOND,
+            max=limits.MAX_GRADER_REQUESTS_PER_SECOND,
             help="Most requests in a second, evenly spaced.",
         ),
     ] = None
     hedge_after_ms: Annotated[
         int | None,
         typer.Option(
-            min=MIN_HEDGE_AFTER_MS,
-            max=MAX_HEDGE_AFTER_MS,
+            min=limits.MIN_HEDGE_AFTER_MS,
+            max=limits.MAX_HEDGE_AFTER_MS,
             help="Ask once more where an answer takes longer than this.",
         ),
     ] = None
-
-    def given(self) -> dict[str, Any] | None:
-        """Return the limits that were given, None where none was: some graders have none."""
-        return only_given(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
 class WaitOptions:
     """How long a grader that answers later may take."""
 
-    callback_timeout: Annotated[
+    timeout_seconds: Annotated[
         int | None,
         typer.Option(
-            min=MIN_CALLBACK_TIMEOUT_SECONDS,
-            max=MAX_CALLBACK_TIMEOUT_SECONDS,
+            "--callback-timeout",
+            min=limits.MIN_CALLBACK_TIMEOUT_SECONDS,
+            max=limits.MAX_CALLBACK_TIMEOUT_SECONDS,
             help="Seconds in which an answer that comes later has to come; a day without it.",
         ),
     ] = None
-    heartbeat: Annotated[
+    heartbeat_seconds: Annotated[
         int | None,
         typer.Option(
-            min=MIN_HEARTBEAT_SECONDS,
-            max=MAX_HEARTBEAT_SECONDS,
+            "--heartbeat",
+            min=limits.MIN_HEARTBEAT_SECONDS,
+            max=limits.MAX_HEARTBEAT_SECONDS,
             help="Seconds between signs of life while it works on an answer.",
         ),
     ] = None
 
-    def given(self) -> dict[str, Any] | None:
-        """Return the settings that were given, None where none was: some graders have none."""
-        return only_given(
-            {"timeout_seconds": self.callback_timeout, "heartbeat_seconds": self.heartbeat}
-        )
 
+def json_object_in(file: Path | None, *, option: str) -> dict[str, Any] | None:
+    """Return the JSON object that a file holds; None without a file.
 
-def only_given(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the options that are not None; None where there are none."""
-    return {name: value for name, value in options.items() if value is not None} or None
+    Raises:
+        typer.BadParameter: the file cannot be read, or holds something else.
+    """
+    if file is None:
+        return None
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{file}: {error}", param_hint=option) from error
+    if not isinstance(value, dict):
+        raise typer.BadParameter(f"{file} must hold a JSON object", param_hint=option)
+    return value

@@ -1,15 +1,24 @@
 """``autotune graders``: who scores."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from autotune.cli import exit_codes, grader_options
 from autotune.cli.figures import print_statistics
-from autotune.cli.files import json_object_in
-from autotune.cli.invocation import Columns, Invocation, command, given, note, stdout_console
-from autotune.cli.verification import describe_check
-from autotune.protocol.graders import Grader
+from autotune.cli.grader_options import json_object_in
+from autotune.cli.invocation import (
+    Columns,
+    Invocation,
+    command,
+    given,
+    note,
+    only_given,
+    require_one,
+    stdout_console,
+)
+from autotune.protocol.graders import Grader, VerificationCheck
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,6 +35,24 @@ _COLUMNS: Columns[Grader] = {
     "VISIBILITY": lambda grader: grader.visibility,
     "ENDPOINT": lambda grader: grader.endpoint,
 }
+
+_OWN_LOG = "the grader's own log says why"
+_ASK_FOR_SECRET = "does the grader have this secret?"  # noqa: S105 - a question, not a secret
+
+_HINTS = {
+    "address_refused": "the endpoint must have a public address",
+    "certificate_mismatch": "it has another certificate than the one that it is pinned to",
+    "grader_error": f"is its secret set? {_OWN_LOG}",
+    "grader_rate_limited": "it answered 429; verify it again later",
+    "grader_timeout": "is it running, and awake, at {endpoint}?",
+    "grader_unhealthy": f"its own /health says so; {_OWN_LOG}",
+    "grader_unreachable": "is it running at {endpoint}?",
+    "redirect_refused": "register the address that it redirects to",
+    "response_signature_invalid": _ASK_FOR_SECRET,
+    "response_unsigned": "is {endpoint} a grader, and does it sign its answers?",
+    "unauthenticated_request_accepted": "it must answer 401 to a wrong signature",
+}
+_OTHERWISE = "`autotune grader check {endpoint}` shows more"
 
 
 @command(app)
@@ -91,20 +118,19 @@ def register(
         openai=json_object_in(openai, option="--openai"),
         certificate_sha256=certificate_sha256 or None,
         description=description,
-        capabilities=grader_options.only_given(capabilities),
-        limits=limits.given(),
-        async_settings=waits.given(),
+        capabilities=only_given(capabilities),
+        limits=only_given(asdict(limits)),
+        async_settings=only_given(asdict(waits)),
         visibility="public" if public else "private",
         share_reasoning=share_reasoning or None,
     )
-    if invocation.as_json:
-        invocation.show_json(registered)
-        return
-    invocation.show(registered.grader)
-    if registered.credentials is None:
-        return
-    note("The secret is shown this once; the grader reads it from AUTOTUNE_GRADER_SECRET.")
-    typer.echo(f"{'sharedSecret':<16} {registered.credentials.shared_secret}")
+    credentials = registered.credentials
+    invocation.show_once(
+        registered,
+        registered.grader,
+        {"sharedSecret": credentials.shared_secret} if credentials else {},
+        "The secret is shown this once; the grader reads it from AUTOTUNE_GRADER_SECRET.",
+    )
 
 
 @command(app)
@@ -118,8 +144,7 @@ def verify(invocation: Invocation, grader_id: str) -> None:
             note(f"{result.grader.kind} graders have nothing to check")
         endpoint = result.grader.endpoint or "its endpoint"
         for place, check in enumerate(result.checks):
-            is_health = place == 0
-            typer.echo(describe_check(check, endpoint, is_health=is_health))
+            typer.echo(describe_check(check, endpoint, is_health=place == 0))
         typer.echo(f"{grader_id} is {'verified' if result.verified else 'not verified'}")
     raise typer.Exit(exit_codes.OK if result.verified else exit_codes.INCOMPLETE)
 
@@ -174,12 +199,10 @@ def update(
     ] = False,
 ) -> None:
     """Change what is given of a grader, and show it."""
-    if certificate_sha256 and no_certificate:
-        raise typer.BadParameter("give either --certificate-sha256 or --no-certificate")
-    if waits.heartbeat and no_heartbeat:
-        raise typer.BadParameter("give either --heartbeat or --no-heartbeat")
-    changed_limits = limits.given()
-    changed_waits = waits.given() or {}
+    require_one(certificate_sha256=certificate_sha256, no_certificate=no_certificate)
+    require_one(heartbeat=waits.heartbeat_seconds, no_heartbeat=no_heartbeat)
+    changed_limits = only_given(asdict(limits))
+    changed_waits = only_given(asdict(waits)) or {}
     if no_heartbeat:
         changed_waits["heartbeat_seconds"] = None
     async_settings = capabilities = None
@@ -250,3 +273,20 @@ def delete(invocation: Invocation, grader_id: str) -> None:
     """Delete a grader; what still waits for it ends failed."""
     invocation.client.graders.delete(grader_id)
     invocation.show_deleted(grader_id)
+
+
+def describe_check(check: VerificationCheck, endpoint: str, *, is_health: bool) -> str:
+    """Return a line for a check, with its reason code and a hint where it failed.
+
+    Args:
+        endpoint: the grader's base URL.
+        is_health: whether it is the signed health request, which a grader with another secret
+            refuses.
+    """
+    line = f"{'passed' if check.passed else 'failed':<8} {check.name}"
+    if check.passed or check.reason_code is None:
+        return line
+    hint = _HINTS.get(check.reason_code, _OTHERWISE)
+    if is_health and check.reason_code == "grader_rejected":
+        hint = _ASK_FOR_SECRET
+    return f"{line} ({check.reason_code}): {hint.format(endpoint=endpoint)}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Any, NoReturn, Self, TypeVar
 
 import typer
@@ -16,7 +17,7 @@ from rich.table import Table
 
 from autotune.cli import exit_codes
 from autotune.client import AsyncAutotuneClient, AutotuneClient
-from autotune.client.calls import NotGiven, not_given
+from autotune.client.arguments import NotGiven, not_given
 from autotune.protocol.ids import IdKind, is_id
 from autotune.protocol.limits import MAX_PAGE_ITEMS
 
@@ -73,8 +74,26 @@ class Invocation:
         for name, value in thing.model_dump(by_alias=True, mode="json").items():
             typer.echo(f"{name:<16} {_readable(value)}")
 
-    def show_all(self, things: Iterable[T], columns: Columns[T]) -> None:
-        """Print a table of things, or each as JSON as it comes."""
+    def show_once(
+        self, answer: BaseModel, thing: BaseModel, secrets: Mapping[str, str], warning: str
+    ) -> None:
+        """Print what is shown this once: a thing with its secrets, or the whole answer as JSON.
+
+        Args:
+            warning: follows the thing where there are secrets.
+        """
+        if self.as_json:
+            self.show_json(answer)
+            return
+        self.show(thing)
+        if secrets:
+            note(warning)
+        for name, value in secrets.items():
+            typer.echo(f"{name:<16} {value}")
+
+    def show_all(self, things: Iterable[T], columns: Columns[T], limit: int | None = None) -> None:
+        """Print a table of things, at most ``limit``, or each as JSON as it comes."""
+        things = islice(things, limit)
         if self.as_json:
             for thing in things:
                 self.show_json(thing)
@@ -87,11 +106,15 @@ class Invocation:
         stdout_console().print(table)
 
     def show_deleted(self, thing_id: str) -> None:
-        """Say that a thing is gone."""
+        """Print that a thing is gone."""
+        self.show_done({"id": thing_id, "deleted": True}, f"deleted {thing_id}")
+
+    def show_done(self, result: Mapping[str, Any], sentence: str) -> None:
+        """Print what was done, as JSON on stdout or as a sentence on stderr."""
         if self.as_json:
-            self.show_json({"id": thing_id, "deleted": True})
+            self.show_json(result)
         else:
-            note(f"deleted {thing_id}")
+            note(sentence)
 
     def show_json(self, thing: BaseModel | Mapping[str, Any]) -> None:
         """Print one JSON document on a line of its own."""
@@ -153,16 +176,28 @@ def given(option: OptionT | None) -> OptionT | NotGiven:
     return not_given if option is None else option
 
 
+def only_given(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the options that are not None; None where there are none."""
+    return {name: value for name, value in options.items() if value is not None} or None
+
+
 def page_size(limit: int | None) -> int:
     """Return how many things to fetch at a time where so many are wanted in all."""
     return MAX_PAGE_ITEMS if limit is None else min(limit, MAX_PAGE_ITEMS)
 
 
-def require_id(kind: IdKind, given: str, *, name: str, option: str) -> None:
-    """End as for an unknown id where an option holds what cannot be one."""
-    if not is_id(kind, given):
-        told = f"no {name} {given}: {option} takes an id as `autotune {name}s list` shows it"
-        stop(told, exit_codes.NOT_FOUND)
+def require_id(given: str, *kinds: IdKind, name: str) -> None:
+    """End as for an unknown id where the option ``--<name>`` holds what is no id of these kinds."""
+    if not any(is_id(kind, given) for kind in kinds):
+        unknown = f"no {name} {given}: --{name} takes an id as `autotune {name}s list` shows it"
+        stop(unknown, exit_codes.NOT_FOUND)
+
+
+def require_one(**options: object) -> None:
+    """Refuse an option together with the one that lifts it, each by its name."""
+    if all(options.values()):
+        names = " or ".join(f"--{name.replace('_', '-')}" for name in options)
+        raise typer.BadParameter(f"give either {names}")
 
 
 def stdout_console() -> Console:
@@ -176,7 +211,7 @@ def stdout_console() -> Console:
 
 
 def note(text: str) -> None:
-    """Tell the person at the terminal something that is not a result."""
+    """Print on stderr what is not a result."""
     typer.echo(text, err=True)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import Columns, Invocation, command, note
+from autotune.cli.invocation import Columns, Invocation, command
 from autotune.protocol.access import Key, Role
 
 app = typer.Typer(no_args_is_help=True, help="API keys of the organisation.")
@@ -31,12 +31,8 @@ def create(
 ) -> None:
     """Create a key and print it, this once."""
     created = invocation.client.keys.create(name=name, role=role, principal_id=principal_id)
-    if invocation.as_json:
-        invocation.show_json(created)
-        return
-    invocation.show(created.key)
-    note("The key is shown this once; keep it where secrets are kept.")
-    typer.echo(f"{'apiKey':<16} {created.api_key}")
+    warning = "The key is shown this once; keep it where secrets are kept."
+    invocation.show_once(created, created.key, {"apiKey": created.api_key}, warning)
 
 
 @command(app, "list")

@@ -8,7 +8,7 @@ from typing import IO, Any, NoReturn
 from pydantic import ValidationError
 
 from autotune.client import InvalidInputError
-from autotune.client.batching import encode_completion
+from autotune.client.submissions import encode_completion
 from autotune.protocol.completions import NewCompletion
 from autotune.protocol.limits import MAX_REQUEST_BYTES
 from autotune.protocol.problems import FieldProblem
@@ -16,7 +16,7 @@ from autotune.protocol.problems import FieldProblem
 LONGEST_LINE_BYTES = 6 * MAX_REQUEST_BYTES
 """Escapes (``\\u00e9``) can make a line this much longer than what is sent."""
 
-_FAULTS_TOLD = 5
+_FAULTS_KEPT = 5
 _WHOLE_LINE = "line"
 
 # Below this a line cannot become a completion that is too large to be sent.
@@ -65,23 +65,20 @@ class RejectedLines:
             InvalidInputError: its file cannot be written.
         """
         try:
-            self._write(line)
+            if self._file is None:
+                self._file = self.path.open("wb")
+            self._file.write(line if line.endswith(b"\n") else line + b"\n")
         except OSError as error:
             expected = f"a directory where {self.path} can be written ({error.strerror})"
-            raise InvalidInputError([FieldProblem(field="file", expected=expected)]) from error
+            raise InvalidInputError.at("file", expected) from error
         self.count += 1
-        if len(self.first_faults) < _FAULTS_TOLD:
+        if len(self.first_faults) < _FAULTS_KEPT:
             self.first_faults.append(str(fault))
 
     def close(self) -> None:
         """Finish the file, if there is one."""
         if self._file is not None:
             self._file.close()
-
-    def _write(self, line: bytes) -> None:
-        if self._file is None:
-            self._file = self.path.open("wb")
-        self._file.write(line if line.endswith(b"\n") else line + b"\n")
 
 
 def read_completions(
@@ -177,4 +174,4 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def _refuse(field: str, expected: str) -> NoReturn:
-    raise InvalidInputError([FieldProblem(field=field, expected=expected)])
+    raise InvalidInputError.at(field, expected)

@@ -1,6 +1,7 @@
 """``autotune ops``: what needs AWS credentials instead of an API key."""
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -29,19 +30,35 @@ app = typer.Typer(
 )
 
 
-Stack = Annotated[str, typer.Option(help="Name of the deployed stack.")]
-Region = Annotated[str | None, typer.Option(help="AWS region; else what boto3 finds configured.")]
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """Where Autotune runs."""
+
+    stack: Annotated[str, typer.Option(help="Name of the deployed stack.")] = "autotune"
+    region: Annotated[
+        str | None, typer.Option(help="AWS region; else what boto3 finds configured.")
+    ] = None
+
+    def call(self, name: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """Invoke one of the stack's operator functions; return its answer."""
+        try:
+            import boto3.session  # noqa: PLC0415 - an extra of its own, and slow to load
+            from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+        except ModuleNotFoundError:
+            stop("this command needs boto3: pip install 'autotune-sdk[operator]'")
+        try:
+            session = boto3.session.Session(region_name=self.region)
+            return _invoke(session, _function_name(session, self.stack, name), payload)
+        except ClientError as error:
+            _stop_refused(error, self.stack)
+        except BotoCoreError as error:
+            _stop_unconnected(error)
 
 
 @command(app)
-def create_organization(
-    invocation: Invocation,
-    name: str,
-    stack: Stack = "autotune",
-    region: Region = None,
-) -> None:
+def create_organization(invocation: Invocation, name: str, *, deployment: Deployment) -> None:
     """Create an organisation and its first admin key, and print the key, this once."""
-    answer = _call("CreateOrganization", {"name": name}, stack=stack, region=region)
+    answer = deployment.call("CreateOrganization", {"name": name})
     try:
         created = CreateOrganizationResponse.model_validate(answer)
     except ValidationError:
@@ -55,9 +72,9 @@ def create_organization(
 
 
 @command(app)
-def stuck(invocation: Invocation, stack: Stack = "autotune", region: Region = None) -> None:
+def stuck(invocation: Invocation, *, deployment: Deployment) -> None:
     """List batches that are overdue; the sweeper drives them again by itself every minute."""
-    batches = _call("ListStuck", {}, stack=stack, region=region)["batches"]
+    batches = deployment.call("ListStuck", {})["batches"]
     if invocation.as_json:
         typer.echo(json.dumps(batches))
         return
@@ -70,16 +87,15 @@ def stuck(invocation: Invocation, stack: Stack = "autotune", region: Region = No
 
 
 @command(app)
-def sweep(invocation: Invocation, stack: Stack = "autotune", region: Region = None) -> None:
+def sweep(invocation: Invocation, *, deployment: Deployment) -> None:
     """Sweep now instead of at the next full minute; print what was done, in batches."""
-    _show_counts(invocation, _call("SweepBatches", {}, stack=stack, region=region))
+    _show_counts(invocation, deployment.call("SweepBatches", {}))
 
 
 @command(app)
-def redrive(invocation: Invocation, stack: Stack = "autotune", region: Region = None) -> None:
+def redrive(invocation: Invocation, *, deployment: Deployment) -> None:
     """Move dead letters back to their queues; print how many of each queue moved."""
-    moved = _call("RedriveDeadLetters", {}, stack=stack, region=region)["moved"]
-    _show_counts(invocation, moved)
+    _show_counts(invocation, deployment.call("RedriveDeadLetters", {})["moved"])
 
 
 def _show_counts(invocation: Invocation, counts: dict[str, int]) -> None:
@@ -90,24 +106,8 @@ def _show_counts(invocation: Invocation, counts: dict[str, int]) -> None:
         typer.echo(f"{name:<10} {count}")
 
 
-def _call(name: str, payload: dict[str, Any], *, stack: str, region: str | None) -> dict[str, Any]:
-    """Invoke one of the stack's operator functions; return what it answers."""
-    try:
-        import boto3.session  # noqa: PLC0415 - an extra of its own, and slow to load
-        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
-    except ModuleNotFoundError:
-        stop("this command needs boto3: pip install 'autotune-sdk[operator]'")
-    try:
-        session = boto3.session.Session(region_name=region)
-        function = _function_name(session, stack, f"{name}FunctionName")
-        return _invoke(session, function, payload)
-    except ClientError as error:
-        _stop_refused(error, stack)
-    except BotoCoreError as error:
-        _stop_unconnected(error)
-
-
-def _function_name(session: "Session", stack: str, output_key: str) -> str:
+def _function_name(session: "Session", stack: str, name: str) -> str:
+    output_key = f"{name}FunctionName"
     described = session.client("cloudformation").describe_stacks(StackName=stack)
     outputs = {
         output.get("OutputKey"): output.get("OutputValue")
@@ -123,26 +123,18 @@ def _invoke(session: "Session", function: str, payload: dict[str, Any]) -> dict[
     answer = session.client("lambda").invoke(
         FunctionName=function, Payload=json.dumps(payload).encode()
     )
-    said = answer["Payload"].read()
+    try:
+        content = json.loads(answer["Payload"].read())
+    except ValueError:
+        content = None
     if "FunctionError" in answer:
-        stop(f"{function} failed: {_error_message(said)}", exit_codes.UNAVAILABLE)
-    try:
-        read = json.loads(said)
-    except ValueError:
-        read = None
-    if not isinstance(read, dict):
+        message = "no reason given"
+        if isinstance(content, dict):
+            message = " ".join(str(content.get("errorMessage", message)).split())
+        stop(f"{function} failed: {message}", exit_codes.UNAVAILABLE)
+    if not isinstance(content, dict):
         stop(f"{function} did not answer with a JSON object", exit_codes.UNAVAILABLE)
-    return read
-
-
-def _error_message(payload: bytes) -> str:
-    try:
-        failure = json.loads(payload)
-    except ValueError:
-        return "no reason given"
-    if not isinstance(failure, dict):
-        return "no reason given"
-    return " ".join(str(failure.get("errorMessage", "no reason given")).split())
+    return content
 
 
 def _stop_refused(error: "ClientError", stack: str) -> NoReturn:
@@ -156,15 +148,11 @@ def _stop_refused(error: "ClientError", stack: str) -> NoReturn:
 
 
 def _stop_unconnected(error: "BotoCoreError") -> NoReturn:
-    from botocore.exceptions import (  # noqa: PLC0415 - an extra of its own
-        CredentialRetrievalError,
-        NoCredentialsError,
-        NoRegionError,
-        PartialCredentialsError,
-    )
+    from botocore import exceptions  # noqa: PLC0415 - an extra of its own
 
-    if isinstance(error, NoRegionError):
+    if isinstance(error, exceptions.NoRegionError):
         stop("no AWS region: give --region or set AWS_DEFAULT_REGION")
-    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
+    no_credentials = (exceptions.NoCredentialsError, exceptions.PartialCredentialsError)
+    if isinstance(error, (*no_credentials, exceptions.CredentialRetrievalError)):
         stop(f"no AWS credentials: {error}", exit_codes.DENIED)
     stop(f"AWS cannot be reached: {error}", exit_codes.UNAVAILABLE)

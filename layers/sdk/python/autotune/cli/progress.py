@@ -1,119 +1,127 @@
-"""Progress of a submission on stderr: bars on a terminal, plain lines elsewhere."""
+"""Progress on stderr, of a submission or an export: bars on a terminal, plain lines elsewhere."""
 
 import time
-from typing import Protocol, Self
+from typing import Self
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
+from autotune.client import DownloadProgress
+from autotune.protocol.exports import ExportDetails
+
 _LINE_EVERY_SECONDS = 2.0
 
 
-class SubmissionProgress(Protocol):
-    """Is told how far a submission has come."""
-
-    def show(self, *, submitted: int, decided: int) -> None:
-        """Show the counts so far."""
-        ...
-
-    def tell(self, text: str) -> None:
-        """Print a line of its own."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *exception: object) -> None: ...
-
-
-def submission_progress(total: int | None, *, waits: bool) -> SubmissionProgress:
-    """Return what suits stderr.
+class _BarsOrLines:
+    """Bars; where stderr is no terminal, a line every two seconds and one at the end.
 
     Args:
-        total: completions to come, None if nobody knows.
-        waits: whether verdicts are waited for.
+        columns: of the bars; the time that has passed and that is left follow them.
     """
-    console = Console(stderr=True, highlight=False)
-    if console.is_terminal:
-        return _Bars(console, total, waits=waits)
-    return _Lines(console, total, waits=waits)
 
-
-class _Bars:
-    def __init__(self, console: Console, total: int | None, *, waits: bool) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description:<9}"),
-            BarColumn(),
-            MofNCompleteColumn(),
+    def __init__(self, *columns: ProgressColumn) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._bars = Progress(
+            *columns,
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=console,
+            console=self._console,
+            disable=not self._console.is_terminal,
         )
-        self._submitted = self._progress.add_task("submitted", total=total)
-        self._decided = self._progress.add_task("verdicts", total=total) if waits else None
-
-    def show(self, *, submitted: int, decided: int) -> None:
-        self._progress.update(self._submitted, completed=submitted)
-        if self._decided is not None:
-            self._progress.update(self._decided, completed=decided)
-
-    def tell(self, text: str) -> None:
-        self._progress.console.print(text, markup=False, soft_wrap=True)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._progress.stop()
-
-
-class PacedLines:
-    """Prints where something stands every two seconds, and where it stood in the end."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
         self._last_line_at = time.monotonic()
         self._shown = ""
         self._latest = ""
 
-    def put(self, text: str) -> None:
-        """Take where it stands now."""
-        self._latest = text
-        if time.monotonic() - self._last_line_at >= _LINE_EVERY_SECONDS:
-            self.flush()
-
-    def tell(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line of its own after what is there."""
-        self.flush()
+        self._flush()
         self._console.print(text, markup=False, soft_wrap=True)
 
-    def flush(self) -> None:
-        """Print the latest unless it is printed."""
+    def _put(self, text: str) -> None:
+        """Take the line that says where it stands now; bars do without it."""
+        self._latest = "" if self._console.is_terminal else text
+        if time.monotonic() - self._last_line_at >= _LINE_EVERY_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
         if self._latest != self._shown:
             self._console.print(self._latest, markup=False, soft_wrap=True)
             self._shown = self._latest
             self._last_line_at = time.monotonic()
 
     def __enter__(self) -> Self:
+        self._bars.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.flush()
+        self._bars.stop()
+        self._flush()
 
 
-class _Lines(PacedLines):
-    def __init__(self, console: Console, total: int | None, *, waits: bool) -> None:
-        super().__init__(console)
+class SubmissionProgress(_BarsOrLines):
+    """How far a submission has come.
+
+    Args:
+        total: completions to come, None if nobody knows.
+        waits: whether verdicts are waited for.
+    """
+
+    def __init__(self, total: int | None, *, waits: bool) -> None:
+        super().__init__(TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn())
+        self._submitted = self._bars.add_task("submitted", total=total)
+        self._decided = self._bars.add_task("verdicts", total=total, visible=waits)
         self._of = "" if total is None else f" of {total}"
         self._waits = waits
 
     def show(self, *, submitted: int, decided: int) -> None:
+        """Show the counts so far."""
+        self._bars.update(self._submitted, completed=submitted)
+        self._bars.update(self._decided, completed=decided)
         verdicts = f", verdicts {decided}" if self._waits else ""
-        self.put(f"submitted {submitted}{self._of}{verdicts}")
+        self._put(f"submitted {submitted}{self._of}{verdicts}")
+
+
+class ExportProgress(_BarsOrLines):
+    """How far an export has come, first where it is written, then where it is fetched."""
+
+    def __init__(self) -> None:
+        figures = TextColumn("{task.fields[figures]}")
+        super().__init__(TextColumn("{task.description:<10}"), BarColumn(), figures)
+        self._writing = self._bars.add_task("writing", total=None, figures="")
+        self._fetching = self._bars.add_task("fetching", total=None, figures="", visible=False)
+
+    def written(self, export: ExportDetails) -> None:
+        """Show how much is written."""
+        progress = export.progress
+        figures = (
+            f"{progress.scanned:,} verdicts read, {progress.records_written:,} records "
+            f"in {progress.parts:,} parts"
+        )
+        # How many will match is known only at the end.
+        total, done = (1, 1) if export.completed_at else (None, 0)
+        self._bars.update(self._writing, total=total, completed=done, figures=figures)
+        self._put(f"{export.state}: {figures}")
+
+    def fetched(self, progress: DownloadProgress) -> None:
+        """Show how much is downloaded."""
+        figures = (
+            f"{decimal(progress.bytes_done)} of {decimal(progress.bytes)}, "
+            f"{progress.files_done:,} of {progress.files:,} files"
+        )
+        self._bars.update(
+            self._fetching,
+            total=progress.bytes,
+            completed=progress.bytes_done,
+            figures=figures,
+            visible=True,
+        )
+        self._put(f"downloaded {figures}")

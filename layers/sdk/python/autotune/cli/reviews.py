@@ -1,6 +1,5 @@
 """``autotune reviews``: what people judge."""
 
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -30,7 +29,7 @@ def list_(
 ) -> None:
     """List reviews, the oldest first."""
     found = invocation.client.reviews.list(state=state, page_size=page_size(limit))
-    invocation.show_all(islice(found, limit), _COLUMNS)
+    invocation.show_all(found, _COLUMNS, limit)
 
 
 @command(app)
@@ -55,8 +54,8 @@ def next_(
     """Take the next open review for 15 minutes, and show it; in JSON `review` is null if none."""
     review = invocation.client.reviews.next(skip=skip or [])
     if invocation.as_json:
-        told = None if review is None else review.model_dump(by_alias=True, mode="json")
-        invocation.show_json({"review": told})
+        shown = None if review is None else review.model_dump(by_alias=True, mode="json")
+        invocation.show_json({"review": shown})
     elif review is None:
         note("Nothing is left to review.")
     else:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command, note
+from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command
 from autotune.protocol.rewards import CONTRACT_PATHS, RewardUrl
 
 app = typer.Typer(
@@ -39,19 +39,11 @@ def create(
 ) -> None:
     """Make a reward URL and print it, this once, with each trainer's path."""
     created = invocation.client.reward_urls.create(
-        name=name,
-        task_id=task,
-        model_id=model,
-        expires_at=expires_at,
+        name=name, task_id=task, model_id=model, expires_at=expires_at
     )
-    if invocation.as_json:
-        invocation.show_json(created)
-        return
-    invocation.show(created.reward_url)
-    note("The URL is shown this once; who knows it may ask, so keep it where secrets are kept.")
-    for trainer, path in CONTRACT_PATHS.items():
-        typer.echo(f"{trainer:<16} {created.url}/{path}")
-    typer.echo(f"{'url':<16} {created.url}")
+    warning = "The URL is shown this once; who knows it may ask, so keep it where secrets are kept."
+    urls = {trainer: f"{created.url}/{path}" for trainer, path in CONTRACT_PATHS.items()}
+    invocation.show_once(created, created.reward_url, {**urls, "url": created.url}, warning)
 
 
 @command(app, "list")

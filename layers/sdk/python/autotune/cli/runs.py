@@ -1,6 +1,5 @@
 """``autotune runs``: how far the grading of submitted completions has come."""
 
-from itertools import islice
 from typing import Annotated
 
 import typer
@@ -31,7 +30,7 @@ def list_(
 ) -> None:
     """List runs of the last 30 days by state, the youngest first."""
     found = invocation.client.runs.list(state=state, page_size=page_size(limit))
-    invocation.show_all(islice(found, limit), _COLUMNS)
+    invocation.show_all(found, _COLUMNS, limit)
 
 
 @command(app)

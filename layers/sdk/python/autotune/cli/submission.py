@@ -6,12 +6,7 @@ from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
 from autotune.cli.progress import SubmissionProgress
-from autotune.client import (
-    AsyncAutotuneClient,
-    SubmittedBatch,
-    SummaryReport,
-    VerdictSummary,
-)
+from autotune.client import AsyncAutotuneClient, SubmittedBatch, SummaryReport, VerdictSummary
 from autotune.protocol.completions import BatchResponse, NewCompletion, Priority
 
 _WATCHERS = 4
@@ -73,7 +68,7 @@ class Submission:
 
         Args:
             timeout_seconds: how long to stay once everything is submitted; None is for ever. What
-                has no verdict then is told by ``pending``.
+                has no verdict then is counted by ``pending``.
 
         Raises:
             AutotuneError: as ``submit_many`` and ``batches.get``; what was accepted stays so.
@@ -164,4 +159,5 @@ class Submission:
             told_at = now
             if self.pending:
                 silent = now - self._changed_at
-                self._progress.tell(f"still {self.pending} pending; nothing new for {silent:.0f} s")
+                line = f"still {self.pending} pending; nothing new for {silent:.0f} s"
+                self._progress.print_line(line)

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,10 +12,10 @@ from autotune.cli.exit_codes import exit_code_of
 from autotune.cli.figures import print_figures
 from autotune.cli.invocation import Invocation, note, require_id, stdout_console, stop
 from autotune.cli.lines import InvalidLineError, RejectedLines, count_lines, read_completions
-from autotune.cli.progress import submission_progress
+from autotune.cli.progress import SubmissionProgress
 from autotune.cli.submission import Submission
 from autotune.client import AutotuneError
-from autotune.client.batching import DEFAULT_BATCH_SIZE
+from autotune.client.submissions import DEFAULT_BATCH_SIZE
 from autotune.protocol.completions import Priority
 from autotune.protocol.limits import MAX_BATCH_COMPLETIONS
 
@@ -71,7 +71,7 @@ def submit(
     after Ctrl-C, --timeout or an error run the same command again; it ends when no completion is
     pending. An invalid line stops the submission before anything of its batch is sent.
     """
-    require_id("task", task, name="task", option="--task")
+    require_id(task, "task", name="task")
     if timeout is not None and not wait:
         stop("--timeout is about waiting, which --no-wait does not")
     source = "stdin" if file.name == "<stdin>" else file.name
@@ -79,7 +79,7 @@ def submit(
     completions = read_completions(
         file, source=source, task_id=task, model_id=model, rejected=rejected
     )
-    progress = submission_progress(_total(file), waits=wait)
+    progress = SubmissionProgress(count_lines(file) if file.seekable() else None, waits=wait)
     done = Submission(progress)
 
     async def carry_out() -> None:
@@ -137,11 +137,9 @@ def _print(
         note(f"{rejected.count} invalid lines are in {rejected.path}")
     report = done.report()
     new = done.submitted - done.replayed
-    last_line = (
-        f"scored {done.summary.scored} of {done.submitted}"
-        if waited
-        else f"submitted {done.submitted}"
-    )
+    last_line = f"submitted {done.submitted}"
+    if waited:
+        last_line = f"scored {done.summary.scored} of {done.submitted}"
     if invocation.as_json:
         result: dict[str, Any] = {
             "submitted": done.submitted,
@@ -166,7 +164,3 @@ def _idempotency_key(submission: str) -> str:
     if not submission:
         return "autotune-submit"
     return f"autotune-submit.{hashlib.sha256(submission.encode()).hexdigest()[:32]}"
-
-
-def _total(stream: IO[bytes]) -> int | None:
-    return count_lines(stream) if stream.seekable() else None

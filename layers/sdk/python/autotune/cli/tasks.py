@@ -1,23 +1,29 @@
 """``autotune tasks``: what is scored, and by whom."""
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
-from autotune.cli import exit_codes, judges
-from autotune.cli.invocation import Columns, Invocation, command, given, stop
-from autotune.client import InvalidRequestError
-from autotune.client.calls import not_given
-from autotune.protocol.limits import (
-    MAX_DEADLINE_SECONDS,
-    MAX_RETENTION_DAYS,
-    MIN_DEADLINE_SECONDS,
-    MIN_RETENTION_DAYS,
+from autotune.cli import exit_codes
+from autotune.cli.invocation import (
+    Columns,
+    Invocation,
+    command,
+    given,
+    only_given,
+    require_id,
+    require_one,
+    stop,
 )
-from autotune.protocol.tasks import Task
+from autotune.client import InvalidRequestError
+from autotune.client.arguments import not_given
+from autotune.protocol import limits
+from autotune.protocol.tasks import Aggregation, OnExpiry, Task
 
 app = typer.Typer(no_args_is_help=True, help="Tasks: create, list, get, update, delete.")
 
@@ -32,19 +38,98 @@ MetadataObject = Annotated[str | None, typer.Option(help="A JSON object.")]
 DeadlineSeconds = Annotated[
     int | None,
     typer.Option(
-        min=MIN_DEADLINE_SECONDS,
-        max=MAX_DEADLINE_SECONDS,
+        min=limits.MIN_DEADLINE_SECONDS,
+        max=limits.MAX_DEADLINE_SECONDS,
         help="What has no verdict by then ends failed; by default 7 days.",
     ),
 ]
 RetentionDays = Annotated[
     int | None,
     typer.Option(
-        min=MIN_RETENTION_DAYS,
-        max=MAX_RETENTION_DAYS,
+        min=limits.MIN_RETENTION_DAYS,
+        max=limits.MAX_RETENTION_DAYS,
         help="Prompts and responses are gone after so long; by default they stay.",
     ),
 ]
+GraderWeights = Annotated[
+    list[str], typer.Option(help="Id of a verified grader; ID=WEIGHT, and once more, for several.")
+]
+NewGraderWeights = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grader", help="As for a new task, in place of all graders that there were before."
+    ),
+]
+AggregationOption = Annotated[
+    Aggregation | None,
+    typer.Option(help="How the values of several graders become one; by default mean."),
+]
+QuorumOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=limits.MAX_TASK_GRADERS, help="How many graders have to score; by default all."
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """When a person is asked, and what happens where none answers."""
+
+    review_confidence_below: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Ask a person where graders are less confident."),
+    ] = None
+    review_disagreement_above: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Ask a person where graders differ by more."),
+    ] = None
+    review_sampled_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Ask a person about this share of all completions."),
+    ] = None
+    review_expires_after_seconds: Annotated[
+        int | None,
+        typer.Option(
+            "--review-expires-after",
+            min=limits.MIN_REVIEW_SECONDS,
+            max=limits.MAX_REVIEW_SECONDS,
+            help="Seconds that a person has; by default 3 days.",
+        ),
+    ] = None
+    review_on_expiry: Annotated[
+        OnExpiry | None,
+        typer.Option(help="What happens where nobody answered in time; by default keep."),
+    ] = None
+    review_instructions: Annotated[str | None, typer.Option(help="What reviewers are told.")] = None
+
+    def policy(self) -> dict[str, Any] | None:
+        """Return the policy of the options that were given; None where none was."""
+        options = asdict(self).items()
+        return only_given({name.removeprefix("review_"): value for name, value in options})
+
+
+def weights(given: Sequence[str]) -> dict[str, float]:
+    """Return the weight of each grader, by its id; 1 where none is given."""
+    found: dict[str, float] = {}
+    for option in given:
+        grader_id, has_weight, weight = option.partition("=")
+        require_id(grader_id, "grd", name="grader")
+        if grader_id in found:
+            raise typer.BadParameter(f"{grader_id} is named twice", param_hint="--grader")
+        found[grader_id] = _weight(weight) if has_weight else 1.0
+    return found
+
+
+def _weight(text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0 < weight <= limits.MAX_GRADER_WEIGHT:
+        expected = f"a weight lies above 0 and up to {limits.MAX_GRADER_WEIGHT:,}, not {text!r}"
+        raise typer.BadParameter(expected, param_hint="--grader")
+    return weight
 
 
 @command(app)
@@ -52,10 +137,10 @@ def create(
     invocation: Invocation,
     *,
     name: Annotated[str, typer.Option()],
-    grader: judges.GraderWeights,
-    aggregation: judges.AggregationOption = None,
-    quorum: judges.QuorumOption = None,
-    review: judges.ReviewOptions,
+    grader: GraderWeights,
+    aggregation: AggregationOption = None,
+    quorum: QuorumOption = None,
+    review: ReviewOptions,
     description: Annotated[str | None, typer.Option()] = None,
     prompt_template: Annotated[str | None, typer.Option()] = None,
     metadata: MetadataObject = None,
@@ -67,7 +152,7 @@ def create(
 ) -> None:
     """Create a task."""
     metadata_object = _json_object(metadata)
-    graders = judges.weights(grader)
+    graders = weights(grader)
     alone = _alone(graders)
     with _naming_unknown(list(graders)):
         task = invocation.client.tasks.create(
@@ -105,13 +190,13 @@ def update(
     task_id: str,
     *,
     name: Annotated[str | None, typer.Option()] = None,
-    grader: judges.NewGraderWeights = None,
-    aggregation: judges.AggregationOption = None,
-    quorum: judges.QuorumOption = None,
+    grader: NewGraderWeights = None,
+    aggregation: AggregationOption = None,
+    quorum: QuorumOption = None,
     no_quorum: Annotated[
         bool, typer.Option("--no-quorum", help="All graders have to score again.")
     ] = False,
-    review: judges.ReviewOptions,
+    review: ReviewOptions,
     no_review: Annotated[
         bool, typer.Option("--no-review", help="Drop what of the review policy is not given here.")
     ] = False,
@@ -131,11 +216,11 @@ def update(
     ] = False,
 ) -> None:
     """Change what is given of a task, and show it; what was submitted is judged as before."""
-    _either(quorum=quorum, no_quorum=no_quorum)
-    _either(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
-    _either(retention_days=retention_days, no_retention=no_retention)
+    require_one(quorum=quorum, no_quorum=no_quorum)
+    require_one(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
+    require_one(retention_days=retention_days, no_retention=no_retention)
     metadata_object = _json_object(metadata)
-    graders = judges.weights(grader or [])
+    graders = weights(grader or [])
     alone = _alone(graders)
     policy = review.policy()
     with _naming_unknown(list(graders)):
@@ -171,31 +256,20 @@ def _alone(graders: Mapping[str, float]) -> str | None:
     return next(iter(graders)) if len(graders) == 1 else None
 
 
-def _either(**options: object) -> None:
-    """Refuse a value together with what lifts it."""
-    if all(options.values()):
-        names = " or ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise typer.BadParameter(f"give either {names}")
-
-
 @contextmanager
 def _naming_unknown(graders: list[str]) -> Iterator[None]:
+    """End as for an unknown id where the API does not know one of the graders."""
+    fields = [f"graders[{place}].graderId" for place in range(len(graders))]
+    if len(graders) == 1:
+        fields = ["graderId"]
     try:
         yield
     except InvalidRequestError as error:
-        unknown = _unknown_grader(error, graders)
-        if unknown is None:
-            raise
-        stop(f"no grader {unknown} that this organisation may use", exit_codes.NOT_FOUND)
-
-
-def _unknown_grader(error: InvalidRequestError, graders: list[str]) -> str | None:
-    """Return the grader that the API does not know, None where something else is wrong."""
-    if len(graders) == 1:
-        return graders[0] if any(fault.field == "graderId" for fault in error.errors) else None
-    by_field = {f"graders[{place}].graderId": id_ for place, id_ in enumerate(graders)}
-    found = [by_field[fault.field] for fault in error.errors if fault.field in by_field]
-    return found[0] if found else None
+        at_fault = {fault.field for fault in error.errors}
+        for field, grader_id in zip(fields, graders, strict=True):
+            if field in at_fault:
+                stop(f"no grader {grader_id} that this organisation may use", exit_codes.NOT_FOUND)
+        raise
 
 
 def _json_object(text: str | None) -> dict[str, Any] | None:

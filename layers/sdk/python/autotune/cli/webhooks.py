@@ -1,11 +1,10 @@
-"""``autotune webhooks``: who is told what happened."""
+"""``autotune webhooks``: who gets events."""
 
-from itertools import islice
 from typing import Annotated, cast
 
 import typer
 
-from autotune.cli.invocation import Columns, Invocation, command, given, note, stop
+from autotune.cli.invocation import Columns, Invocation, command, given, stop
 from autotune.protocol.events import DeliveryStatus, EventType, WebhookStatus
 from autotune.protocol.webhooks import Delivery, Webhook, WebhookSecretResponse
 
@@ -109,8 +108,7 @@ def delete(invocation: Invocation, webhook_id: str) -> None:
 @command(app)
 def rotate_secret(invocation: Invocation, webhook_id: str) -> None:
     """Print a new secret, this once; for 24 hours the one before signs, too."""
-    rotated = invocation.client.webhooks.rotate_secret(webhook_id)
-    _show_secret(invocation, rotated)
+    _show_secret(invocation, invocation.client.webhooks.rotate_secret(webhook_id))
 
 
 @command(app)
@@ -127,7 +125,7 @@ def deliveries(
     found = invocation.client.webhooks.deliveries(
         webhook_id, status=cast("DeliveryStatus | None", status)
     )
-    invocation.show_all(islice(found, limit), _DELIVERY_COLUMNS)
+    invocation.show_all(found, _DELIVERY_COLUMNS, limit)
 
 
 @command(app)
@@ -143,16 +141,13 @@ def replay(
     """Have an event, or all failed ones, sent again under the same id."""
     if failed == (event_id is not None):
         stop("give either the id of an event or --failed")
-    event_ids = (
-        [event_id]
-        if event_id is not None
-        else [
-            one.event_id
-            for one in invocation.client.webhooks.deliveries(webhook_id, status="failed")
-        ]
-    )
+    client = invocation.client.webhooks
+    if event_id is not None:
+        event_ids = [event_id]
+    else:
+        event_ids = [one.event_id for one in client.deliveries(webhook_id, status="failed")]
     for one in event_ids:
-        invocation.client.webhooks.replay(webhook_id, one)
+        client.replay(webhook_id, one)
     replayed = len(event_ids)
     if invocation.as_json:
         invocation.show_json({"id": webhook_id, "replayed": replayed})
@@ -161,9 +156,5 @@ def replay(
 
 
 def _show_secret(invocation: Invocation, answer: WebhookSecretResponse) -> None:
-    if invocation.as_json:
-        invocation.show_json(answer)
-        return
-    invocation.show(answer.webhook)
-    note("The secret is shown this once; the subscriber verifies signatures with it.")
-    typer.echo(f"{'secret':<16} {answer.secret}")
+    warning = "The secret is shown this once; the subscriber verifies signatures with it."
+    invocation.show_once(answer, answer.webhook, {"secret": answer.secret}, warning)

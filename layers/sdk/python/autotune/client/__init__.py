@@ -6,10 +6,10 @@ checkers (PEP 484).
 
 from typing import TYPE_CHECKING
 
-from autotune.client.asynchronous import AsyncAutotuneClient as AsyncAutotuneClient
-from autotune.client.blocking import AutotuneClient as AutotuneClient
-from autotune.client.calls import NotGiven as NotGiven
-from autotune.client.calls import not_given as not_given
+from autotune.client.arguments import NotGiven as NotGiven
+from autotune.client.arguments import not_given as not_given
+from autotune.client.clients import AsyncAutotuneClient as AsyncAutotuneClient
+from autotune.client.clients import AutotuneClient as AutotuneClient
 from autotune.client.downloads import DownloadedExport as DownloadedExport
 from autotune.client.downloads import DownloadProgress as DownloadProgress
 from autotune.client.errors import APIError as APIError

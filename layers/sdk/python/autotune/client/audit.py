@@ -8,6 +8,8 @@ from autotune.client.calls import CallOptions, Listing, listing, returning
 from autotune.client.filters import with_zone
 from autotune.protocol.audit import AuditEntry, AuditEntryList
 
+_entries = returning(AuditEntryList, lambda page: (page.entries, page.next_token))
+
 
 def list_entries(
     *,
@@ -33,7 +35,7 @@ def list_entries(
     """
     return listing(
         "audit",
-        read=returning(AuditEntryList, lambda page: (page.entries, page.next_token)),
+        read=_entries,
         page_size=page_size,
         query={
             "from": _moment(since),

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from autotune.client.binding import AsyncResource, Method, Resource
-from autotune.client.calls import Call, CallOptions, call, nothing, whole
+from autotune.client.calls import Call, CallOptions, call, nothing, returning
 from autotune.client.exchange import Plan
 from autotune.client.waiting import polling
 from autotune.protocol.completions import BatchResponse
 
-_batch = whole(BatchResponse)
+_batch = returning(BatchResponse)
 
 
 def get_batch(

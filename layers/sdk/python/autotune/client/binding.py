@@ -7,12 +7,24 @@ an ``AsyncResource``. ``ListMethod`` gives an iterator, or an asynchronous one.
 
 import inspect
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import cached_property
 from types import MethodType
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    get_args,
+    get_type_hints,
+    overload,
+)
 
-from autotune.client.calls import Listing, Timeout, not_given
+from autotune.client.arguments import not_given
+from autotune.client.calls import CallOptions, Listing
 from autotune.client.exchange import Course, Described, Session
 
 P = ParamSpec("P")
@@ -21,39 +33,26 @@ BlockingT = TypeVar("BlockingT", bound="Resource")
 AsynchronousT = TypeVar("AsynchronousT", bound="AsyncResource")
 ResourceT = TypeVar("ResourceT", bound="Resource | AsyncResource")
 
-_OPTIONS = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-    for name, default, annotation in (
-        ("timeout", not_given, Timeout),
-        ("extra_headers", None, Mapping[str, str] | None),
-    )
-]
 
-
-class Runner(Protocol):
-    """Carries out courses with blocking I/O."""
-
+class _Client(Protocol):
     is_async: ClassVar[bool]
 
     @property
     def session(self) -> Session:
         """What the client's courses share."""
         ...
+
+
+class Runner(_Client, Protocol):
+    """Carries out courses with blocking I/O."""
 
     def carry_out(self, course: Course[T]) -> T:
         """Follow a course to its result."""
         ...
 
 
-class AsyncRunner(Protocol):
+class AsyncRunner(_Client, Protocol):
     """Carries out courses on an event loop."""
-
-    is_async: ClassVar[bool]
-
-    @property
-    def session(self) -> Session:
-        """What the client's courses share."""
-        ...
 
     async def carry_out(self, course: Course[T]) -> T:
         """Follow a course to its result."""
@@ -82,11 +81,11 @@ class Resource:
         """Return the method that walks through every page of a list."""
 
         def method(*args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-            listing = describe(*args, **kwargs)
-            items, cursor = self.run(listing.page(None))
+            page = describe(*args, **kwargs)
+            items, cursor = self.run(page(None))
             yield from items
             while cursor is not None:
-                items, cursor = self.run(listing.page(cursor))
+                items, cursor = self.run(page(cursor))
                 yield from items
 
         return method
@@ -114,12 +113,12 @@ class AsyncResource:
         """Return the asynchronous method that walks through every page of a list."""
 
         async def method(*args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-            listing = describe(*args, **kwargs)
-            items, cursor = await self.run(listing.page(None))
+            page = describe(*args, **kwargs)
+            items, cursor = await self.run(page(None))
             for item in items:
                 yield item
             while cursor is not None:
-                items, cursor = await self.run(listing.page(cursor))
+                items, cursor = await self.run(page(cursor))
                 for item in items:
                     yield item
 
@@ -131,7 +130,6 @@ class _Member:
 
     def __init__(self, source: Callable[..., Any]) -> None:
         self._source = source
-        self._name = source.__name__
         self.__doc__ = source.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -152,17 +150,17 @@ class _DescribedMember(_Member):
 
     @cached_property
     def _signature(self) -> inspect.Signature:
-        """The parameters of the method, with ``CallOptions`` spelled out."""
+        """The parameters of the method, with ``CallOptions`` and the like spelled out."""
         parameters = list(inspect.signature(self._source).parameters.values())
         if parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
-            parameters[-1:] = _OPTIONS
+            parameters[-1:] = _spelled_out(parameters[-1])
         return inspect.Signature(parameters)
 
     def _describe(self, *args: Any, **kwargs: Any) -> Any:
         # Python lets everything into `**options`, and so into `Call`.
         for name in kwargs.keys() - self._signature.parameters.keys():
-            told = f"{self._source.__name__}() got an unexpected keyword argument {name!r}"
-            raise TypeError(told)
+            function = self._source.__name__
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
         return self._source(*args, **kwargs)
 
     def _documented(self, method: Any) -> Any:
@@ -237,3 +235,20 @@ class Part(Generic[BlockingT, AsynchronousT]):
             )
         kind = self._asynchronous if client.is_async else self._blocking
         return vars(client).setdefault(self._name, kind(client))
+
+
+def _spelled_out(options: inspect.Parameter) -> list[inspect.Parameter]:
+    """Return a parameter for each option of ``**options``; those of every method come last."""
+    (kind,) = get_args(options.annotation)
+    by_place = sorted(
+        get_type_hints(kind).items(), key=lambda one: one[0] in CallOptions.__annotations__
+    )
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=not_given if name == "timeout" else None,
+            annotation=annotation,
+        )
+        for name, annotation in by_place
+    ]

@@ -1,18 +1,17 @@
 """API calls as values: what to send and how to read the answer. No I/O happens here."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
 from urllib.parse import quote, urlencode
 
 import httpx
-from pydantic import ValidationError
 
 from autotune.client.answers import read_model
+from autotune.client.arguments import NotGiven, Timeout, not_given
 from autotune.client.errors import InvalidInputError
 from autotune.protocol.limits import MAX_WAIT_SECONDS
-from autotune.protocol.problems import FieldProblem
 from autotune.protocol.types import RequestModel, ResponseModel
 
 API_PREFIX = "/api/v1"
@@ -29,29 +28,9 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 _HEADER_VALUE = re.compile(r"([!-~]([\t -~]*[!-~])?)?")
 
 T = TypeVar("T")
-RequestT = TypeVar("RequestT", bound=RequestModel)
 ModelT = TypeVar("ModelT", bound=ResponseModel)
 
 Reader: TypeAlias = Callable[[httpx.Response], T]
-
-
-@final
-class NotGiven:
-    """The type of ``not_given``: an argument that was left out, where None means something.
-
-    As openai-python's ``NotGiven`` and httpx's ``USE_CLIENT_DEFAULT``.
-    """
-
-    def __bool__(self) -> Literal[False]:
-        return False
-
-    def __repr__(self) -> str:
-        return "not_given"
-
-
-not_given: Final = NotGiven()
-
-Timeout: TypeAlias = float | httpx.Timeout | NotGiven
 
 
 class CallOptions(TypedDict, total=False):
@@ -106,19 +85,11 @@ class Call(Generic[T]):
         return self.method != "POST" or self.is_idempotent or self.idempotency_key is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing(Generic[T]):
-    """A list that comes in pages, each naming the next by a cursor."""
+Listing: TypeAlias = Callable[[str | None], Call[tuple[list[T], str | None]]]
+"""A list that comes in pages: returns the call for the page at a cursor, the first for None.
 
-    path: str
-    parameters: Mapping[str, str | None]
-    read: Reader[tuple[list[T], str | None]]
-    options: CallOptions = field(default_factory=CallOptions)
-
-    def page(self, cursor: str | None) -> Call[tuple[list[T], str | None]]:
-        """Return the call for the page at ``cursor``, the first if None."""
-        query = query_of({**self.parameters, "nextToken": cursor})
-        return Call(method="GET", path=self.path, query=query, read=self.read, **self.options)
+What is read is the page's items and the cursor of the next page, None after the last.
+"""
 
 
 def call(
@@ -141,12 +112,16 @@ def call(
         InvalidInputError: a segment is empty, or an argument is out of its range.
     """
     if not 0 <= wait <= MAX_WAIT_SECONDS:
-        raise _invalid("wait", f"0 to {MAX_WAIT_SECONDS} seconds")
+        raise InvalidInputError.at("wait", f"0 to {MAX_WAIT_SECONDS} seconds")
+    if not all(segments):  # an empty one would turn one thing into the list of all
+        raise InvalidInputError.at("id", "a non-empty id")
+    parameters = {**(query or {}), "wait": str(wait) if wait else None}
+    given = {name: value for name, value in parameters.items() if value is not None}
     return Call(
         method=method,
-        path=path_to(*segments),
+        path="/".join([API_PREFIX, *(quote(segment, safe="") for segment in segments)]),
         read=read,
-        query=query_of({**(query or {}), "wait": str(wait) if wait else None}),
+        query=urlencode(given, quote_via=quote),
         body=body if isinstance(body, bytes) else body_of(body),
         idempotency_key=idempotency_key,
         is_idempotent=is_idempotent,
@@ -162,56 +137,14 @@ def listing(
     query: Mapping[str, str | None] | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[T]:
-    """Describe a list; ``query`` is named as on the wire.
-
-    Raises:
-        InvalidInputError: a segment is empty.
-    """
+    """Describe a list; ``query`` is named as on the wire."""
     limit = None if page_size is None else str(page_size)
-    parameters = {**(query or {}), "limit": limit}
-    return Listing(path=path_to(*segments), parameters=parameters, read=read, options=options)
 
+    def page(cursor: str | None) -> Call[tuple[list[T], str | None]]:
+        parameters = {**(query or {}), "limit": limit, "nextToken": cursor}
+        return call("GET", *segments, read=read, query=parameters, **options)
 
-def path_to(*segments: str) -> str:
-    """Join segments below the API's prefix.
-
-    Raises:
-        InvalidInputError: a segment is empty, and would turn one thing into the list of all.
-    """
-    if not all(segments):
-        raise _invalid("id", "a non-empty id")
-    return "/".join([API_PREFIX, *(quote(segment, safe="") for segment in segments)])
-
-
-def query_of(parameters: Mapping[str, str | None]) -> str:
-    """Encode a query string of the parameters that are not None."""
-    given = {name: value for name, value in parameters.items() if value is not None}
-    return urlencode(given, quote_via=quote)
-
-
-def request_of(model: type[RequestT], **fields: Any) -> RequestT:
-    """Build a request from the arguments that are not None.
-
-    Raises:
-        InvalidInputError: an argument is not what the API takes.
-    """
-    return _checked(model, {name: value for name, value in fields.items() if value is not None})
-
-
-def change_of(model: type[RequestT], *, clearable: Collection[str] = (), **fields: Any) -> RequestT:
-    """Build a change from the arguments that are given: None clears a field.
-
-    Args:
-        clearable: the fields that may be None.
-
-    Raises:
-        InvalidInputError: an argument is not what the API takes.
-    """
-    given = {name: value for name, value in fields.items() if not isinstance(value, NotGiven)}
-    for name, value in given.items():
-        if value is None and name not in clearable:
-            raise _invalid(name, "a value, not None: this field cannot be cleared")
-    return _checked(model, given)
+    return page
 
 
 def body_of(request: RequestModel) -> bytes:
@@ -219,38 +152,22 @@ def body_of(request: RequestModel) -> bytes:
     return request.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
-def fields_of(
-    policy: RequestModel | Mapping[str, Any] | NotGiven | None,
-) -> dict[str, Any] | NotGiven | None:
-    """Return the fields that were set of what may be a model or a mapping."""
-    if isinstance(policy, RequestModel):
-        return policy.model_dump(exclude_unset=True)
-    return dict(policy) if isinstance(policy, Mapping) else policy
+@overload
+def returning(model: type[ModelT]) -> Reader[ModelT]: ...
+@overload
+def returning(model: type[ModelT], pick: Callable[[ModelT], T]) -> Reader[T]: ...
+def returning(model: type[ModelT], pick: Callable[[ModelT], Any] | None = None) -> Reader[Any]:
+    """Return a reader of ``model``, or of what ``pick`` takes from it."""
 
-
-def returning(model: type[ModelT], pick: Callable[[ModelT], T]) -> Reader[T]:
-    """Return a reader: parse ``model`` and take from it what the caller wants."""
-
-    def read(response: httpx.Response) -> T:
-        return pick(read_model(response, model))
+    def read(response: httpx.Response) -> Any:
+        answer = read_model(response, model)
+        return answer if pick is None else pick(answer)
 
     return read
 
 
-def whole(model: type[ModelT]) -> Reader[ModelT]:
-    """Return a reader of all of ``model``."""
-    return returning(model, lambda answer: answer)
-
-
 def nothing(_response: httpx.Response) -> None:
     """Read an answer without a body."""
-
-
-def _checked(model: type[RequestT], given: dict[str, Any]) -> RequestT:
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise InvalidInputError.of(error) from error
 
 
 def _check_timeout(timeout: Timeout) -> None:
@@ -258,22 +175,24 @@ def _check_timeout(timeout: Timeout) -> None:
         return
     is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not (is_number and 0 < timeout <= MAX_TIMEOUT_SECONDS):
-        raise _invalid("timeout", f"seconds above 0 and up to {MAX_TIMEOUT_SECONDS}")
+        raise InvalidInputError.at("timeout", f"seconds above 0 and up to {MAX_TIMEOUT_SECONDS}")
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
     for name, value in headers.items():
         if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
-            raise _invalid("extra_headers", f"names of headers, not {name!r}")
+            raise InvalidInputError.at("extra_headers", f"names of headers, not {name!r}")
         lowered = name.lower()
         if lowered.startswith(_RESERVED_PREFIX) or lowered in _RESERVED_HEADERS:
-            raise _invalid(f"extra_headers.{name}", "another header: Autotune sets this one itself")
+            raise InvalidInputError.at(
+                f"extra_headers.{name}", "another header: Autotune sets this one itself"
+            )
         # The value may be a credential, so the error leaves it out.
         if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
-            raise _invalid(f"extra_headers.{name}", "visible ASCII, with spaces only inside")
+            raise InvalidInputError.at(
+                f"extra_headers.{name}", "visible ASCII, with spaces only inside"
+            )
     if sum(len(name) + len(value) for name, value in headers.items()) > MAX_EXTRA_HEADERS_BYTES:
-        raise _invalid("extra_headers", f"at most {MAX_EXTRA_HEADERS_BYTES} bytes in all")
-
-
-def _invalid(field_name: str, expected: str) -> InvalidInputError:
-    return InvalidInputError([FieldProblem(field=field_name, expected=expected)])
+        raise InvalidInputError.at(
+            "extra_headers", f"at most {MAX_EXTRA_HEADERS_BYTES} bytes in all"
+        )

@@ -14,13 +14,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from autotune.client.batching import DEFAULT_BATCH_SIZE, BatchPacker, PackedBatch, pack
+from autotune.client.arguments import Timeout, not_given
 from autotune.client.binding import AsyncResource, Method, OwnMethod, Resource
-from autotune.client.calls import Call, CallOptions, Timeout, call, not_given, nothing, returning
+from autotune.client.calls import Call, CallOptions, call, nothing, returning
 from autotune.client.errors import AutotuneError, InvalidInputError
 from autotune.client.exchange import Plan
 from autotune.client.submissions import (
+    DEFAULT_BATCH_SIZE,
+    BatchPacker,
+    PackedBatch,
     SubmittedBatch,
+    pack,
     submission_key,
     submit_batch,
     submit_completion,
@@ -37,6 +41,9 @@ from autotune.protocol.completions import (
 
 DEFAULT_CONCURRENCY = 4
 
+_completion = returning(CompletionResponse, lambda answer: answer.completion)
+_verdict = returning(VerdictResponse, lambda answer: answer.verdict)
+
 
 def get_completion(completion_id: str, **options: Unpack[CallOptions]) -> Call[Completion]:
     """Read a completion.
@@ -45,13 +52,7 @@ def get_completion(completion_id: str, **options: Unpack[CallOptions]) -> Call[C
         NotFoundError: there is no such completion in this organisation, or its text was deleted or
             has expired.
     """
-    return call(
-        "GET",
-        "completions",
-        completion_id,
-        read=returning(CompletionResponse, lambda answer: answer.completion),
-        **options,
-    )
+    return call("GET", "completions", completion_id, read=_completion, **options)
 
 
 def delete_completion(completion_id: str, **options: Unpack[CallOptions]) -> Call[None]:
@@ -72,13 +73,7 @@ def cancel_completion(
         NotFoundError: there is no such completion in this organisation.
     """
     return call(
-        "POST",
-        "completions",
-        completion_id,
-        "cancel",
-        read=returning(VerdictResponse, lambda answer: answer.verdict),
-        is_idempotent=True,
-        **options,
+        "POST", "completions", completion_id, "cancel", read=_verdict, is_idempotent=True, **options
     )
 
 
@@ -93,15 +88,7 @@ def get_verdict(
     Raises:
         NotFoundError: there is no such completion in this organisation.
     """
-    return call(
-        "GET",
-        "completions",
-        completion_id,
-        "score",
-        read=returning(VerdictResponse, lambda answer: answer.verdict),
-        wait=wait,
-        **options,
-    )
+    return call("GET", "completions", completion_id, "score", read=_verdict, wait=wait, **options)
 
 
 def wait_for_score(

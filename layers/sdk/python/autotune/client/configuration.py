@@ -1,8 +1,9 @@
-"""Where the API is and which key signs: arguments, environment, then the local stack's file."""
+"""Where the API is, which key signs and which version asks: arguments, environment, local file."""
 
 import json
 import os
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -94,3 +95,11 @@ def _read_profile(path: Path) -> dict[str, str]:
     if not isinstance(profile, dict):
         raise ConfigurationError(f"{path} must hold a JSON object")
     return {name: value for name, value in profile.items() if isinstance(value, str)}
+
+
+def installed_version() -> str:
+    """Return the version of ``autotune-sdk``, or ``unknown`` where it is not installed."""
+    try:
+        return version("autotune-sdk")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,16 +1,17 @@
 """The courses of a download: an export's files into a folder, each whole and right or not there."""
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 from autotune.client.errors import AutotuneError, DownloadError, ExportNotReadyError, LocalFileError
 from autotune.client.exchange import Course, Fetch, Pause, Reply, Session, Work, failure_of
-from autotune.client.logged_urls import keep_signed_urls_out_of_logs
 from autotune.client.verified_file import VerifiedFile
 from autotune.protocol.exports import ExportDetails, ExportedFile
 
@@ -19,6 +20,7 @@ MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-[0-9]{5,}\.(jsonl\.gz|parquet|tfrecord)")
 _REFUSED = frozenset({400, 401, 403, 404})
 _RENEWALS = 2
+_URL_SIGNATURE = "X-Amz-Signature"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class DownloadedExport:
     """An export that is on this machine, whole.
 
     Attributes:
-        manifest: tells what the parts hold, what was left out, and their checksums.
+        manifest: names what the parts hold, what was left out, and their checksums.
         parts: in order.
         already_there: how many of these files had been downloaded before.
     """
@@ -89,7 +91,7 @@ class Download:
                 raise DownloadError(name, "that is not the name of a part")
         self._urls = {name: file.url for name, file in self._wanted.items()}
         self._files = {
-            name: VerifiedFile(folder / name, sha256=file.sha256, size=file.bytes, tell=self._tell)
+            name: VerifiedFile(folder / name, file.sha256, size=file.bytes, count=self._count)
             for name, file in self._wanted.items()
         }
 
@@ -110,8 +112,8 @@ class Download:
             if not self._files[MANIFEST].was_there:
                 raise LocalFileError(self._folder, "holds another export; give another folder")
         if strangers := parts - self._wanted.keys():
-            told = f"holds {min(strangers)}, which is not of this export; give another folder"
-            raise LocalFileError(self._folder, told)
+            reason = f"holds {min(strangers)}, which is not of this export; give another folder"
+            raise LocalFileError(self._folder, reason)
 
     def parts(self) -> Iterator[Course[None]]:
         """Yield the course of each part; they may be followed at the same time."""
@@ -153,7 +155,7 @@ class Download:
             file.drop()
         with self._lock:
             self._files_done += 1
-        self._tell(0)
+        self._count(0)
 
     def _receive(self, name: str, file: VerifiedFile) -> Course[None]:
         retries = renewals = 0
@@ -189,8 +191,8 @@ class Download:
         if self.failure is not None:
             raise DownloadError(name, "the download was stopped")
 
-    def _tell(self, more_bytes: int) -> None:
-        # Parts come in several threads; who is told sees numbers of one moment, in order.
+    def _count(self, more_bytes: int) -> None:
+        # Parts come in several threads; ``on_progress`` sees numbers of one moment, in order.
         with self._lock:
             self._bytes_done += more_bytes
             if self._on_progress is None:
@@ -221,3 +223,27 @@ def _failure(name: str, reply: Reply) -> AutotuneError:
     failure = failure_of(reply)
     failure.add_note(f"while {name} was fetched")
     return failure
+
+
+class _WithoutSignatures(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(map(_bare, record.args))
+        return True
+
+
+_FILTER = _WithoutSignatures()
+
+
+def keep_signed_urls_out_of_logs() -> None:
+    """Have httpx log signed URLs without their query; other URLs stay as they are.
+
+    httpx logs the whole URL of each request at INFO: whoever reads the log of a training run could
+    download its data for as long as the URL holds.
+    """
+    logging.getLogger("httpx").addFilter(_FILTER)
+
+
+def _bare(value: Any) -> Any:
+    is_signed = isinstance(value, httpx.URL) and _URL_SIGNATURE in value.params
+    return value.copy_with(query=None) if is_signed else value

@@ -5,13 +5,15 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
-from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune.protocol.problems import FieldProblem, LimitProblem, field_problems
 
-_FIELDS_TOLD = 5
+_FIELDS_NAMED = 5
 
 
 class AutotuneError(Exception):
@@ -34,14 +36,14 @@ class InvalidInputError(AutotuneError, ValueError):
         self.errors = tuple(errors)
 
     @classmethod
-    def of(cls, error: ValidationError, *, within: str = "") -> "InvalidInputError":
+    def at(cls, field: str, expected: str) -> Self:
+        """Name the one field at fault and what was expected of it."""
+        return cls([FieldProblem(field=field, expected=expected)])
+
+    @classmethod
+    def of(cls, error: ValidationError, *, within: str = "") -> Self:
         """Name pydantic's findings by their place on the wire, below ``within``."""
-        return cls(
-            [
-                FieldProblem(field=_wire_path(within, found["loc"]), expected=found["msg"])
-                for found in error.errors(include_url=False, include_input=False)
-            ]
-        )
+        return cls(field_problems(error, within=within))
 
 
 class ConnectionFailedError(AutotuneError):
@@ -64,8 +66,8 @@ class ExportNotReadyError(AutotuneError):
         state: where it stands.
     """
 
-    def __init__(self, export_id: str, state: str, told: str) -> None:
-        super().__init__(f"{export_id} {told}")
+    def __init__(self, export_id: str, state: str, reason: str) -> None:
+        super().__init__(f"{export_id} {reason}")
         self.export_id = export_id
         self.state = state
 
@@ -77,8 +79,8 @@ class DownloadError(AutotuneError):
         file: its name.
     """
 
-    def __init__(self, file: str, told: str) -> None:
-        super().__init__(f"{file}: {told}")
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}")
         self.file = file
 
 
@@ -94,11 +96,12 @@ class LocalFileError(AutotuneError):
     """
 
     def __init__(self, path: Path, error: OSError | str) -> None:
-        told = error if isinstance(error, str) else error.strerror or type(error).__name__
-        super().__init__(f"{path}: {told}")
+        reason = error if isinstance(error, str) else error.strerror or type(error).__name__
+        super().__init__(f"{path}: {reason}")
         self.path = path
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class APIError(AutotuneError):
     """The server answered with an error.
 
@@ -113,44 +116,34 @@ class APIError(AutotuneError):
         retry_after: seconds after which the same request may succeed.
     """
 
-    def __init__(
-        self,
-        *,
-        status: int,
-        code: str,
-        detail: str,
-        request_id: str | None = None,
-        errors: Sequence[FieldProblem] = (),
-        limit: LimitProblem | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.code = code
-        self.detail = detail
-        self.request_id = request_id
-        self.errors = tuple(errors)
-        self.limit = limit
-        self.retry_after = retry_after
+    status: int
+    code: str
+    detail: str
+    request_id: str | None = None
+    errors: Sequence[FieldProblem] = ()
+    limit: LimitProblem | None = None
+    retry_after: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__init__(self.detail)
+        self.errors = tuple(self.errors)
 
     def __str__(self) -> str:
         parts = [f"{self.status} {self.code}: {self.detail}"]
         fields = [
-            f"{error.field}: {error.expected}" for error in self.errors if not self._tells(error)
+            f"{error.field}: {error.expected}"
+            for error in self.errors
+            if not (error.field in self.detail and error.expected in self.detail)
         ]
-        parts += fields[:_FIELDS_TOLD]
-        if len(fields) > _FIELDS_TOLD:
-            parts.append(f"and {len(fields) - _FIELDS_TOLD} fields more")
+        parts += fields[:_FIELDS_NAMED]
+        if len(fields) > _FIELDS_NAMED:
+            parts.append(f"and {len(fields) - _FIELDS_NAMED} fields more")
         if self.limit is not None:
             parts.append(f"limit {self.limit.name}: {self.limit.maximum} {self.limit.unit}")
         if self.retry_after is not None:
             parts.append(f"retry after {self.retry_after:g} s")
         text = "; ".join(parts)
         return f"{text} (request {self.request_id})" if self.request_id else text
-
-    def _tells(self, error: FieldProblem) -> bool:
-        """Tell whether the detail says already what is expected of a field."""
-        return error.field in self.detail and error.expected in self.detail
 
 
 class InvalidRequestError(APIError):
@@ -178,7 +171,7 @@ class RequestTooLargeError(APIError):
 
 
 class RateLimitError(APIError):
-    """429: too many requests; ``retry_after`` says when to go on."""
+    """429: too many requests; ``retry_after`` is when to go on."""
 
 
 class ServerError(APIError):
@@ -208,13 +201,3 @@ def error_class(status: int) -> type[APIError]:
     if status < 400:
         return UnexpectedAnswerError
     return _BY_STATUS.get(status, APIError)
-
-
-def _wire_path(within: str, location: Sequence[int | str]) -> str:
-    path = within
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else part
-    return path or "(whole)"

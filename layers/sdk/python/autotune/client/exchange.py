@@ -12,19 +12,12 @@ from typing import TypeAlias, TypeVar
 
 import httpx
 
+from autotune.client import errors
 from autotune.client.answers import error_of, retry_after
-from autotune.client.calls import Call, NotGiven, Timeout, nothing
-from autotune.client.configuration import Configuration, find_configuration
-from autotune.client.errors import (
-    AutotuneError,
-    ConfigurationError,
-    ConnectionFailedError,
-    InvalidInputError,
-    RequestTimeoutError,
-)
-from autotune.client.version import installed_version
+from autotune.client.arguments import NotGiven, Timeout
+from autotune.client.calls import Call, nothing
+from autotune.client.configuration import Configuration, find_configuration, installed_version
 from autotune.protocol.ids import new_id
-from autotune.protocol.problems import FieldProblem
 from autotune.protocol.signing import sign_api_request
 
 IDEMPOTENCY_KEY_HEADER = "idempotency-key"
@@ -47,7 +40,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One HTTP request, to be answered with a response or with the error that httpx raised."""
+    """One HTTP request, to be answered with a response or with the error that httpx raised.
+
+    Its fields are those of ``build_request`` in httpx.
+    """
 
     method: str
     url: str
@@ -57,13 +53,7 @@ class Attempt:
 
     def request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         """Build the request with the client that will send it, for its headers and hooks."""
-        return http.build_request(
-            self.method,
-            self.url,
-            headers=self.headers,
-            content=self.content,
-            timeout=self.timeout,
-        )
+        return http.build_request(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -165,7 +155,7 @@ class Session:
             return None
         ceiling = min(LONGEST_BACK_OFF_SECONDS, FIRST_BACK_OFF_SECONDS * 2**retries)
         # Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
-        # On top of Retry-After, so that those who were told the same moment do not meet at it.
+        # On top of Retry-After, so that those who were given the same moment do not meet at it.
         return (asked or 0.0) + self.jitter(0.0, ceiling)
 
     def timeout_for(self, timeout: Timeout, *, hold_seconds: float = 0) -> httpx.Timeout:
@@ -224,7 +214,7 @@ def open_session(
         ConfigurationError: something is missing or cannot be used.
     """
     if max_retries < 0:
-        raise ConfigurationError("max_retries must be 0 or more")
+        raise errors.ConfigurationError("max_retries must be 0 or more")
     return Session(
         configuration=find_configuration(base_url=base_url, api_key=api_key),
         timeout=httpx.Timeout(timeout),
@@ -233,10 +223,10 @@ def open_session(
     )
 
 
-def closed_client() -> InvalidInputError:
+def closed_client() -> errors.InvalidInputError:
     """Return the error of a call on a client that was closed before."""
     expected = "one that is open: this client was closed"
-    return InvalidInputError([FieldProblem(field="client", expected=expected)])
+    return errors.InvalidInputError.at("client", expected)
 
 
 def _may_repeat(reply: Reply, *, repeatable: bool) -> bool:
@@ -256,7 +246,7 @@ def _done_before(call: Call[T], response: httpx.Response, retries: int) -> bool:
     return call.read is nothing and response.status_code == 404 and retries > 0
 
 
-def failure_of(reply: Reply) -> AutotuneError:
+def failure_of(reply: Reply) -> errors.AutotuneError:
     """Return the error to raise for an answer that is no success, or for none."""
     if isinstance(reply, httpx.Response):
         return error_of(reply)
@@ -265,9 +255,11 @@ def failure_of(reply: Reply) -> AutotuneError:
     request = reply.request
     place = f"{request.method} {request.url.copy_with(query=None)}"
     if isinstance(reply, httpx.TimeoutException):
-        failure: AutotuneError = RequestTimeoutError(f"{place}: no answer in time ({_kind(reply)})")
+        failure: errors.AutotuneError = errors.RequestTimeoutError(
+            f"{place}: no answer in time ({_kind(reply)})"
+        )
     else:
-        failure = ConnectionFailedError(f"{place}: {reply or _kind(reply)}")
+        failure = errors.ConnectionFailedError(f"{place}: {reply or _kind(reply)}")
     failure.__cause__ = reply
     return failure
 

@@ -6,41 +6,125 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any, Unpack
 
+from autotune.client.arguments import Timeout, fields_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, OwnMethod, Resource
-from autotune.client.calls import CallOptions, Timeout, not_given
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.client.downloads import Download, DownloadedExport, DownloadProgress
 from autotune.client.errors import InvalidInputError, WaitTimeoutError
 from autotune.client.exchange import Course, Pause, Plan, Session, Work
-from autotune.client.export_calls import create_export, delete_export, get_export, list_exports
-from autotune.protocol.exports import ExportDetails
-from autotune.protocol.problems import FieldProblem
+from autotune.client.filters import FilterOptions, score_filters
+from autotune.client.submissions import LONGEST_KEY, checked_key
+from autotune.protocol import exports
 
 DEFAULT_CONCURRENCY = 4
 
 _FIRST_LOOK_AFTER_SECONDS = 0.5
 _LONGEST_GAP_SECONDS = 5.0
 
+_export = returning(exports.ExportResponse, lambda answer: answer.export)
+_exports = returning(exports.ExportList, lambda page: (page.exports, page.next_token))
+
+
+def create_export(
+    *,
+    format: exports.ExportFormat,  # noqa: A002 - its name on the wire
+    shape: exports.ExportShape | None = None,
+    preference: exports.PreferenceOptions | Mapping[str, Any] | None = None,
+    unpaired: exports.UnpairedOptions | Mapping[str, Any] | None = None,
+    stepwise: exports.StepwiseOptions | Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+    **options: Unpack[FilterOptions],
+) -> Call[exports.ExportDetails]:
+    """Have the verdicts that match, as of now, written to files; return before they are.
+
+    Args:
+        format: ``jsonl`` (gzipped), ``parquet`` or ``tfrecord``.
+        shape: ``scores`` (default), ``preference``, ``unpaired`` or ``stepwise``.
+        min_score: lowest score, 0 to 1, included; as ``max_score``.
+        start_date: the earliest decision, included. A time without a zone is local.
+        end_date: the latest decision, left out.
+        preference: how pairs are made, such as ``{"min_score_delta": 0.2, "sample_size": 10_000}``.
+        unpaired: from which score on a response is good, such as ``{"threshold": 0.7}``.
+        stepwise: the same of a step, and what separates steps.
+        idempotency_key: 1 to 200 visible ASCII characters; the same key and arguments again
+            return the first export. A fresh one is made where none is given.
+
+    Raises:
+        InvalidInputError: an argument is out of its range, or options are of another shape;
+            nothing was sent.
+        InvalidRequestError: there is no such task in this organisation, or the key came before
+            with other arguments.
+    """
+    filters, call_options = score_filters(options)
+    request = request_of(
+        exports.CreateExportRequest,
+        format=format,
+        shape=shape,
+        filters=filters,
+        preference=fields_of(preference),
+        unpaired=fields_of(unpaired),
+        stepwise=fields_of(stepwise),
+    )
+    return call(
+        "POST",
+        "exports",
+        read=_export,
+        body=request,
+        idempotency_key=checked_key(idempotency_key, longest=LONGEST_KEY),
+        **call_options,
+    )
+
+
+def get_export(export_id: str, **options: Unpack[CallOptions]) -> Call[exports.ExportDetails]:
+    """Read an export: how far it is, and the links to its files once it is completed.
+
+    Raises:
+        NotFoundError: there is no such export in this organisation, or it has expired.
+    """
+    return call("GET", "exports", export_id, read=_export, **options)
+
+
+def list_exports(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[exports.Export]:
+    """Walk through the organisation's exports of seven days, oldest first.
+
+    Args:
+        page_size: exports fetched at a time, 1 to 200.
+    """
+    return listing("exports", read=_exports, page_size=page_size, **options)
+
+
+def delete_export(export_id: str, **options: Unpack[CallOptions]) -> Call[None]:
+    """Delete an export's files, and stop it where it is being written; it is ``canceled`` then.
+
+    Raises:
+        NotFoundError: there is no such export in this organisation.
+    """
+    return call("DELETE", "exports", export_id, read=nothing, **options)
+
 
 def wait_for_export(
     export_id: str,
     *,
     timeout: float | None = None,
-    on_progress: Callable[[ExportDetails], None] | None = None,
+    on_progress: Callable[[exports.ExportDetails], None] | None = None,
     extra_headers: Mapping[str, str] | None = None,
-) -> Plan[ExportDetails]:
+) -> Plan[exports.ExportDetails]:
     """Wait until an export has ended: completed, failed or canceled.
 
     Args:
         timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
-        on_progress: is told where the export stands, each time that it was asked.
+        on_progress: gets the export each time that it was read.
 
     Raises:
         WaitTimeoutError: it was still being written after ``timeout``.
         NotFoundError: there is no such export in this organisation.
     """
 
-    def ask(session: Session) -> Course[ExportDetails]:
+    def ask(session: Session) -> Course[exports.ExportDetails]:
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         gap = _FIRST_LOOK_AFTER_SECONDS
         while True:
@@ -90,7 +174,7 @@ class Exports(ExportMethods, Resource):
         Args:
             folder: is made where it is not there; must hold no files of another export.
             concurrency: files to fetch at a time, from 1.
-            on_progress: is told after each piece, from one thread at a time.
+            on_progress: is called after each piece, from one thread at a time.
             timeout: seconds for each attempt, of a file too; the client's own unless given.
             extra_headers: go to Autotune, and not to where the files are kept.
 
@@ -166,10 +250,10 @@ def _beginning(
     options: CallOptions,
 ) -> Plan[Download]:
     if concurrency < 1:
-        raise InvalidInputError([FieldProblem(field="concurrency", expected="1 or more")])
+        raise InvalidInputError.at("concurrency", "1 or more")
 
     def begin(session: Session) -> Course[Download]:
-        def read_again() -> Course[ExportDetails]:
+        def read_again() -> Course[exports.ExportDetails]:
             return session.course(get_export(export_id, **options))
 
         export = yield from read_again()

@@ -1,36 +1,41 @@
-"""Filters of verdicts, built of a method's arguments."""
+"""Filters of verdicts, as methods take them and as requests hold them."""
 
 from datetime import datetime
+from typing import Any, cast
 
-from autotune.client.calls import request_of
+from autotune.client.arguments import request_of
+from autotune.client.calls import CallOptions
 from autotune.protocol.scores import ScoreFilters
 
 
-def score_filters(
-    *,
-    task_id: str | None,
-    model_id: str | None,
-    grader_id: str | None,
-    min_score: float | None,
-    max_score: float | None,
-    start_date: datetime | None,
-    end_date: datetime | None,
-) -> ScoreFilters:
-    """Check filters; a time without a zone is local.
+class FilterOptions(CallOptions, total=False):
+    """Which verdicts are meant, besides what every method takes; None leaves nothing out.
+
+    Scores are from 0 to 1, and both bounds are included. Times are those of the decision:
+    ``start_date`` is included, ``end_date`` is not, and a time without a zone is local.
+    ``grader_id`` may be a panel's (``pnl_…``).
+    """
+
+    task_id: str | None
+    model_id: str | None
+    grader_id: str | None
+    min_score: float | None
+    max_score: float | None
+    start_date: datetime | None
+    end_date: datetime | None
+
+
+def score_filters(options: FilterOptions) -> tuple[ScoreFilters, CallOptions]:
+    """Check filters, and return them apart from the options of the call.
 
     Raises:
         InvalidInputError: a filter is out of its range, or they leave nothing.
     """
-    return request_of(
-        ScoreFilters,
-        task_id=task_id,
-        model_id=model_id,
-        grader_id=grader_id,
-        min_score=min_score,
-        max_score=max_score,
-        start_date=with_zone(start_date),
-        end_date=with_zone(end_date),
-    )
+    filters: dict[str, Any] = dict(options)
+    others = {name: filters.pop(name) for name in CallOptions.__annotations__ if name in filters}
+    for name in ("start_date", "end_date"):
+        filters[name] = with_zone(filters.get(name))
+    return request_of(ScoreFilters, **filters), cast("CallOptions", others)
 
 
 def spelled(filters: ScoreFilters) -> dict[str, str]:

@@ -3,59 +3,39 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
+from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    NotGiven,
-    call,
-    change_of,
-    listing,
-    not_given,
-    nothing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.protocol import graders
 from autotune.protocol.builtin import BuiltinConfiguration
-from autotune.protocol.graders import (
-    AsyncSettings,
-    Grader,
-    GraderHealth,
-    GraderHealthResponse,
-    GraderKind,
-    GraderLimits,
-    GraderList,
-    GraderResponse,
-    RegisterGraderRequest,
-    RegisterGraderResponse,
-    UpdateGraderRequest,
-    VerifyGraderResponse,
-    Visibility,
-)
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.statistics import GraderStats, GraderUsage
 
-_grader = returning(GraderResponse, lambda answer: answer.grader)
+_grader = returning(graders.GraderResponse, lambda answer: answer.grader)
+_registered = returning(graders.RegisterGraderResponse)
+_verified = returning(graders.VerifyGraderResponse)
+_health = returning(graders.GraderHealthResponse, lambda answer: answer.health)
+_stats = returning(GraderStats)
+_usage = returning(GraderUsage)
+_graders = returning(graders.GraderList, lambda page: (page.graders, page.next_token))
 
 
 def register_grader(
     *,
     name: str,
-    kind: GraderKind | None = None,
+    kind: graders.GraderKind | None = None,
     endpoint: str | None = None,
     builtin: BuiltinConfiguration | Mapping[str, Any] | None = None,
     openai: Mapping[str, Any] | None = None,
     certificate_sha256: Sequence[str] | None = None,
     description: str | None = None,
     capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
-    limits: GraderLimits | Mapping[str, Any] | None = None,
-    async_settings: AsyncSettings | Mapping[str, Any] | None = None,
-    visibility: Visibility | None = None,
+    limits: graders.GraderLimits | Mapping[str, Any] | None = None,
+    async_settings: graders.AsyncSettings | Mapping[str, Any] | None = None,
+    visibility: graders.Visibility | None = None,
     share_reasoning: bool | None = None,
     **options: Unpack[CallOptions],
-) -> Call[RegisterGraderResponse]:
+) -> Call[graders.RegisterGraderResponse]:
     """Register a grader; the shared secret of one with an endpoint is in the answer, this once.
 
     Args:
@@ -84,7 +64,7 @@ def register_grader(
     if kind is None and (builtin is not None or openai is not None):
         kind = "builtin"
     request = request_of(
-        RegisterGraderRequest,
+        graders.RegisterGraderRequest,
         name=name,
         kind=kind,
         endpoint=endpoint,
@@ -98,10 +78,10 @@ def register_grader(
         visibility=visibility,
         share_reasoning=share_reasoning,
     )
-    return call("POST", "graders", read=whole(RegisterGraderResponse), body=request, **options)
+    return call("POST", "graders", read=_registered, body=request, **options)
 
 
-def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Grader]:
+def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.Grader]:
     """Read a grader.
 
     Raises:
@@ -112,18 +92,13 @@ def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Grader]:
 
 def list_graders(
     *, page_size: int | None = None, **options: Unpack[CallOptions]
-) -> Listing[Grader]:
+) -> Listing[graders.Grader]:
     """Walk through the organisation's graders, oldest first.
 
     Args:
         page_size: graders fetched at a time, 1 to 200.
     """
-    return listing(
-        "graders",
-        read=returning(GraderList, lambda page: (page.graders, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("graders", read=_graders, page_size=page_size, **options)
 
 
 def grader_stats(
@@ -140,13 +115,7 @@ def grader_stats(
         NotFoundError: there is no such grader that this organisation may see.
     """
     return call(
-        "GET",
-        "graders",
-        grader_id,
-        "stats",
-        read=whole(GraderStats),
-        query={"version": version},
-        **options,
+        "GET", "graders", grader_id, "stats", read=_stats, query={"version": version}, **options
     )
 
 
@@ -163,13 +132,7 @@ def grader_usage(
         InvalidRequestError: ``month`` is none.
     """
     return call(
-        "GET",
-        "graders",
-        grader_id,
-        "usage",
-        read=whole(GraderUsage),
-        query={"month": month},
-        **options,
+        "GET", "graders", grader_id, "usage", read=_usage, query={"month": month}, **options
     )
 
 
@@ -183,12 +146,12 @@ def update_grader(
     certificate_sha256: Sequence[str] | NotGiven | None = not_given,
     description: str | NotGiven = not_given,
     capabilities: GraderCapabilities | Mapping[str, Any] | NotGiven = not_given,
-    limits: GraderLimits | Mapping[str, Any] | NotGiven = not_given,
-    async_settings: AsyncSettings | Mapping[str, Any] | NotGiven = not_given,
-    visibility: Visibility | NotGiven = not_given,
+    limits: graders.GraderLimits | Mapping[str, Any] | NotGiven = not_given,
+    async_settings: graders.AsyncSettings | Mapping[str, Any] | NotGiven = not_given,
+    visibility: graders.Visibility | NotGiven = not_given,
     share_reasoning: bool | NotGiven = not_given,
     **options: Unpack[CallOptions],
-) -> Call[Grader]:
+) -> Call[graders.Grader]:
     """Change the fields that are given; a changed endpoint has to be verified again.
 
     ``capabilities``, ``limits``, ``async_settings`` and ``certificate_sha256`` are replaced as a
@@ -200,7 +163,7 @@ def update_grader(
         NotFoundError: there is no such grader in this organisation.
     """
     request = change_of(
-        UpdateGraderRequest,
+        graders.UpdateGraderRequest,
         clearable={"certificate_sha256"},
         name=name,
         endpoint=endpoint,
@@ -226,7 +189,9 @@ def delete_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     return call("DELETE", "graders", grader_id, read=nothing, **options)
 
 
-def verify_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[VerifyGraderResponse]:
+def verify_grader(
+    grader_id: str, **options: Unpack[CallOptions]
+) -> Call[graders.VerifyGraderResponse]:
     """Have Autotune call the grader and check its signatures; the answer lists each check.
 
     A grader that fails is no error: ``verified`` is then False. One without an endpoint is verified
@@ -235,23 +200,16 @@ def verify_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[Verify
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return call("POST", "graders", grader_id, "verify", read=whole(VerifyGraderResponse), **options)
+    return call("POST", "graders", grader_id, "verify", read=_verified, **options)
 
 
-def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[GraderHealth]:
+def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.GraderHealth]:
     """Read a grader's status and what it is founded on: its latest probe, and how many alike.
 
     Raises:
         NotFoundError: there is no such grader in this organisation.
     """
-    return call(
-        "GET",
-        "graders",
-        grader_id,
-        "health",
-        read=returning(GraderHealthResponse, lambda answer: answer.health),
-        **options,
-    )
+    return call("GET", "graders", grader_id, "health", read=_health, **options)
 
 
 class GraderMethods:

@@ -2,32 +2,19 @@
 
 from typing import Unpack
 
+from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    listing,
-    request_of,
-    returning,
-    whole,
-)
-from autotune.protocol.access import (
-    CreateKeyRequest,
-    CreateKeyResponse,
-    Key,
-    KeyList,
-    KeyResponse,
-    Role,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.protocol import access
 
-_key = returning(KeyResponse, lambda answer: answer.key)
+_created = returning(access.CreateKeyResponse)
+_key = returning(access.KeyResponse, lambda answer: answer.key)
+_keys = returning(access.KeyList, lambda page: (page.keys, page.next_token))
 
 
 def create_key(
-    *, name: str, role: Role, principal_id: str | None = None, **options: Unpack[CallOptions]
-) -> Call[CreateKeyResponse]:
+    *, name: str, role: access.Role, principal_id: str | None = None, **options: Unpack[CallOptions]
+) -> Call[access.CreateKeyResponse]:
     """Create an API key; it is in the answer, this once.
 
     Args:
@@ -38,30 +25,27 @@ def create_key(
         InvalidInputError: a field is out of its range; nothing was sent.
         PermissionDeniedError: only an ``admin`` creates keys.
     """
-    request = request_of(CreateKeyRequest, name=name, role=role, principal_id=principal_id)
-    return call("POST", "keys", read=whole(CreateKeyResponse), body=request, **options)
+    request = request_of(access.CreateKeyRequest, name=name, role=role, principal_id=principal_id)
+    return call("POST", "keys", read=_created, body=request, **options)
 
 
-def list_keys(*, page_size: int | None = None, **options: Unpack[CallOptions]) -> Listing[Key]:
+def list_keys(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[access.Key]:
     """Walk through the organisation's keys, revoked ones included.
 
     Args:
         page_size: keys fetched at a time, 1 to 200.
     """
-    return listing(
-        "keys",
-        read=returning(KeyList, lambda page: (page.keys, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("keys", read=_keys, page_size=page_size, **options)
 
 
-def get_own_key(**options: Unpack[CallOptions]) -> Call[Key]:
+def get_own_key(**options: Unpack[CallOptions]) -> Call[access.Key]:
     """Read the key that signs this call."""
     return call("GET", "keys", "me", read=_key, **options)
 
 
-def revoke_key(key_id: str, **options: Unpack[CallOptions]) -> Call[Key]:
+def revoke_key(key_id: str, **options: Unpack[CallOptions]) -> Call[access.Key]:
     """Revoke a key, for good.
 
     Raises:

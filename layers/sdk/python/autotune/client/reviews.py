@@ -3,58 +3,37 @@
 from collections.abc import Sequence
 from typing import Unpack
 
+from autotune.client.arguments import change_of, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    change_of,
-    listing,
-    request_of,
-    returning,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.protocol import reviews
 from autotune.protocol.grading import ScoreDimension
-from autotune.protocol.reviews import (
-    AnswerReviewRequest,
-    AssignReviewRequest,
-    CreateReviewLinkRequest,
-    NextReviewRequest,
-    NextReviewResponse,
-    Review,
-    ReviewLink,
-    ReviewLinkResponse,
-    ReviewList,
-    ReviewResponse,
-    ReviewState,
-    ReviewSummary,
-    ReviewSummaryResponse,
-)
 
-_summary = returning(ReviewSummaryResponse, lambda answer: answer.review)
+_summary = returning(reviews.ReviewSummaryResponse, lambda answer: answer.review)
+_review = returning(reviews.ReviewResponse, lambda answer: answer.review)
+_next_review = returning(reviews.NextReviewResponse, lambda answer: answer.review)
+_link = returning(reviews.ReviewLinkResponse, lambda answer: answer.link)
+_reviews = returning(reviews.ReviewList, lambda page: (page.reviews, page.next_token))
 
 
 def list_reviews(
-    *, state: ReviewState = "open", page_size: int | None = None, **options: Unpack[CallOptions]
-) -> Listing[ReviewSummary]:
+    *,
+    state: reviews.ReviewState = "open",
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[reviews.ReviewSummary]:
     """Walk through the organisation's reviews in one state, the oldest first; without answers.
 
     Args:
         state: ``open`` unless given.
         page_size: reviews fetched at a time, 1 to 200.
     """
-    return listing(
-        "reviews",
-        read=returning(ReviewList, lambda page: (page.reviews, page.next_token)),
-        page_size=page_size,
-        query={"state": state},
-        **options,
-    )
+    return listing("reviews", read=_reviews, page_size=page_size, query={"state": state}, **options)
 
 
 def get_review(
     review_id: str, *, include_preliminary: bool = False, **options: Unpack[CallOptions]
-) -> Call[Review]:
+) -> Call[reviews.Review]:
     """Read a review with its prompt and response, None where they were deleted.
 
     Args:
@@ -67,13 +46,15 @@ def get_review(
         "GET",
         "reviews",
         review_id,
-        read=returning(ReviewResponse, lambda answer: answer.review),
+        read=_review,
         query={"include": "preliminary" if include_preliminary else None},
         **options,
     )
 
 
-def next_review(*, skip: Sequence[str] = (), **options: Unpack[CallOptions]) -> Call[Review | None]:
+def next_review(
+    *, skip: Sequence[str] = (), **options: Unpack[CallOptions]
+) -> Call[reviews.Review | None]:
     """Take the next open review for 15 minutes: those for the caller first, then the oldest.
 
     Args:
@@ -82,18 +63,11 @@ def next_review(*, skip: Sequence[str] = (), **options: Unpack[CallOptions]) -> 
     Returns:
         None where none is left for the caller.
     """
-    request = request_of(NextReviewRequest, skip=list(skip))
-    return call(
-        "POST",
-        "reviews",
-        "next",
-        read=returning(NextReviewResponse, lambda answer: answer.review),
-        body=request,
-        **options,
-    )
+    request = request_of(reviews.NextReviewRequest, skip=list(skip))
+    return call("POST", "reviews", "next", read=_next_review, body=request, **options)
 
 
-def claim_review(review_id: str, **options: Unpack[CallOptions]) -> Call[ReviewSummary]:
+def claim_review(review_id: str, **options: Unpack[CallOptions]) -> Call[reviews.ReviewSummary]:
     """Take a review for 15 minutes, or keep it for 15 more.
 
     Raises:
@@ -103,7 +77,7 @@ def claim_review(review_id: str, **options: Unpack[CallOptions]) -> Call[ReviewS
     return call("POST", "reviews", review_id, "claim", read=_summary, is_idempotent=True, **options)
 
 
-def release_review(review_id: str, **options: Unpack[CallOptions]) -> Call[ReviewSummary]:
+def release_review(review_id: str, **options: Unpack[CallOptions]) -> Call[reviews.ReviewSummary]:
     """Give a review back, so that anybody can take it.
 
     Raises:
@@ -116,7 +90,7 @@ def release_review(review_id: str, **options: Unpack[CallOptions]) -> Call[Revie
 
 def assign_review(
     review_id: str, *, assignee_id: str | None, **options: Unpack[CallOptions]
-) -> Call[ReviewSummary]:
+) -> Call[reviews.ReviewSummary]:
     """Say whom a review is for; None gives it back to everybody.
 
     Args:
@@ -128,7 +102,9 @@ def assign_review(
         PermissionDeniedError: a reviewer assigns to, or takes from, somebody else.
         ConflictError: it is not open.
     """
-    request = change_of(AssignReviewRequest, clearable={"assignee_id"}, assignee_id=assignee_id)
+    request = change_of(
+        reviews.AssignReviewRequest, clearable={"assignee_id"}, assignee_id=assignee_id
+    )
     return call(
         "POST",
         "reviews",
@@ -148,7 +124,7 @@ def answer_review(
     explanation: str | None = None,
     dimensions: Sequence[ScoreDimension] | None = None,
     **options: Unpack[CallOptions],
-) -> Call[ReviewSummary]:
+) -> Call[reviews.ReviewSummary]:
     """Score what is reviewed; the completion's verdict follows. The same answer again is fine.
 
     Args:
@@ -160,7 +136,7 @@ def answer_review(
         ConflictError: it is not open, or somebody else's at the moment.
     """
     request = request_of(
-        AnswerReviewRequest,
+        reviews.AnswerReviewRequest,
         value=value,
         explanation=explanation,
         dimensions=None if dimensions is None else list(dimensions),
@@ -183,7 +159,7 @@ def create_review_link(
     review_id: str | None = None,
     expires_in_seconds: int | None = None,
     **options: Unpack[CallOptions],
-) -> Call[ReviewLink]:
+) -> Call[reviews.ReviewLink]:
     """Make a link by which a named person reviews without a key; its URL is shown this once.
 
     Args:
@@ -197,18 +173,12 @@ def create_review_link(
         PermissionDeniedError: the key's role makes no links.
     """
     request = request_of(
-        CreateReviewLinkRequest,
+        reviews.CreateReviewLinkRequest,
         reviewer_id=reviewer_id,
         review_id=review_id,
         expires_in_seconds=expires_in_seconds,
     )
-    return call(
-        "POST",
-        "review-links",
-        read=returning(ReviewLinkResponse, lambda answer: answer.link),
-        body=request,
-        **options,
-    )
+    return call("POST", "review-links", read=_link, body=request, **options)
 
 
 class ReviewMethods:

@@ -3,27 +3,15 @@
 from datetime import datetime
 from typing import Unpack
 
+from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    call,
-    listing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.client.filters import with_zone
-from autotune.protocol.rewards import (
-    CreateRewardUrlRequest,
-    CreateRewardUrlResponse,
-    RewardUrl,
-    RewardUrlList,
-    RewardUrlResponse,
-)
+from autotune.protocol import rewards
 
-_reward_url = returning(RewardUrlResponse, lambda answer: answer.reward_url)
+_created = returning(rewards.CreateRewardUrlResponse)
+_reward_url = returning(rewards.RewardUrlResponse, lambda answer: answer.reward_url)
+_reward_urls = returning(rewards.RewardUrlList, lambda page: (page.reward_urls, page.next_token))
 
 
 def create_reward_url(
@@ -33,7 +21,7 @@ def create_reward_url(
     model_id: str,
     expires_at: datetime | None = None,
     **options: Unpack[CallOptions],
-) -> Call[CreateRewardUrlResponse]:
+) -> Call[rewards.CreateRewardUrlResponse]:
     """Make an address at which a trainer gets rewards; it is in the answer, this once.
 
     What is asked there is submitted to the task as the model's. Each trainer has its own path below
@@ -48,32 +36,27 @@ def create_reward_url(
         InvalidRequestError: there is no such task in this organisation, or the expiry has passed.
     """
     request = request_of(
-        CreateRewardUrlRequest,
+        rewards.CreateRewardUrlRequest,
         name=name,
         task_id=task_id,
         model_id=model_id,
         expires_at=with_zone(expires_at),
     )
-    return call("POST", "reward-urls", read=whole(CreateRewardUrlResponse), body=request, **options)
+    return call("POST", "reward-urls", read=_created, body=request, **options)
 
 
 def list_reward_urls(
     *, page_size: int | None = None, **options: Unpack[CallOptions]
-) -> Listing[RewardUrl]:
+) -> Listing[rewards.RewardUrl]:
     """Walk through the organisation's reward URLs, revoked ones included, without what lets in.
 
     Args:
         page_size: reward URLs fetched at a time, 1 to 200.
     """
-    return listing(
-        "reward-urls",
-        read=returning(RewardUrlList, lambda page: (page.reward_urls, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("reward-urls", read=_reward_urls, page_size=page_size, **options)
 
 
-def get_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[RewardUrl]:
+def get_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[rewards.RewardUrl]:
     """Read one reward URL, without what lets in.
 
     Raises:
@@ -82,7 +65,9 @@ def get_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[R
     return call("GET", "reward-urls", reward_url_id, read=_reward_url, **options)
 
 
-def revoke_reward_url(reward_url_id: str, **options: Unpack[CallOptions]) -> Call[RewardUrl]:
+def revoke_reward_url(
+    reward_url_id: str, **options: Unpack[CallOptions]
+) -> Call[rewards.RewardUrl]:
     """Revoke a reward URL, at once and for good.
 
     Raises:

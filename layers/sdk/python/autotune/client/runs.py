@@ -7,6 +7,7 @@ from autotune.client.calls import Call, CallOptions, Listing, call, listing, ret
 from autotune.protocol.runs import Run, RunList, RunResponse, RunState, RunSummary
 
 _run = returning(RunResponse, lambda answer: answer.run)
+_runs = returning(RunList, lambda page: (page.runs, page.next_token))
 
 
 def get_run(run_id: str, **options: Unpack[CallOptions]) -> Call[Run]:
@@ -29,13 +30,7 @@ def list_runs(
         state: only those in this state.
         page_size: runs fetched at a time, 1 to 200.
     """
-    return listing(
-        "runs",
-        read=returning(RunList, lambda page: (page.runs, page.next_token)),
-        page_size=page_size,
-        query={"state": state},
-        **options,
-    )
+    return listing("runs", read=_runs, page_size=page_size, query={"state": state}, **options)
 
 
 def cancel_run(run_id: str, **options: Unpack[CallOptions]) -> Call[Run]:

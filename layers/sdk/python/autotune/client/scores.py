@@ -1,28 +1,22 @@
 """``client.scores``: verdicts, by every filter."""
 
-from datetime import datetime
 from typing import Unpack
 
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
-from autotune.client.filters import score_filters, spelled
+from autotune.client.calls import Call, Listing, call, listing, returning
+from autotune.client.filters import FilterOptions, score_filters, spelled
 from autotune.protocol.completions import ScoredCompletion, ScoreList, VerdictState
 from autotune.protocol.exports import ExportFormat
+
+_scores = returning(ScoreList, lambda page: (page.scores, page.next_token))
 
 
 def list_scores(
     *,
-    task_id: str | None = None,
-    model_id: str | None = None,
-    grader_id: str | None = None,
-    min_score: float | None = None,
-    max_score: float | None = None,
-    start_date: datetime | None = None,
-    end_date: datetime | None = None,
     state: VerdictState | None = None,
     include_completion: bool = False,
     page_size: int | None = None,
-    **options: Unpack[CallOptions],
+    **options: Unpack[FilterOptions],
 ) -> Listing[ScoredCompletion]:
     """Walk through the verdicts of a task, or of all; what is pending has none yet.
 
@@ -45,39 +39,24 @@ def list_scores(
         InvalidInputError: a filter is out of its range, or a range is empty.
         NotFoundError: there is no such task in this organisation.
     """
-    filters = score_filters(
-        task_id=task_id,
-        model_id=model_id,
-        grader_id=grader_id,
-        min_score=min_score,
-        max_score=max_score,
-        start_date=start_date,
-        end_date=end_date,
-    )
+    filters, call_options = score_filters(options)
     return listing(
         "scores",
-        read=returning(ScoreList, lambda page: (page.scores, page.next_token)),
+        read=_scores,
         page_size=page_size,
         query={
             **spelled(filters),
             "state": state,
             "include": "completion" if include_completion else None,
         },
-        **options,
+        **call_options,
     )
 
 
 def export_scores(
     *,
     format: ExportFormat,  # noqa: A002 - its name on the wire
-    task_id: str | None = None,
-    model_id: str | None = None,
-    grader_id: str | None = None,
-    min_score: float | None = None,
-    max_score: float | None = None,
-    start_date: datetime | None = None,
-    end_date: datetime | None = None,
-    **options: Unpack[CallOptions],
+    **options: Unpack[FilterOptions],
 ) -> Call[bytes]:
     """Return up to 1,000 matching verdicts as the content of one training data file.
 
@@ -88,24 +67,16 @@ def export_scores(
 
     Raises:
         InvalidInputError: an argument is out of its range; nothing was sent.
-        RequestTooLargeError: more verdicts match, or the file outgrows 4 MB; ``limit`` tells.
+        RequestTooLargeError: more verdicts match, or the file outgrows 4 MB; see ``limit``.
     """
-    filters = score_filters(
-        task_id=task_id,
-        model_id=model_id,
-        grader_id=grader_id,
-        min_score=min_score,
-        max_score=max_score,
-        start_date=start_date,
-        end_date=end_date,
-    )
+    filters, call_options = score_filters(options)
     return call(
         "GET",
         "scores",
         "export",
         read=lambda response: response.content,
         query={"format": format, **spelled(filters)},
-        **options,
+        **call_options,
     )
 
 

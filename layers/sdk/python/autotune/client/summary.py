@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from datetime import datetime
+from typing import get_args
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from autotune.protocol.completions import CompletionState, CompletionVerdict
+from autotune.protocol.completions import CompletionState, CompletionVerdict, VerdictState
 
 HISTOGRAM_BUCKETS = 10
 _EXACT_DIGITS = 4
@@ -64,12 +65,10 @@ class VerdictSummary:
             self._reasons[verdict.reason_code] += 1
         if verdict.latency_ms is not None:
             self._latencies[_rounded(verdict.latency_ms)] += 1
-        submitted = verdict.submitted_at
-        if self._first_submitted is None or submitted < self._first_submitted:
-            self._first_submitted = submitted
-        decided = verdict.decided_at
-        if decided is not None and (self._last_decided is None or decided > self._last_decided):
-            self._last_decided = decided
+        submitted, decided = verdict.submitted_at, verdict.decided_at
+        self._first_submitted = min(self._first_submitted or submitted, submitted)
+        if decided is not None:
+            self._last_decided = max(self._last_decided or decided, decided)
 
     @property
     def scored(self) -> int:
@@ -88,13 +87,7 @@ class VerdictSummary:
 
     def report(self) -> SummaryReport:
         """Return the figures so far."""
-        states: tuple[CompletionState, ...] = (
-            "scored",
-            "abstained",
-            "failed",
-            "canceled",
-            "pending",
-        )
+        states: tuple[CompletionState, ...] = (*get_args(VerdictState), "pending")
         return SummaryReport(
             completions=self.completions,
             counts={state: self._counts[state] for state in states},

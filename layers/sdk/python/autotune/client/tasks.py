@@ -3,32 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from autotune.client.arguments import NotGiven, change_of, fields_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    NotGiven,
-    call,
-    change_of,
-    fields_of,
-    listing,
-    not_given,
-    nothing,
-    request_of,
-    returning,
-)
-from autotune.protocol.tasks import (
-    Aggregation,
-    CreateTaskRequest,
-    ReviewPolicy,
-    Task,
-    TaskList,
-    TaskResponse,
-    UpdateTaskRequest,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.protocol import tasks
 
-_task = returning(TaskResponse, lambda answer: answer.task)
+_task = returning(tasks.TaskResponse, lambda answer: answer.task)
+_tasks = returning(tasks.TaskList, lambda page: (page.tasks, page.next_token))
 
 
 def create_task(
@@ -36,9 +17,9 @@ def create_task(
     name: str,
     grader_id: str | None = None,
     graders: Mapping[str, float] | None = None,
-    aggregation: Aggregation | None = None,
+    aggregation: tasks.Aggregation | None = None,
     quorum: int | None = None,
-    review: ReviewPolicy | Mapping[str, Any] | None = None,
+    review: tasks.ReviewPolicy | Mapping[str, Any] | None = None,
     description: str | None = None,
     prompt_template: str | None = None,
     metadata: Mapping[str, Any] | None = None,
@@ -46,7 +27,7 @@ def create_task(
     deadline_seconds: int | None = None,
     retention_days: int | None = None,
     **options: Unpack[CallOptions],
-) -> Call[Task]:
+) -> Call[tasks.Task]:
     """Create a task that one grader judges, or several together.
 
     Args:
@@ -68,7 +49,7 @@ def create_task(
         ConflictError: a grader is not verified.
     """
     request = request_of(
-        CreateTaskRequest,
+        tasks.CreateTaskRequest,
         name=name,
         grader_id=grader_id,
         graders=_named(graders),
@@ -85,7 +66,7 @@ def create_task(
     return call("POST", "tasks", read=_task, body=request, **options)
 
 
-def get_task(task_id: str, **options: Unpack[CallOptions]) -> Call[Task]:
+def get_task(task_id: str, **options: Unpack[CallOptions]) -> Call[tasks.Task]:
     """Read a task.
 
     Raises:
@@ -94,18 +75,15 @@ def get_task(task_id: str, **options: Unpack[CallOptions]) -> Call[Task]:
     return call("GET", "tasks", task_id, read=_task, **options)
 
 
-def list_tasks(*, page_size: int | None = None, **options: Unpack[CallOptions]) -> Listing[Task]:
+def list_tasks(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[tasks.Task]:
     """Walk through the organisation's tasks, oldest first.
 
     Args:
         page_size: tasks fetched at a time, 1 to 200.
     """
-    return listing(
-        "tasks",
-        read=returning(TaskList, lambda page: (page.tasks, page.next_token)),
-        page_size=page_size,
-        **options,
-    )
+    return listing("tasks", read=_tasks, page_size=page_size, **options)
 
 
 def update_task(
@@ -114,9 +92,9 @@ def update_task(
     name: str | NotGiven = not_given,
     grader_id: str | NotGiven = not_given,
     graders: Mapping[str, float] | NotGiven = not_given,
-    aggregation: Aggregation | NotGiven = not_given,
+    aggregation: tasks.Aggregation | NotGiven = not_given,
     quorum: int | NotGiven | None = not_given,
-    review: ReviewPolicy | Mapping[str, Any] | NotGiven | None = not_given,
+    review: tasks.ReviewPolicy | Mapping[str, Any] | NotGiven | None = not_given,
     description: str | NotGiven = not_given,
     prompt_template: str | NotGiven = not_given,
     metadata: Mapping[str, Any] | NotGiven = not_given,
@@ -124,7 +102,7 @@ def update_task(
     deadline_seconds: int | NotGiven | None = not_given,
     retention_days: int | NotGiven | None = not_given,
     **options: Unpack[CallOptions],
-) -> Call[Task]:
+) -> Call[tasks.Task]:
     """Change the fields that are given; what was submitted before keeps all but name and template.
 
     Args:
@@ -142,7 +120,7 @@ def update_task(
         ConflictError: a new grader is not verified, or the task changed at the same time.
     """
     request = change_of(
-        UpdateTaskRequest,
+        tasks.UpdateTaskRequest,
         clearable={"deadline_seconds", "quorum", "retention_days", "review"},
         name=name,
         grader_id=grader_id,

@@ -24,37 +24,37 @@ class VerifiedFile:
     Args:
         sha256: what the bytes must hash to, as 64 hex digits.
         size: how many bytes there must be.
-        tell: is told how many bytes there are more, or fewer, than before.
+        count: gets how many bytes there are more, or fewer, than before.
 
     Raises:
         LocalFileError: every method, where the file system refuses.
     """
 
-    def __init__(self, path: Path, *, sha256: str, size: int, tell: Callable[[int], None]) -> None:
+    def __init__(self, path: Path, sha256: str, *, size: int, count: Callable[[int], None]) -> None:
         self.path = path
         self.was_there = False
         self._sha256 = sha256.lower()
         self._size = size
-        self._tell = tell
+        self._count = count
         self._partial: BinaryIO | None = None
         self._hash = hashlib.sha256()
         self._taken = 0
 
     def look(self) -> None:
-        """Find out whether the file is there and whole, which ``was_there`` tells then."""
-        with self._refusals_told():
+        """Find out whether the file is there and whole, which ``was_there`` holds then."""
+        with self._named_refusals():
             if not self.path.is_file() or self.path.stat().st_size != self._size:
                 return
             with self.path.open("rb") as present:
                 digest = hashlib.file_digest(present, "sha256").hexdigest()
         if digest == self._sha256:
             self.was_there = True
-            self._tell(self._size)
+            self._count(self._size)
 
     def begin(self) -> None:
         """Start with an empty partial file, whatever came before."""
         self.drop()
-        with self._refusals_told():
+        with self._named_refusals():
             self._remove_abandoned()
             # Not a `with`: it stays open from call to call until `finish` or `drop`.
             name = f".{self.path.name}.{secrets.token_hex(8)}{_PARTIAL}"
@@ -71,11 +71,11 @@ class VerifiedFile:
             raise ChecksumMismatchError(
                 self.path.name, f"more than the {self._size} bytes that it has were sent"
             )
-        with self._refusals_told():
+        with self._named_refusals():
             self._partial.write(piece)
         self._hash.update(piece)
         self._taken += len(piece)
-        self._tell(len(piece))
+        self._count(len(piece))
 
     def finish(self) -> None:
         """Give the file its name.
@@ -88,7 +88,7 @@ class VerifiedFile:
         if digest != self._sha256:
             found = f"its {self._taken} bytes have the SHA-256 {digest}, not {self._sha256}"
             raise ChecksumMismatchError(self.path.name, found)
-        with self._refusals_told():
+        with self._named_refusals():
             self._partial.flush()
             os.fsync(self._partial.fileno())
             self._partial.close()
@@ -104,7 +104,7 @@ class VerifiedFile:
             self._partial.close()
         with contextlib.suppress(OSError):
             Path(self._partial.name).unlink(missing_ok=True)
-        self._tell(-self._taken)
+        self._count(-self._taken)
         self._partial = None
         self._hash = hashlib.sha256()
         self._taken = 0
@@ -117,7 +117,7 @@ class VerifiedFile:
                     partial.unlink()
 
     @contextmanager
-    def _refusals_told(self) -> Iterator[None]:
+    def _named_refusals(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -1,40 +1,19 @@
-"""``client.webhooks``: who is told what happened."""
+"""``client.webhooks``: who gets events."""
 
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
+from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import (
-    Call,
-    CallOptions,
-    Listing,
-    NotGiven,
-    call,
-    change_of,
-    listing,
-    not_given,
-    nothing,
-    request_of,
-    returning,
-    whole,
-)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.protocol import webhooks
 from autotune.protocol.events import DeliveryStatus, EventType, WebhookStatus
-from autotune.protocol.webhooks import (
-    CreateWebhookRequest,
-    Delivery,
-    DeliveryList,
-    DeliveryResponse,
-    DeliveryWithBody,
-    UpdateWebhookRequest,
-    Webhook,
-    WebhookList,
-    WebhookResponse,
-    WebhookSecretResponse,
-)
 
-_webhook = returning(WebhookResponse, lambda answer: answer.webhook)
-_with_secret = whole(WebhookSecretResponse)
-_delivery = returning(DeliveryResponse, lambda answer: answer.delivery)
+_webhook = returning(webhooks.WebhookResponse, lambda answer: answer.webhook)
+_with_secret = returning(webhooks.WebhookSecretResponse)
+_delivery = returning(webhooks.DeliveryResponse, lambda answer: answer.delivery)
+_webhooks = returning(webhooks.WebhookList, lambda page: (page.webhooks, page.next_token))
+_deliveries = returning(webhooks.DeliveryList, lambda page: (page.deliveries, page.next_token))
 
 
 def create_webhook(
@@ -43,7 +22,7 @@ def create_webhook(
     event_types: Sequence[EventType] | Literal["all"] | None = None,
     description: str | None = None,
     **options: Unpack[CallOptions],
-) -> Call[WebhookSecretResponse]:
+) -> Call[webhooks.WebhookSecretResponse]:
     """Have events posted to a URL from now on; its secret is in the answer, this once.
 
     Args:
@@ -57,12 +36,12 @@ def create_webhook(
         ConflictError: the organisation has 20 webhooks already.
     """
     request = request_of(
-        CreateWebhookRequest, url=url, event_types=event_types, description=description
+        webhooks.CreateWebhookRequest, url=url, event_types=event_types, description=description
     )
     return call("POST", "webhooks", read=_with_secret, body=request, **options)
 
 
-def get_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[Webhook]:
+def get_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[webhooks.Webhook]:
     """Read a webhook.
 
     Raises:
@@ -71,13 +50,9 @@ def get_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[Webhook
     return call("GET", "webhooks", webhook_id, read=_webhook, **options)
 
 
-def list_webhooks(**options: Unpack[CallOptions]) -> Listing[Webhook]:
+def list_webhooks(**options: Unpack[CallOptions]) -> Listing[webhooks.Webhook]:
     """Walk through the organisation's webhooks, oldest first."""
-    return listing(
-        "webhooks",
-        read=returning(WebhookList, lambda page: (page.webhooks, page.next_token)),
-        **options,
-    )
+    return listing("webhooks", read=_webhooks, **options)
 
 
 def update_webhook(
@@ -88,7 +63,7 @@ def update_webhook(
     description: str | NotGiven = not_given,
     status: WebhookStatus | NotGiven = not_given,
     **options: Unpack[CallOptions],
-) -> Call[Webhook]:
+) -> Call[webhooks.Webhook]:
     """Change the fields that are given.
 
     Args:
@@ -101,7 +76,7 @@ def update_webhook(
         ConflictError: it changed at the same time.
     """
     request = change_of(
-        UpdateWebhookRequest,
+        webhooks.UpdateWebhookRequest,
         url=url,
         event_types=event_types,
         description=description,
@@ -121,7 +96,7 @@ def delete_webhook(webhook_id: str, **options: Unpack[CallOptions]) -> Call[None
 
 def rotate_webhook_secret(
     webhook_id: str, **options: Unpack[CallOptions]
-) -> Call[WebhookSecretResponse]:
+) -> Call[webhooks.WebhookSecretResponse]:
     """Give a webhook a new secret, in the answer, this once; the old one signs for 24 hours more.
 
     Raises:
@@ -137,7 +112,7 @@ def list_deliveries(
     status: DeliveryStatus | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
-) -> Listing[Delivery]:
+) -> Listing[webhooks.Delivery]:
     """Walk through a webhook's deliveries of the last 30 days, the newest event first.
 
     Args:
@@ -148,7 +123,7 @@ def list_deliveries(
         "webhooks",
         webhook_id,
         "deliveries",
-        read=returning(DeliveryList, lambda page: (page.deliveries, page.next_token)),
+        read=_deliveries,
         page_size=page_size,
         query={"status": status},
         **options,
@@ -157,7 +132,7 @@ def list_deliveries(
 
 def get_delivery(
     webhook_id: str, event_id: str, **options: Unpack[CallOptions]
-) -> Call[DeliveryWithBody]:
+) -> Call[webhooks.DeliveryWithBody]:
     """Read the delivery of one event, with the text that is sent.
 
     Raises:
@@ -168,7 +143,7 @@ def get_delivery(
 
 def replay_delivery(
     webhook_id: str, event_id: str, **options: Unpack[CallOptions]
-) -> Call[DeliveryWithBody]:
+) -> Call[webhooks.DeliveryWithBody]:
     """Have an event sent again at once, under the same id and with all its attempts.
 
     Raises:

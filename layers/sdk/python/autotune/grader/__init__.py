@@ -21,11 +21,11 @@ from autotune.grader.callback import Callback as Callback
 from autotune.grader.callback import CallbackRefusedError as CallbackRefusedError
 from autotune.grader.callback import CallbackUnreachableError as CallbackUnreachableError
 from autotune.grader.callback import DeferredJob as DeferredJob
-from autotune.grader.calling import GraderDefinitionError as GraderDefinitionError
 from autotune.grader.decorator import grader as grader
 from autotune.grader.definition import Grader as Grader
 from autotune.grader.judging import Abstain as Abstain
 from autotune.grader.judging import GraderContext as GraderContext
+from autotune.grader.judging import GraderDefinitionError as GraderDefinitionError
 from autotune.grader.judging import InvalidScoreError as InvalidScoreError
 from autotune.grader.lambda_url import UnsupportedEventError as UnsupportedEventError
 from autotune.grader.shared_secrets import MissingSecretError as MissingSecretError

@@ -6,8 +6,7 @@ Written against https://asgi.readthedocs.io/en/stable/specs/main.html; it needs 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from autotune.grader.exchange import HttpRequest, HttpResponse
-from autotune.grader.routing import too_large_headers
+from autotune.grader.exchange import HttpRequest, HttpResponse, too_large_headers
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES, MAX_HEADER_BYTES
 

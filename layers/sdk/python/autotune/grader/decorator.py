@@ -6,9 +6,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from autotune.grader.calling import GraderDefinitionError
-from autotune.grader.deferral import Deferral, Enqueue
-from autotune.grader.definition import DEFAULT_MAX_CONCURRENCY, Grader
+from autotune.grader.callback import Deferral, Enqueue
+from autotune.grader.definition import Grader
+from autotune.grader.judging import GraderDefinitionError
+from autotune.grader.service import GraderSettings
 from autotune.grader.shared_secrets import SecretSource
 from autotune.protocol.grading import GraderCapabilities, GraderVersion
 from autotune.protocol.types import Name
@@ -17,6 +18,7 @@ Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
 DEFAULT_MAX_BATCH_SIZE = 100
+DEFAULT_MAX_CONCURRENCY = 8
 
 
 class GraderDecorator:
@@ -40,7 +42,7 @@ class GraderDecorator:
         The function, plain or async, takes a ``GradedCompletion`` (``prompt``, ``response``,
         ``metadata``, ``id``, ``task_id``, ``model_id``) and, if it has a second parameter without a
         default or one named ``context``, a ``GraderContext``. It returns a number from 0 to 1 or a
-        ``GraderScore``, and raises or returns ``Abstain`` when it cannot tell. Whatever else it
+        ``GraderScore``, and raises or returns ``Abstain`` when it cannot judge. Whatever else it
         returns or raises fails that completion alone; the cause goes to the log ``autotune.grader``
         and nowhere else.
 
@@ -110,14 +112,14 @@ class GraderDecorator:
         registered as asynchronous, it judges and answers 200, as any grader.
 
         Args:
-            name: as for ``@grader``, like all that is not told here.
+            name: as for ``@grader``, like all that is not described here.
             version: the same.
             max_batch_size: the same.
             max_concurrency: the same.
             domains: the same.
             supports_dimensions: the same.
             supports_explanations: the same.
-            estimated_seconds: told in each 202, for whoever watches; it ends no wait.
+            estimated_seconds: named in each 202, for whoever watches; it ends no wait.
             heartbeat_seconds: give a sign of life this often while this process works on a job;
                 shorter than the ``heartbeatSeconds`` that the grader is registered with.
             enqueue: plain or async; takes a job over.
@@ -173,21 +175,18 @@ def _decorator(
     deferral: Deferral | None = None,
 ) -> Callable[[Callable[Parameters, Returned]], Grader[Parameters, Returned]]:
     try:
-        checked_name = TypeAdapter(Name).validate_python(name)
-        checked_version = TypeAdapter(GraderVersion).validate_python(version)
-        checked_capabilities = GraderCapabilities(**capabilities)
-    except ValidationError as error:
-        raise GraderDefinitionError(f"@grader was given a wrong setting: {error}") from error
-
-    def decorate(function: Callable[Parameters, Returned]) -> Grader[Parameters, Returned]:
-        return Grader(
-            function,
-            name=checked_name,
-            version=checked_version,
-            capabilities=checked_capabilities,
+        settings = GraderSettings(
+            name=TypeAdapter(Name).validate_python(name),
+            version=TypeAdapter(GraderVersion).validate_python(version),
+            capabilities=GraderCapabilities(**capabilities),
             max_concurrency=max_concurrency,
             secrets=secrets,
             deferral=deferral,
         )
+    except ValidationError as error:
+        raise GraderDefinitionError(f"@grader was given a wrong setting: {error}") from error
+
+    def decorate(function: Callable[Parameters, Returned]) -> Grader[Parameters, Returned]:
+        return Grader(function, settings)
 
     return decorate

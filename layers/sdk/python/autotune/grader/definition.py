@@ -3,27 +3,19 @@
 import asyncio
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from autotune.grader.asgi import AsgiApp, asgi_app
 from autotune.grader.callback import DeferredJob
-from autotune.grader.calling import BoundedFunction
-from autotune.grader.deferral import Deferral
-from autotune.grader.judging import GraderContext, score_from
+from autotune.grader.judging import BoundedFunction, GraderContext, score_from
 from autotune.grader.lambda_url import LambdaHandler
-from autotune.grader.service import GraderService
+from autotune.grader.service import GraderService, GraderSettings
 from autotune.grader.shared_secrets import SecretSource, SharedSecrets
-from autotune.protocol.grading import (
-    GradedCompletion,
-    GraderCapabilities,
-    GraderScore,
-    ScoreOptions,
-)
+from autotune.protocol.grading import GradedCompletion, GraderScore, ScoreOptions
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
-
-DEFAULT_MAX_CONCURRENCY = 8
 
 _TESTED_COMPLETION_ID = "cmp_00000000000000000000000000"
 _TESTED_TASK_ID = "task_00000000000000000000000000"
@@ -38,39 +30,22 @@ class Grader(Generic[Parameters, Returned]):
     Attributes:
         name: for people and logs.
         version: stamped on every score; change it whenever scores may change.
-        capabilities: what ``GET /health`` says.
+        capabilities: what ``GET /health`` answers.
+        asgi: the grader as an ASGI 3 application: ``uvicorn grader:my_grader.asgi``.
     """
 
-    def __init__(
-        self,
-        function: Callable[Parameters, Returned],
-        *,
-        name: str,
-        version: str,
-        capabilities: GraderCapabilities,
-        max_concurrency: int = DEFAULT_MAX_CONCURRENCY,
-        secrets: SecretSource | None = None,
-        deferral: Deferral | None = None,
-    ) -> None:
+    def __init__(self, function: Callable[Parameters, Returned], settings: GraderSettings) -> None:
         functools.update_wrapper(self, function)
-        self.name = name
-        self.version = version
-        self.capabilities = capabilities
+        self.name = settings.name
+        self.version = settings.version
+        self.capabilities = settings.capabilities
         self._function = function
-        self._max_concurrency = max_concurrency
-        self._secrets = SharedSecrets(secrets)
-        self._bounded = BoundedFunction(function, max_concurrency=max_concurrency)
-        self._service = GraderService(
-            name=name,
-            version=version,
-            capabilities=capabilities,
-            function=self._bounded,
-            secrets=self._secrets,
-            deferral=deferral,
-        )
-        self._deferral = deferral
+        self._settings = settings
+        self._secrets = SharedSecrets(settings.secrets)
+        self._bounded = BoundedFunction(function, max_concurrency=settings.max_concurrency)
+        self._service = GraderService(settings, function=self._bounded, secrets=self._secrets)
         self._lambda_handler = LambdaHandler(self._service.respond)
-        self._asgi = asgi_app(self._service.respond_alive)
+        self.asgi: AsgiApp = asgi_app(functools.partial(self._service.respond, host_stays=True))
 
     def __call__(self, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
         """Call the decorated function as it is."""
@@ -78,11 +53,6 @@ class Grader(Generic[Parameters, Returned]):
 
     def __repr__(self) -> str:
         return f"<Grader {self.name} {self.version}>"
-
-    @property
-    def asgi(self) -> AsgiApp:
-        """The grader as an ASGI 3 application: ``uvicorn grader:my_grader.asgi``."""
-        return self._asgi
 
     def lambda_handler(self, event: Mapping[str, Any], context: object = None) -> dict[str, Any]:
         """Answer one event of a Lambda function URL or an HTTP API (payload format 2.0).
@@ -120,19 +90,11 @@ class Grader(Generic[Parameters, Returned]):
             model_id=model_id,
         )
         context = GraderContext(options=options or ScoreOptions(include_explanation=True))
-        return score_from(asyncio.run(self._judge(completion, context)))
+        return score_from(asyncio.run(self._bounded(completion, context)))
 
     def with_secrets(self, secrets: SecretSource) -> "Grader[Parameters, Returned]":
         """Return the same grader with other shared secrets, and no memory of request ids."""
-        return Grader(
-            self._function,
-            name=self.name,
-            version=self.version,
-            capabilities=self.capabilities,
-            max_concurrency=self._max_concurrency,
-            secrets=secrets,
-            deferral=self._deferral,
-        )
+        return Grader(self._function, replace(self._settings, secrets=secrets))
 
     def work(self, job: DeferredJob) -> None:
         """Judge what a deferred request asked, and send the answer; for who works a queue off.
@@ -153,6 +115,3 @@ class Grader(Generic[Parameters, Returned]):
             MissingSecretError: there is none.
         """
         self._secrets.current()
-
-    async def _judge(self, completion: GradedCompletion, context: GraderContext) -> object:
-        return await self._bounded(completion, context)

@@ -5,42 +5,25 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from autotune.grader.callback import Callback, DeferredJob
-from autotune.grader.calling import BoundedFunction
-from autotune.grader.deferral import Deferral, Enqueue, Work, hand_over
-from autotune.grader.exchange import HttpRequest, HttpResponse, ProblemError
-from autotune.grader.judging import Abstain, GraderContext, score_from, with_options
-from autotune.grader.replay import RequestIdMemory
-from autotune.grader.routing import (
+from autotune.grader import judging
+from autotune.grader.callback import Callback, Deferral, DeferredJob, Enqueue, Work, hand_over
+from autotune.grader.exchange import (
     BatchRequest,
+    HttpRequest,
+    HttpResponse,
     Operation,
+    ProblemError,
     operation_of,
     read_score_request,
     require_size,
 )
-from autotune.grader.shared_secrets import MissingSecretError, SharedSecrets
-from autotune.protocol.grading import (
-    BatchItemScore,
-    BatchScoreResponse,
-    DeferredResponse,
-    GradedCompletion,
-    GraderCapabilities,
-    GraderScore,
-    HealthResponse,
-    ScoreRequest,
-    ScoreResponse,
-)
+from autotune.grader.replay import RequestIdMemory
+from autotune.grader.shared_secrets import MissingSecretError, SecretSource, SharedSecrets
+from autotune.protocol import grading, signing
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES, SIGNATURE_TOLERANCE_SECONDS
-from autotune.protocol.signing import (
-    REQUEST_ID_HEADER,
-    SIGNATURE_HEADER,
-    TIMESTAMP_HEADER,
-    SignatureError,
-    sign_grader_response,
-    verify_grader_request,
-)
 
 _logger = logging.getLogger("autotune.grader")
 
@@ -49,6 +32,23 @@ GRADER_FAILED = "grader_failed"
 
 INVALID_COMPLETION = "invalid_completion"
 """Error code of a batch item that lacks a prompt, a response or another required field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraderSettings:
+    """What ``@grader`` was given, checked.
+
+    Attributes:
+        max_concurrency: most calls of the function at a time in this process.
+        deferral: how answers are deferred, None for a grader that answers at once.
+    """
+
+    name: str
+    version: str
+    capabilities: grading.GraderCapabilities
+    max_concurrency: int
+    secrets: SecretSource | None
+    deferral: Deferral | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +68,20 @@ class GraderService:
     """
 
     def __init__(
-        self,
-        *,
-        name: str,
-        version: str,
-        capabilities: GraderCapabilities,
-        function: BoundedFunction,
-        secrets: SharedSecrets,
-        deferral: Deferral | None = None,
+        self, settings: GraderSettings, *, function: judging.BoundedFunction, secrets: SharedSecrets
     ) -> None:
-        self._name = name
-        self._version = version
-        self._capabilities = capabilities
+        self._name = settings.name
+        self._version = settings.version
+        self._capabilities = settings.capabilities
+        self._deferral = settings.deferral
         self._function = function
         self._secrets = secrets
         self._used_request_ids = RequestIdMemory()
-        self._deferral = deferral
         self.work = Work(
             self._judge_job,
             lambda job: Callback(job, secrets=secrets.current()),
-            heartbeat_seconds=deferral.heartbeat_seconds if deferral else None,
+            heartbeat_seconds=self._deferral.heartbeat_seconds if self._deferral else None,
         )
-
-    async def respond_alive(self, request: HttpRequest) -> HttpResponse:
-        """Return the answer as ``respond``, on an event loop that goes on after it."""
-        return await self.respond(request, host_stays=True)
 
     async def respond(self, request: HttpRequest, *, host_stays: bool = False) -> HttpResponse:
         """Return the answer; never raises for what a caller or the owner's function does.
@@ -114,25 +103,22 @@ class GraderService:
             response = self._answer_without_secret(request, caller)
         if not caller.verified:
             return response
-        signature = sign_grader_response(
-            secrets,
-            request_id=caller.request_id,
-            request_body=request.body,
-            body=response.body,
+        signature = signing.sign_grader_response(
+            secrets, request_id=caller.request_id, request_body=request.body, body=response.body
         )
         return response.with_headers(signature)
 
     def _identify(self, request: HttpRequest, secrets: Sequence[str]) -> _Caller:
-        headers = (SIGNATURE_HEADER, TIMESTAMP_HEADER, REQUEST_ID_HEADER)
+        headers = (signing.SIGNATURE_HEADER, signing.TIMESTAMP_HEADER, signing.REQUEST_ID_HEADER)
         if not any(name in request.headers for name in headers):
             return _Caller(new_id("req"))
         try:
-            request_id = verify_grader_request(request.headers, request.body, secrets)
-        except SignatureError as error:
+            request_id = signing.verify_grader_request(request.headers, request.body, secrets)
+        except signing.SignatureError as error:
             _logger.warning("grader %s refused a request: %s", self._name, error)
             code = "stale_request" if error.fault == "stale" else "unauthenticated"
             return _Caller(new_id("req"), refusal=_unauthenticated(code))
-        expires_at = int(request.headers[TIMESTAMP_HEADER]) + SIGNATURE_TOLERANCE_SECONDS
+        expires_at = int(request.headers[signing.TIMESTAMP_HEADER]) + SIGNATURE_TOLERANCE_SECONDS
         if not self._used_request_ids.admit(request_id, expires_at=expires_at):
             _logger.warning("grader %s refused a replay of %s", self._name, request_id)
             return _Caller(request_id, refusal=_unauthenticated("replayed_request"))
@@ -145,7 +131,7 @@ class GraderService:
         if caller.refusal is not None:
             raise caller.refusal
         if operation == "health":
-            return HttpResponse.of_model(self._health("healthy"))
+            return self._health("healthy")
         if not caller.verified:
             raise _unauthenticated("unauthenticated")
         job = self._job(operation, request.body)
@@ -167,11 +153,11 @@ class GraderService:
         """Return what can be answered later, None where the request names no callback URL.
 
         Raises:
-            ProblemError: the request cannot be read, which is told now and not later.
+            ProblemError: the request cannot be read, which is answered now and not later.
         """
         if self._deferral is None or operation == "health":
             return None
-        asked: ScoreRequest | BatchRequest
+        asked: grading.ScoreRequest | BatchRequest
         if operation == "score":
             asked = read_score_request(body)
         else:
@@ -188,13 +174,11 @@ class GraderService:
         except Exception:
             # The owner's code may raise anything; nothing was promised yet, so it can come again.
             _logger.exception("grader %s could not enqueue %s", self._name, job.request_id)
-            raise ProblemError(
-                status=503, code="unavailable", detail="The grader cannot take work now."
-            ) from None
+            raise _unavailable("The grader cannot take work now.") from None
         return self._deferred(job)
 
     def _deferred(self, job: DeferredJob) -> HttpResponse:
-        promise = DeferredResponse(
+        promise = grading.DeferredResponse(
             request_id=job.request_id,
             grader_version=self._version,
             estimated_seconds=self._deferral.estimated_seconds if self._deferral else None,
@@ -202,31 +186,30 @@ class GraderService:
         return HttpResponse.of_model(promise, status=202)
 
     def _answer_without_secret(self, request: HttpRequest, caller: _Caller) -> HttpResponse:
-        unavailable = ProblemError(
-            status=503, code="unavailable", detail="The grader is not set up yet."
-        )
         try:
-            is_plain_health = (
-                operation_of(request) == "health" and SIGNATURE_HEADER not in request.headers
-            )
+            if (
+                operation_of(request) == "health"
+                and signing.SIGNATURE_HEADER not in request.headers
+            ):
+                return self._health("unhealthy")
+            raise _unavailable("The grader is not set up yet.")
         except ProblemError as problem:
             return problem.to_response(caller.request_id)
-        if is_plain_health:
-            return HttpResponse.of_model(self._health("unhealthy"))
-        return unavailable.to_response(caller.request_id)
 
-    def _health(self, status: str) -> HealthResponse:
-        return HealthResponse.model_validate(
-            {"status": status, "version": self._version, "capabilities": self._capabilities}
+    def _health(self, status: Literal["healthy", "unhealthy"]) -> HttpResponse:
+        return HttpResponse.of_model(
+            grading.HealthResponse(
+                status=status, version=self._version, capabilities=self._capabilities
+            )
         )
 
     async def _score(self, body: bytes) -> HttpResponse:
         started = time.perf_counter()
         asked = read_score_request(body)
-        context = GraderContext(request_id=asked.request_id, options=asked.options)
+        context = judging.GraderContext(request_id=asked.request_id, options=asked.options)
         item = await self._judge(asked.completion, context)
         return HttpResponse.of_model(
-            ScoreResponse(
+            grading.ScoreResponse(
                 request_id=asked.request_id,
                 grader_version=self._version,
                 score=item.score,
@@ -240,15 +223,15 @@ class GraderService:
     async def _score_batch(self, body: bytes) -> HttpResponse:
         started = time.perf_counter()
         asked = BatchRequest(body, max_batch_size=self._capabilities.max_batch_size)
-        context = GraderContext(request_id=asked.request_id, options=asked.options)
+        context = judging.GraderContext(request_id=asked.request_id, options=asked.options)
         judged = await asyncio.gather(
             *(self._judge(completion, context) for completion in asked.completions)
         )
         broken = [
-            BatchItemScore(completion_id=completion_id, error=INVALID_COMPLETION)
+            grading.BatchItemScore(completion_id=completion_id, error=INVALID_COMPLETION)
             for completion_id in asked.broken_ids
         ]
-        answer = BatchScoreResponse(
+        answer = grading.BatchScoreResponse(
             request_id=asked.request_id,
             grader_version=self._version,
             scores=[*judged, *broken],
@@ -262,20 +245,21 @@ class GraderService:
         values = [item.model_copy(update={"score": _bare(item.score)}) for item in answer.scores]
         return HttpResponse.of_model(answer.model_copy(update={"scores": values}))
 
-    async def _judge(self, completion: GradedCompletion, context: GraderContext) -> BatchItemScore:
+    async def _judge(
+        self, completion: grading.GradedCompletion, context: judging.GraderContext
+    ) -> grading.BatchItemScore:
         try:
-            score = score_from(await self._function(completion, context))
-        except Abstain as abstention:
-            _logger.debug(
-                "grader %s abstained on %s: %s", self._name, completion.id, abstention.reason
-            )
-            return BatchItemScore(completion_id=completion.id, abstained=True)
+            score = judging.score_from(await self._function(completion, context))
+        except judging.Abstain as abstention:
+            reason = abstention.reason
+            _logger.debug("grader %s abstained on %s: %s", self._name, completion.id, reason)
+            return grading.BatchItemScore(completion_id=completion.id, abstained=True)
         except Exception:
             # The owner's code may raise anything, and one completion must not spoil the others.
             _logger.exception("grader %s failed on completion %s", self._name, completion.id)
-            return BatchItemScore(completion_id=completion.id, error=GRADER_FAILED)
-        return BatchItemScore(
-            completion_id=completion.id, score=with_options(score, context.options)
+            return grading.BatchItemScore(completion_id=completion.id, error=GRADER_FAILED)
+        return grading.BatchItemScore(
+            completion_id=completion.id, score=judging.with_options(score, context.options)
         )
 
 
@@ -285,10 +269,14 @@ def _unauthenticated(code: str) -> ProblemError:
         "stale_request": "The request's timestamp is too far from this grader's clock.",
         "replayed_request": "The request id was used before.",
     }
-    return ProblemError(status=401, code=code, detail=details[code])
+    return ProblemError(401, code, details[code])
 
 
-def _bare(score: GraderScore | None) -> GraderScore | None:
+def _unavailable(detail: str) -> ProblemError:
+    return ProblemError(503, "unavailable", detail)
+
+
+def _bare(score: grading.GraderScore | None) -> grading.GraderScore | None:
     return score and score.model_copy(update={"dimensions": None, "reasoning": None})
 
 

@@ -12,7 +12,8 @@ Whatever has no score is left out in the trainer's own way, or ends the call wit
 ``NotScoredError`` where the trainer has none. It never becomes a reward.
 """
 
-from autotune.integrations.scoring import AsyncScorer, Rollout, Scorer
+from autotune.integrations.rollouts import Rollout
+from autotune.integrations.scoring import AsyncScorer, Scorer
 from autotune.integrations.settings import ScoringOptions, ScoringSettings, find_settings
 from autotune.integrations.unscored import NotScoredError
 

@@ -3,8 +3,8 @@
 import asyncio
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
 
@@ -17,34 +17,105 @@ from autotune.client import (
     SubmittedBatch,
     WaitTimeoutError,
 )
-from autotune.integrations.gathering import Gatherer
+from autotune.integrations.rollouts import Rollout
 from autotune.integrations.settings import ScoringSettings
 from autotune.integrations.unscored import UnscoredCounter, reward_of
 from autotune.protocol.completions import BatchResponse, CompletionVerdict, NewCompletion
 
+WINDOW_SECONDS = 0.02
+"""How long the first of a list waits for others; little beside any grader's answer."""
 
-@dataclass(frozen=True, kw_only=True)
-class Rollout:
-    """What a policy answered.
 
-    Attributes:
-        metadata: JSON for the grader, at most 65,536 bytes.
+@dataclass
+class _Gathering:
+    """One list while it is open; ``verdicts`` are of its completions, in order."""
+
+    loop: asyncio.AbstractEventLoop
+    completions: list[NewCompletion]
+    verdicts: asyncio.Task[list[CompletionVerdict]]
+
+
+class Gatherer:
+    """Turns many questions at a time into few.
+
+    Args:
+        score: returns the verdicts of a list of completions, in order.
+        most: longest list.
     """
 
-    prompt: str
-    response: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        score: Callable[[Sequence[NewCompletion]], Awaitable[list[CompletionVerdict]]],
+        *,
+        most: int,
+    ) -> None:
+        self._score = score
+        self._most = most
+        self._open: _Gathering | None = None
+
+    async def ask(self, completion: NewCompletion) -> CompletionVerdict:
+        """Return the verdict of one completion, asked for together with others.
+
+        Raises:
+            Exception: whatever ``score`` raised for the list that the completion was in.
+        """
+        loop = asyncio.get_running_loop()
+        gathering = self._open
+        if gathering is None or gathering.loop is not loop:
+            completions: list[NewCompletion] = []
+            verdicts_soon = loop.create_task(self._score_soon(completions))
+            gathering = self._open = _Gathering(loop, completions, verdicts_soon)
+        place = len(gathering.completions)
+        gathering.completions.append(completion)
+        if len(gathering.completions) == self._most:
+            self._open = None
+        # One who gives up waiting takes nothing from the others.
+        verdicts = await asyncio.shield(gathering.verdicts)
+        return verdicts[place]
+
+    async def _score_soon(self, completions: list[NewCompletion]) -> list[CompletionVerdict]:
+        await asyncio.sleep(WINDOW_SECONDS)
+        if self._open is not None and self._open.completions is completions:
+            self._open = None
+        return await self._score(completions)
 
 
-class Scorer:
+class _AnyScorer:
+    """What scorers of both kinds have: their settings, and a count of what was not scored."""
+
+    def __init__(self, settings: ScoringSettings) -> None:
+        self._settings = settings
+        self._unscored = UnscoredCounter()
+
+    @property
+    def unscored(self) -> dict[str, int]:
+        """How many rollouts got no score so far, by reason."""
+        return self._unscored.counts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._settings,)
+
+    def _completion(self, rollout: Rollout) -> NewCompletion:
+        try:
+            return NewCompletion(
+                task_id=self._settings.task_id,
+                model_id=self._settings.model_id,
+                prompt=rollout.prompt,
+                response=rollout.response,
+                metadata=dict(rollout.metadata),
+            )
+        except ValidationError as error:
+            raise InvalidInputError.of(error, within="rollout") from error
+
+
+class Scorer(_AnyScorer):
     """Scores rollouts and blocks until the verdicts are there; safe to share between threads.
 
     Its connections are opened by the first call. It can be pickled, without them.
     """
 
     def __init__(self, settings: ScoringSettings) -> None:
-        self._settings = settings
-        self._unscored = UnscoredCounter()
+        super().__init__(settings)
         self._client: AutotuneClient | None = None
         self._lock = threading.Lock()
 
@@ -62,7 +133,7 @@ class Scorer:
         client = self._opened()
         submitted = list(
             client.completions.submit_many(
-                [_completion(rollout, self._settings) for rollout in rollouts],
+                [self._completion(rollout) for rollout in rollouts],
                 priority=self._settings.priority,
                 batch_size=self._settings.batch_size,
                 concurrency=self._settings.concurrency,
@@ -87,11 +158,6 @@ class Scorer:
         """
         return [reward_of(verdict) for verdict in self.verdicts(rollouts)]
 
-    @property
-    def unscored(self) -> dict[str, int]:
-        """How many rollouts got no score so far, by reason."""
-        return self._unscored.counts
-
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
         with self._lock:
@@ -105,9 +171,6 @@ class Scorer:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._settings,)
-
     def _opened(self) -> AutotuneClient:
         with self._lock:
             if self._client is None:
@@ -117,22 +180,21 @@ class Scorer:
             return self._client
 
 
-class AsyncScorer:
+class AsyncScorer(_AnyScorer):
     """Scores rollouts from an event loop; the methods are those of ``Scorer``, as coroutines.
 
     Each event loop gets connections of its own: some trainers run a new loop for every step.
     """
 
     def __init__(self, settings: ScoringSettings) -> None:
-        self._settings = settings
-        self._unscored = UnscoredCounter()
+        super().__init__(settings)
         self._client: AsyncAutotuneClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gatherer = Gatherer(self._score, most=settings.batch_size)
 
     async def verdicts(self, rollouts: Sequence[Rollout]) -> list[CompletionVerdict]:
         """Submit and wait as ``Scorer.verdicts`` does."""
-        return await self._score([_completion(rollout, self._settings) for rollout in rollouts])
+        return await self._score([self._completion(rollout) for rollout in rollouts])
 
     async def rewards(self, rollouts: Sequence[Rollout]) -> list[float | None]:
         """Return rewards as ``Scorer.rewards`` does."""
@@ -145,12 +207,7 @@ class AsyncScorer:
             InvalidInputError: the rollout is more than the API takes; the others are not touched.
             AutotuneError: the API refused, or could not be reached.
         """
-        return await self._gatherer.ask(_completion(rollout, self._settings))
-
-    @property
-    def unscored(self) -> dict[str, int]:
-        """How many rollouts got no score so far, by reason."""
-        return self._unscored.counts
+        return await self._gatherer.ask(self._completion(rollout))
 
     async def close(self) -> None:
         """Close the connections of this event loop; a later call opens new ones."""
@@ -163,9 +220,6 @@ class AsyncScorer:
 
     async def __aexit__(self, *exception: object) -> None:
         await self.close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._settings,)
 
     async def _score(self, completions: Sequence[NewCompletion]) -> list[CompletionVerdict]:
         deadline = time.monotonic() + self._settings.timeout
@@ -211,19 +265,6 @@ def shared_scorer(settings: ScoringSettings) -> Scorer:
 def shared_async_scorer(settings: ScoringSettings) -> AsyncScorer:
     """Return the one asynchronous scorer of a process with these settings."""
     return AsyncScorer(settings)
-
-
-def _completion(rollout: Rollout, settings: ScoringSettings) -> NewCompletion:
-    try:
-        return NewCompletion(
-            task_id=settings.task_id,
-            model_id=settings.model_id,
-            prompt=rollout.prompt,
-            response=rollout.response,
-            metadata=dict(rollout.metadata),
-        )
-    except ValidationError as error:
-        raise InvalidInputError.of(error, within="rollout") from error
 
 
 def _in_order(batch: SubmittedBatch, answer: BatchResponse) -> list[CompletionVerdict]:

@@ -5,9 +5,9 @@ import os
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
-from autotune.client.batching import DEFAULT_BATCH_SIZE
 from autotune.client.completions import DEFAULT_CONCURRENCY
 from autotune.client.errors import ConfigurationError
+from autotune.client.submissions import DEFAULT_BATCH_SIZE
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 

@@ -18,9 +18,8 @@ from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput, ConversationType
 
-from autotune.integrations.columns import picked, plain
-from autotune.integrations.messages import text_of
-from autotune.integrations.scoring import Rollout, shared_scorer
+from autotune.integrations.rollouts import Rollout, picked, plain, text_of
+from autotune.integrations.scoring import shared_scorer
 from autotune.integrations.settings import find_settings
 from autotune.integrations.unscored import required_reward
 

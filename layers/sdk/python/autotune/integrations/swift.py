@@ -20,9 +20,8 @@ from typing import Any, Unpack
 
 from swift.rewards import ORM, AsyncORM, orms
 
-from autotune.integrations.columns import picked
-from autotune.integrations.messages import Conversation, text_of
-from autotune.integrations.scoring import AsyncScorer, Rollout, Scorer
+from autotune.integrations.rollouts import Conversation, rollouts_of
+from autotune.integrations.scoring import AsyncScorer, Scorer
 from autotune.integrations.settings import ScoringOptions, find_settings
 from autotune.integrations.unscored import NotScoredError, required_reward, reward_of
 from autotune.protocol.completions import CompletionVerdict
@@ -37,7 +36,7 @@ class AutotuneORM(ORM):
         """Complete the options from the environment; nothing is sent yet.
 
         Args:
-            args: the trainer's arguments, which tell whether it can leave a completion out.
+            args: the trainer's arguments, by which it can leave a completion out or not.
             metadata: columns of the data set that the grader gets with each completion.
             options: see ``ScoringOptions``.
 
@@ -58,7 +57,7 @@ class AutotuneORM(ORM):
             ConfigurationError: a column that ``metadata`` names is missing.
             AutotuneError: the API refused, or could not be reached.
         """
-        rollouts = _rollouts(completions, messages, columns, self._metadata)
+        rollouts = rollouts_of(_prompts(messages), completions, columns, self._metadata)
         return _rewards(self._scorer.verdicts(rollouts), self.args)
 
 
@@ -77,7 +76,7 @@ class AsyncAutotuneORM(AsyncORM):
         self, completions: Sequence[str], *, messages: Sequence[Conversation], **columns: Any
     ) -> list[float | None]:
         """Return rewards as ``AutotuneORM`` does."""
-        rollouts = _rollouts(completions, messages, columns, self._metadata)
+        rollouts = rollouts_of(_prompts(messages), completions, columns, self._metadata)
         # ms-swift runs a new event loop for every step, and connections end with their loop.
         async with AsyncScorer(self._settings) as scorer:
             return _rewards(await scorer.verdicts(rollouts), self.args)
@@ -87,21 +86,9 @@ orms["autotune"] = AutotuneORM
 orms["autotune_async"] = AsyncAutotuneORM
 
 
-def _rollouts(
-    completions: Sequence[str],
-    messages: Sequence[Conversation],
-    columns: dict[str, Any],
-    names: Sequence[str],
-) -> list[Rollout]:
-    metadata = picked(columns, names, of="the data set")
-    return [
-        Rollout(
-            prompt=text_of(conversation[:-1]),  # the last message is the completion
-            response=completion,
-            metadata={name: metadata[name][index] for name in names},
-        )
-        for index, (completion, conversation) in enumerate(zip(completions, messages, strict=True))
-    ]
+def _prompts(messages: Sequence[Conversation]) -> list[Conversation]:
+    """Return what comes before the last message of each, which is the completion."""
+    return [conversation[:-1] for conversation in messages]
 
 
 def _rewards(verdicts: Sequence[CompletionVerdict], args: Any) -> list[float | None]:

@@ -19,9 +19,8 @@ Example:
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from autotune.integrations.columns import picked
-from autotune.integrations.messages import Conversation, text_of
-from autotune.integrations.scoring import AsyncScorer, Rollout, Scorer
+from autotune.integrations.rollouts import Conversation, rollouts_of
+from autotune.integrations.scoring import AsyncScorer, Scorer
 from autotune.integrations.settings import ScoringOptions, find_settings
 
 _NOT_SCORED = "autotune/not_scored"
@@ -59,8 +58,8 @@ class AutotuneReward:
             ConfigurationError: a column that ``metadata`` names is missing.
             AutotuneError: the API refused, or could not be reached.
         """
-        rewards = self.scorer.rewards(_rollouts(prompts, completions, columns, self._metadata))
-        _tell(rewards, columns)
+        rewards = self.scorer.rewards(rollouts_of(prompts, completions, columns, self._metadata))
+        _log_share(rewards, columns)
         return rewards
 
 
@@ -83,30 +82,13 @@ class AsyncAutotuneReward:
         **columns: Any,
     ) -> list[float | None]:
         """Return rewards as ``AutotuneReward`` does."""
-        rollouts = _rollouts(prompts, completions, columns, self._metadata)
+        rollouts = rollouts_of(prompts, completions, columns, self._metadata)
         rewards = await self.scorer.rewards(rollouts)
-        _tell(rewards, columns)
+        _log_share(rewards, columns)
         return rewards
 
 
-def _rollouts(
-    prompts: Sequence[str | Conversation],
-    completions: Sequence[str | Conversation],
-    columns: dict[str, Any],
-    names: Sequence[str],
-) -> list[Rollout]:
-    metadata = picked(columns, names, of="the data set")
-    return [
-        Rollout(
-            prompt=text_of(prompt),
-            response=text_of(completion),
-            metadata={name: metadata[name][index] for name in names},
-        )
-        for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True))
-    ]
-
-
-def _tell(rewards: Sequence[float | None], columns: dict[str, Any]) -> None:
+def _log_share(rewards: Sequence[float | None], columns: dict[str, Any]) -> None:
     """Log the share without a score among TRL's own metrics, where it takes any."""
     log_metric = columns.get("log_metric")
     if log_metric is not None and rewards:

@@ -1,4 +1,4 @@
-"""What has no score: told, counted, and never turned into a reward."""
+"""What has no score: logged, counted, and never turned into a reward."""
 
 import logging
 import threading
@@ -56,13 +56,15 @@ class UnscoredCounter:
 
     def add(self, verdicts: Sequence[CompletionVerdict]) -> None:
         """Count the verdicts of one call, and log a warning if any of them is no score."""
-        reasons = Counter(reason_of(one) for one in verdicts if reward_of(one) is None)
-        if not reasons:
+        found = Counter(reason_of(one) for one in verdicts if reward_of(one) is None)
+        if not found:
             return
         with self._lock:
-            self._counts += reasons
-        told = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-        _logger.warning("%d of %d rollouts have no score: %s", reasons.total(), len(verdicts), told)
+            self._counts += found
+        reasons = ", ".join(f"{count} {reason}" for reason, count in found.most_common())
+        _logger.warning(
+            "%d of %d rollouts have no score: %s", found.total(), len(verdicts), reasons
+        )
 
     @property
     def counts(self) -> dict[str, int]:

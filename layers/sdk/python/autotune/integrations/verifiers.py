@@ -20,9 +20,8 @@ from typing import Any, Unpack
 import verifiers as vf
 
 from autotune.client.errors import AutotuneError
-from autotune.integrations.columns import picked
-from autotune.integrations.messages import Conversation, text_of
-from autotune.integrations.scoring import AsyncScorer, Rollout
+from autotune.integrations.rollouts import Conversation, Rollout, picked, text_of
+from autotune.integrations.scoring import AsyncScorer
 from autotune.integrations.settings import ScoringOptions, find_settings
 from autotune.integrations.unscored import required_reward
 

@@ -25,9 +25,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from autotune.client.errors import ConfigurationError
-from autotune.integrations.columns import picked, plain
-from autotune.integrations.messages import text_of
-from autotune.integrations.scoring import Rollout, shared_async_scorer, shared_scorer
+from autotune.integrations.rollouts import Rollout, picked, plain, text_of
+from autotune.integrations.scoring import shared_async_scorer, shared_scorer
 from autotune.integrations.settings import ScoringOptions, find_settings
 from autotune.integrations.unscored import required_reward
 

@@ -11,12 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from autotune.protocol.limits import (
-    MAX_BUILTIN_TEMPLATE_CHARACTERS,
-    MAX_EXPRESSION_CHARACTERS,
-    MAX_MULTI_GRADERS,
-    MAX_PATTERN_CHARACTERS,
-)
+from autotune.protocol import limits
 from autotune.protocol.types import NonNegative, RequestModel, UnitInterval
 
 StringOperation = Literal["eq", "ne", "like", "ilike"]
@@ -33,8 +28,8 @@ SimilarityMetric = Literal[
 ]
 NumberPlace = Literal["last_number", "boxed", "regex"]
 
-Template = Annotated[str, StringConstraints(max_length=MAX_BUILTIN_TEMPLATE_CHARACTERS)]
-Pattern = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATTERN_CHARACTERS)]
+Template = Annotated[str, StringConstraints(max_length=limits.MAX_BUILTIN_TEMPLATE_CHARACTERS)]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=limits.MAX_PATTERN_CHARACTERS)]
 GraderKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 """Names a grader in ``calculateOutput``: letters, digits and underscores, no digit first."""
 
@@ -126,10 +121,10 @@ class Multi(RequestModel):
 
     type: Literal["multi"]
     graders: Annotated[
-        dict[GraderKey, SingleBuiltin], Field(min_length=1, max_length=MAX_MULTI_GRADERS)
+        dict[GraderKey, SingleBuiltin], Field(min_length=1, max_length=limits.MAX_MULTI_GRADERS)
     ]
     calculate_output: Annotated[
-        str, StringConstraints(min_length=1, max_length=MAX_EXPRESSION_CHARACTERS)
+        str, StringConstraints(min_length=1, max_length=limits.MAX_EXPRESSION_CHARACTERS)
     ]
 
 

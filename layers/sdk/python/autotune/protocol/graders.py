@@ -20,13 +20,7 @@ from autotune.protocol.limits import (
     MIN_HEARTBEAT_SECONDS,
     MIN_HEDGE_AFTER_MS,
 )
-from autotune.protocol.types import (
-    Description,
-    Name,
-    RequestModel,
-    ResponseModel,
-    Timestamp,
-)
+from autotune.protocol.types import Description, Name, RequestModel, ResponseModel, Timestamp
 
 GraderStatus = Literal["active", "degraded", "inactive"]
 """How a grader is, as probes and verification found it; it informs, and stops nothing.
@@ -51,6 +45,19 @@ GraderKind = Literal["http", "builtin", "human"]
 """Who judges: a process at an endpoint, Autotune itself, or people."""
 
 
+Concurrency = Annotated[int, Field(ge=1, le=MAX_GRADER_CONCURRENCY, strict=True)]
+HedgeDelay = Annotated[int, Field(ge=MIN_HEDGE_AFTER_MS, le=MAX_HEDGE_AFTER_MS, strict=True)]
+RequestRate = Annotated[
+    float,
+    Field(
+        ge=MIN_GRADER_REQUESTS_PER_SECOND,
+        le=MAX_GRADER_REQUESTS_PER_SECOND,
+        allow_inf_nan=False,
+        strict=True,
+    ),
+]
+
+
 class GraderLimits(ResponseModel):
     """What a grader can bear, all its callers together; what is left out is not limited.
 
@@ -59,24 +66,9 @@ class GraderLimits(ResponseModel):
     is made once more, where the other two allow it, and the first good answer counts.
     """
 
-    max_concurrency: Annotated[int, Field(ge=1, le=MAX_GRADER_CONCURRENCY, strict=True)] | None = (
-        None
-    )
-    requests_per_second: (
-        Annotated[
-            float,
-            Field(
-                ge=MIN_GRADER_REQUESTS_PER_SECOND,
-                le=MAX_GRADER_REQUESTS_PER_SECOND,
-                allow_inf_nan=False,
-                strict=True,
-            ),
-        ]
-        | None
-    ) = None
-    hedge_after_ms: (
-        Annotated[int, Field(ge=MIN_HEDGE_AFTER_MS, le=MAX_HEDGE_AFTER_MS, strict=True)] | None
-    ) = None
+    max_concurrency: Concurrency | None = None
+    requests_per_second: RequestRate | None = None
+    hedge_after_ms: HedgeDelay | None = None
 
 
 class AsyncSettings(ResponseModel):

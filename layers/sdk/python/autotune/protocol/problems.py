@@ -1,5 +1,9 @@
 """Errors on the wire: RFC 9457 problem details, ``application/problem+json``."""
 
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
 from autotune.protocol.types import ResponseModel
 
 PROBLEM_CONTENT_TYPE = "application/problem+json"
@@ -10,6 +14,24 @@ class FieldProblem(ResponseModel):
 
     field: str
     expected: str
+
+
+def field_problems(error: ValidationError, *, within: str = "") -> list[FieldProblem]:
+    """Return pydantic's findings by their place on the wire, below ``within``; never the input."""
+    return [
+        FieldProblem(field=_path(within, fault["loc"]), expected=fault["msg"])
+        for fault in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+
+
+def _path(within: str, location: Sequence[int | str]) -> str:
+    path = within
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    return path or "(whole)"
 
 
 class LimitProblem(ResponseModel):

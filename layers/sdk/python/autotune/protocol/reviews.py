@@ -4,17 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from autotune.protocol import limits
 from autotune.protocol.access import PrincipalId
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import ID_BODY
-from autotune.protocol.limits import (
-    MAX_DIMENSIONS,
-    MAX_REASONING_CHARACTERS,
-    MAX_REVIEW_LINK_SECONDS,
-    MAX_SKIPPED_REVIEWS,
-    MIN_REVIEW_LINK_SECONDS,
-)
 from autotune.protocol.tasks import OnExpiry
 from autotune.protocol.types import RequestModel, ResponseModel, Text, Timestamp, UnitInterval
 
@@ -28,7 +22,7 @@ REVIEWER_SESSION_HEADER = "x-autotune-session"
 """Tells browsers apart that opened the same link: 8 to 40 letters and digits, random and secret."""
 
 ReviewId = Annotated[str, StringConstraints(pattern=rf"^rev_{ID_BODY}$")]
-Explanation = Annotated[Text, StringConstraints(max_length=MAX_REASONING_CHARACTERS)]
+Explanation = Annotated[Text, StringConstraints(max_length=limits.MAX_REASONING_CHARACTERS)]
 
 
 class AnswerReviewRequest(RequestModel):
@@ -36,7 +30,9 @@ class AnswerReviewRequest(RequestModel):
 
     value: UnitInterval
     explanation: Explanation = ""
-    dimensions: Annotated[list[ScoreDimension], Field(max_length=MAX_DIMENSIONS)] | None = None
+    dimensions: Annotated[list[ScoreDimension], Field(max_length=limits.MAX_DIMENSIONS)] | None = (
+        None
+    )
 
 
 class AssignReviewRequest(RequestModel):
@@ -48,7 +44,7 @@ class AssignReviewRequest(RequestModel):
 class NextReviewRequest(RequestModel):
     """``skip`` names reviews that the caller has seen and would rather leave to others."""
 
-    skip: Annotated[list[ReviewId], Field(max_length=MAX_SKIPPED_REVIEWS)] = []
+    skip: Annotated[list[ReviewId], Field(max_length=limits.MAX_SKIPPED_REVIEWS)] = []
 
 
 class CreateReviewLinkRequest(RequestModel):
@@ -57,7 +53,7 @@ class CreateReviewLinkRequest(RequestModel):
     reviewer_id: PrincipalId
     review_id: ReviewId | None = None
     expires_in_seconds: Annotated[
-        int, Field(ge=MIN_REVIEW_LINK_SECONDS, le=MAX_REVIEW_LINK_SECONDS)
+        int, Field(ge=limits.MIN_REVIEW_LINK_SECONDS, le=limits.MAX_REVIEW_LINK_SECONDS)
     ] = 86_400
 
 

@@ -81,7 +81,7 @@ class ReceivedHeaders:
         """See that one of a header's signatures is made with one of the secrets."""
         given = self._signatures(name)
         signed = payload()
-        # Every pair is compared, so that timing tells nothing about which secret or signature was
+        # Every pair is compared, so that timing does not betray which secret or signature was
         # near.
         expected = [_mac(secret, signed).encode() for secret in secrets]
         matches = [hmac.compare_digest(mac, signature) for mac in expected for signature in given]
@@ -107,5 +107,5 @@ def _mac(secret: str, payload: bytes) -> str:
     return hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
 
 
-def _malformed(name: str, told: str) -> SignatureError:
-    return SignatureError("malformed", f"{name} {told}")
+def _malformed(name: str, fault: str) -> SignatureError:
+    return SignatureError("malformed", f"{name} {fault}")

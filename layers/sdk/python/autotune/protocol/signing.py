@@ -70,12 +70,9 @@ def sign_grader_response(
 
     Signs ``timestamp.requestId.sha256hex(request body).body``: the answer fits no other question.
     """
+    question = hashlib.sha256(request_body).hexdigest()
     return sign_grader_callback(
-        secrets,
-        request_id=request_id,
-        request_sha256=hashlib.sha256(request_body).hexdigest(),
-        body=body,
-        timestamp=timestamp,
+        secrets, request_id=request_id, request_sha256=question, body=body, timestamp=timestamp
     )
 
 
@@ -93,13 +90,9 @@ def verify_grader_response(
     Raises:
         SignatureError: unsigned, signed by another, too old, or the answer to another request.
     """
+    question = hashlib.sha256(request_body).hexdigest()
     verify_grader_callback(
-        headers,
-        body,
-        secrets,
-        request_id=request_id,
-        request_sha256=hashlib.sha256(request_body).hexdigest(),
-        now=now,
+        headers, body, secrets, request_id=request_id, request_sha256=question, now=now
     )
 
 

@@ -12,35 +12,19 @@ from pydantic import (
     model_validator,
 )
 
-from autotune.protocol.limits import (
-    MAX_DEADLINE_SECONDS,
-    MAX_GRADER_WEIGHT,
-    MAX_PROMPT_TEMPLATE_CHARACTERS,
-    MAX_RETENTION_DAYS,
-    MAX_REVIEW_SECONDS,
-    MAX_TASK_GRADERS,
-    MIN_DEADLINE_SECONDS,
-    MIN_RETENTION_DAYS,
-    MIN_REVIEW_SECONDS,
-)
-from autotune.protocol.types import (
-    Description,
-    GraderId,
-    Metadata,
-    Name,
-    RequestModel,
-    ResponseModel,
-    Timestamp,
-    UnitInterval,
-)
+from autotune.protocol import limits, types
 
-PromptTemplate = Annotated[str, StringConstraints(max_length=MAX_PROMPT_TEMPLATE_CHARACTERS)]
+PromptTemplate = Annotated[str, StringConstraints(max_length=limits.MAX_PROMPT_TEMPLATE_CHARACTERS)]
 DeadlineSeconds = Annotated[
-    int, Field(ge=MIN_DEADLINE_SECONDS, le=MAX_DEADLINE_SECONDS, strict=True)
+    int, Field(ge=limits.MIN_DEADLINE_SECONDS, le=limits.MAX_DEADLINE_SECONDS, strict=True)
 ]
-RetentionDays = Annotated[int, Field(ge=MIN_RETENTION_DAYS, le=MAX_RETENTION_DAYS, strict=True)]
-Weight = Annotated[float, Field(gt=0, le=MAX_GRADER_WEIGHT, allow_inf_nan=False, strict=True)]
-Quorum = Annotated[int, Field(ge=1, le=MAX_TASK_GRADERS, strict=True)]
+RetentionDays = Annotated[
+    int, Field(ge=limits.MIN_RETENTION_DAYS, le=limits.MAX_RETENTION_DAYS, strict=True)
+]
+Weight = Annotated[
+    float, Field(gt=0, le=limits.MAX_GRADER_WEIGHT, allow_inf_nan=False, strict=True)
+]
+Quorum = Annotated[int, Field(ge=1, le=limits.MAX_TASK_GRADERS, strict=True)]
 
 Aggregation = Literal["mean", "median", "min", "confidence_weighted", "majority"]
 """How the values of several graders become one."""
@@ -49,14 +33,14 @@ OnExpiry = Literal["keep", "abstain", "fail"]
 """What becomes of a completion whose review nobody answered in time."""
 
 
-class GraderWeight(RequestModel):
+class GraderWeight(types.RequestModel):
     """One of a task's graders; only the ratio of its ``weight`` to the others' counts."""
 
-    grader_id: GraderId
+    grader_id: types.GraderId
     weight: Weight = 1.0
 
 
-class ReviewPolicy(RequestModel):
+class ReviewPolicy(types.RequestModel):
     """When a person looks at what graders said, and what happens where none does in time.
 
     A person is asked where the confidence is lower than ``confidence_below``, an abstention
@@ -66,38 +50,34 @@ class ReviewPolicy(RequestModel):
     gave none. ``instructions`` are shown to reviewers.
     """
 
-    confidence_below: UnitInterval | None = None
-    disagreement_above: UnitInterval | None = None
-    sampled_share: UnitInterval | None = None
+    confidence_below: types.UnitInterval | None = None
+    disagreement_above: types.UnitInterval | None = None
+    sampled_share: types.UnitInterval | None = None
     expires_after_seconds: Annotated[
-        int, Field(ge=MIN_REVIEW_SECONDS, le=MAX_REVIEW_SECONDS, strict=True)
+        int, Field(ge=limits.MIN_REVIEW_SECONDS, le=limits.MAX_REVIEW_SECONDS, strict=True)
     ] = 259_200
     on_expiry: OnExpiry = "keep"
-    instructions: Description = ""
+    instructions: types.Description = ""
 
 
-def _no_grader_twice(graders: list[GraderWeight]) -> list[GraderWeight]:
-    (grader_id, times), *_ = Counter(one.grader_id for one in graders).most_common(1)
-    if times > 1:
-        raise ValueError(f"no grader may be named twice, as {grader_id} is")
-    return graders
+Graders = Annotated[list[GraderWeight], Field(min_length=1, max_length=limits.MAX_TASK_GRADERS)]
 
 
-Graders = Annotated[list[GraderWeight], Field(min_length=1, max_length=MAX_TASK_GRADERS)]
-
-
-class _NamesGraders(RequestModel):
+class _NamesGraders(types.RequestModel):
     """The rules that hold between a request's fields on graders."""
 
     graders: Graders | None = None
-    grader_id: GraderId | None = None
+    grader_id: types.GraderId | None = None
     aggregation: Aggregation | None = None
     quorum: Quorum | None = None
 
     @field_validator("graders")
     @classmethod
     def _each_once(cls, graders: list[GraderWeight] | None) -> list[GraderWeight] | None:
-        return _no_grader_twice(graders) if graders else graders
+        for grader_id, times in Counter(one.grader_id for one in graders or []).most_common(1):
+            if times > 1:
+                raise ValueError(f"no grader may be named twice, as {grader_id} is")
+        return graders
 
     @field_validator("grader_id")
     @classmethod
@@ -115,6 +95,12 @@ class _NamesGraders(RequestModel):
             raise ValueError(f"quorum must be at most the number of graders, {known}")
         return quorum
 
+    def all_graders(self) -> list[GraderWeight]:
+        """Return the graders, however they are named; an empty list where none are."""
+        if self.grader_id is not None:
+            return [GraderWeight(grader_id=self.grader_id)]
+        return self.graders or []
+
 
 class CreateTaskRequest(_NamesGraders):
     """What is to be scored, and by which grader or graders: exactly one of the two is given.
@@ -127,12 +113,12 @@ class CreateTaskRequest(_NamesGraders):
     after it was submitted, which is then its latest deadline as well; its verdict stays.
     """
 
-    name: Name
+    name: types.Name
     aggregation: Aggregation = "mean"
     review: ReviewPolicy | None = None
-    description: Description = ""
+    description: types.Description = ""
     prompt_template: PromptTemplate = ""
-    metadata: Metadata = {}
+    metadata: types.Metadata = {}
     share_identity: bool = False
     deadline_seconds: DeadlineSeconds | None = None
     retention_days: RetentionDays | None = None
@@ -152,10 +138,6 @@ class CreateTaskRequest(_NamesGraders):
             raise ValueError("exactly one of graderId and graders must be given")
         return grader_id
 
-    def all_graders(self) -> list[GraderWeight]:
-        """Return the graders, however they were named."""
-        return _all_graders(self)
-
 
 class UpdateTaskRequest(_NamesGraders):
     """Fields to change; what is left out stays.
@@ -165,24 +147,14 @@ class UpdateTaskRequest(_NamesGraders):
     Other graders take the place of all that there were, and lift a quorum that is not given anew.
     """
 
-    name: Name | None = None
+    name: types.Name | None = None
     review: ReviewPolicy | None = None
-    description: Description | None = None
+    description: types.Description | None = None
     prompt_template: PromptTemplate | None = None
-    metadata: Metadata | None = None
+    metadata: types.Metadata | None = None
     share_identity: bool | None = None
     deadline_seconds: DeadlineSeconds | None = None
     retention_days: RetentionDays | None = None
-
-    def all_graders(self) -> list[GraderWeight]:
-        """Return the new graders, however they were named; an empty list where none are."""
-        return _all_graders(self)
-
-
-def _all_graders(request: _NamesGraders) -> list[GraderWeight]:
-    if request.grader_id is not None:
-        return [GraderWeight(grader_id=request.grader_id)]
-    return request.graders or []
 
 
 class TaskGrader(GraderWeight):
@@ -197,7 +169,7 @@ class TaskReview(ReviewPolicy):
     model_config = ConfigDict(extra="ignore")
 
 
-class Task(ResponseModel):
+class Task(types.ResponseModel):
     """A definition of what needs to be scored.
 
     ``graders`` are all of them; ``grader_id`` is there where it is only one. Without ``quorum`` all
@@ -209,7 +181,7 @@ class Task(ResponseModel):
     name: str
     description: str
     prompt_template: str
-    metadata: Metadata
+    metadata: types.Metadata
     grader_id: str | None = None
     graders: list[TaskGrader] = []
     aggregation: Aggregation = "mean"
@@ -218,17 +190,17 @@ class Task(ResponseModel):
     share_identity: bool
     deadline_seconds: int | None = None
     retention_days: int | None = None
-    created_at: Timestamp
-    updated_at: Timestamp
+    created_at: types.Timestamp
+    updated_at: types.Timestamp
 
 
-class TaskResponse(ResponseModel):
+class TaskResponse(types.ResponseModel):
     """One task."""
 
     task: Task
 
 
-class TaskList(ResponseModel):
+class TaskList(types.ResponseModel):
     """A page of tasks, oldest first."""
 
     tasks: list[Task]

@@ -18,13 +18,8 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from autotune.protocol import limits
 from autotune.protocol.ids import ID_BODY
-from autotune.protocol.limits import (
-    MAX_DESCRIPTION_CHARACTERS,
-    MAX_METADATA_BYTES,
-    MAX_METADATA_DEPTH,
-    MAX_NAME_CHARACTERS,
-)
 
 # In older ones, threads that are the first to use a model break it (pydantic's issue 13419).
 _THREADS_MAY_BUILD = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
@@ -61,18 +56,18 @@ class ResponseModel(_WireModel):
 
 
 def _metadata_within_limit(value: dict[str, Any]) -> dict[str, Any]:
-    if nests_deeper_than(value, MAX_METADATA_DEPTH):
-        raise ValueError(f"metadata must nest at most {MAX_METADATA_DEPTH} levels deep")
+    if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
+        raise ValueError(f"metadata must nest at most {limits.MAX_METADATA_DEPTH} levels deep")
     try:
         encoded = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
         size = len(encoded.encode())
     except (TypeError, ValueError) as error:  # NaN, infinities, lone surrogates, Python objects
         raise ValueError(f"metadata must be JSON: {error}") from error
-    if size > MAX_METADATA_BYTES:
+    if size > limits.MAX_METADATA_BYTES:
         raise PydanticCustomError(
             METADATA_TOO_LARGE,
             "metadata must be at most {maximum} bytes of JSON, not {actual}",
-            {"maximum": MAX_METADATA_BYTES, "actual": size},
+            {"maximum": limits.MAX_METADATA_BYTES, "actual": size},
         )
     return value
 
@@ -101,9 +96,10 @@ UnitInterval = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=Tr
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
 Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=MAX_NAME_CHARACTERS, strip_whitespace=True)
+    str,
+    StringConstraints(min_length=1, max_length=limits.MAX_NAME_CHARACTERS, strip_whitespace=True),
 ]
-Description = Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_CHARACTERS)]
+Description = Annotated[str, StringConstraints(max_length=limits.MAX_DESCRIPTION_CHARACTERS)]
 Metadata = Annotated[dict[str, Any], AfterValidator(_metadata_within_limit)]
 
 TaskId = Annotated[str, StringConstraints(pattern=rf"^task_{ID_BODY}$")]

@@ -10,27 +10,22 @@ from pydantic import (
     WrapValidator,
 )
 
-from autotune.protocol.events import (
-    DeliveryError,
-    DeliveryStatus,
-    DisabledReason,
-    EventType,
-    WebhookStatus,
-)
+from autotune.protocol import events
 from autotune.protocol.types import Description, RequestModel, ResponseModel, Timestamp
 
 
 def _one_fault(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Tell what was expected once, where the library would tell it for each alternative."""
+    """Report what was expected once, where pydantic would do so for each alternative."""
     try:
         return handler(value)
     except ValidationError as error:
-        types = ", ".join(get_args(EventType))
+        types = ", ".join(get_args(events.EventType))
         raise ValueError(f'expected "all", or a list of one or more of {types}') from error
 
 
 EventTypes = Annotated[
-    Literal["all"] | Annotated[list[EventType], Field(min_length=1)], WrapValidator(_one_fault)
+    Literal["all"] | Annotated[list[events.EventType], Field(min_length=1)],
+    WrapValidator(_one_fault),
 ]
 """``all`` means every type, those of later versions too."""
 
@@ -54,7 +49,7 @@ class UpdateWebhookRequest(RequestModel):
     url: WebhookUrl | None = None
     event_types: EventTypes | None = None
     description: Description | None = None
-    status: WebhookStatus | None = None
+    status: events.WebhookStatus | None = None
 
 
 class Webhook(ResponseModel):
@@ -68,8 +63,8 @@ class Webhook(ResponseModel):
     url: str
     event_types: EventTypes
     description: str
-    status: WebhookStatus
-    disabled_reason: DisabledReason | None
+    status: events.WebhookStatus
+    disabled_reason: events.DisabledReason | None
     failing_since: Timestamp | None
     previous_secret_until: Timestamp | None
     created_at: Timestamp
@@ -105,14 +100,14 @@ class Delivery(ResponseModel):
 
     event_id: str
     webhook_id: str
-    event_type: EventType
+    event_type: events.EventType
     occurred_at: Timestamp
-    status: DeliveryStatus
+    status: events.DeliveryStatus
     attempts: int
     next_attempt_at: Timestamp | None
     last_attempt_at: Timestamp | None
     last_status: int | None
-    last_error: DeliveryError | None
+    last_error: events.DeliveryError | None
 
 
 class DeliveryWithBody(Delivery):

@@ -2,24 +2,20 @@
 
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Sequence
 
-from autotune.grader.conformance.results import CheckFailedError, CheckSkippedError
 from autotune.grader.conformance.session import (
     OWN_LOG,
+    CheckFailedError,
+    CheckSkippedError,
     Exchange,
     GraderSession,
     answered,
     encode,
 )
+from autotune.protocol import signing
 from autotune.protocol.ids import new_id
-from autotune.protocol.signing import (
-    RESPONSE_SIGNATURE_HEADER,
-    RESPONSE_TIMESTAMP_HEADER,
-    SignatureError,
-    sign_grader_request,
-    verify_grader_response,
-)
 
 
 def health_answers(session: GraderSession) -> str:
@@ -31,7 +27,7 @@ def health_answers(session: GraderSession) -> str:
 def health_is_signed(session: GraderSession) -> str:
     """A signed GET /health is answered with a signature that fits it."""
     request_id = new_id("req")
-    headers = sign_grader_request(session.secrets, request_id=request_id, body=b"")
+    headers = signing.sign_grader_request(session.secrets, request_id=request_id, body=b"")
     exchange = session.send("GET", "/health", b"", request_id, headers)
     exchange.read_health()
     _require_bound(exchange, session.secrets)
@@ -65,8 +61,8 @@ def answer_signed(session: GraderSession) -> str:
     """The answer carries a response signature and a response timestamp near the current time."""
     exchange = session.first_score()
     try:
-        _verify(exchange, session.secrets)
-    except SignatureError as error:
+        exchange.verify(session.secrets)
+    except signing.SignatureError as error:
         if error.fault != "mismatch":
             raise CheckFailedError(str(error)) from None
     return "both headers are there"
@@ -123,26 +119,16 @@ def value_of(session: GraderSession, completion: dict[str, object]) -> float | N
 
 def _require_bound(exchange: Exchange, secrets: Sequence[str]) -> None:
     try:
-        _verify(exchange, secrets)
-    except SignatureError as error:
+        exchange.verify(secrets)
+    except signing.SignatureError as error:
         known = _known_mistake(exchange, secrets) if error.fault == "mismatch" else ""
         raise CheckFailedError(known or str(error)) from None
 
 
-def _verify(exchange: Exchange, secrets: Sequence[str]) -> None:
-    verify_grader_response(
-        exchange.response.headers,
-        exchange.response.content,
-        secrets,
-        request_id=exchange.request_id,
-        request_body=exchange.request_body,
-    )
-
-
 def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
-    """Say which usual mistake made a signature that does not fit, if it is one of them."""
+    """Name the usual mistake that made a signature that does not fit, if it is one of them."""
     headers, body = exchange.response.headers, exchange.response.content
-    start = f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{exchange.request_id}.".encode()
+    start = f"{headers[signing.RESPONSE_TIMESTAMP_HEADER]}.{exchange.request_id}.".encode()
     question = hashlib.sha256(exchange.request_body)
     payload_by_mistake = {
         "it leaves out the hash of the request's body": start + body,
@@ -151,7 +137,7 @@ def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
         ),
         "it signs the request's body, not its hash": start + exchange.request_body + b"." + body,
         "it leaves out the request id": (
-            f"{headers[RESPONSE_TIMESTAMP_HEADER]}.{question.hexdigest()}.".encode() + body
+            f"{headers[signing.RESPONSE_TIMESTAMP_HEADER]}.{question.hexdigest()}.".encode() + body
         ),
     }
     try:
@@ -161,10 +147,68 @@ def _known_mistake(exchange: Exchange, secrets: Sequence[str]) -> str:
     payload_by_mistake["it signs JSON that it wrote anew, not the bytes that it sends"] = (
         start + question.hexdigest().encode() + b"." + respelled
     )
-    given = headers[RESPONSE_SIGNATURE_HEADER].split()
+    given = headers[signing.RESPONSE_SIGNATURE_HEADER].split()
     for mistake, payload in payload_by_mistake.items():
         for secret in secrets:
             mac = hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
             if f"v1={mac}" in given:
                 return f"the signature fits no valid payload: {mistake}"
     return ""
+
+
+_TRIED_ITEMS = 3
+
+
+def batch_complete(session: GraderSession) -> str:
+    """A batch is answered with every id once and no other."""
+    session.first_score()
+    size = min(session.max_batch_size(), _TRIED_ITEMS)
+    completions = [session.completion() for _ in range(size)]
+    answer = session.score_batch(completions).read_batch()
+    answered = Counter(item.completion_id for item in answer.scores)
+    asked = {completion["id"] for completion in completions}
+    missing = len(asked - answered.keys())
+    added = len(answered.keys() - asked)
+    repeated = sum(1 for times in answered.values() if times > 1)
+    if missing or added or repeated:
+        raise CheckFailedError(
+            f"of {size} ids {missing} were missing, {repeated} came twice; {added} were never sent"
+        )
+    failed = sum(1 for item in answer.scores if item.error is not None)
+    if failed:
+        raise CheckFailedError(
+            f"{failed} of {size} items failed, though each is a sound completion"
+        )
+    return f"{size} of {size} came back"
+
+
+def batch_fails_in_part(session: GraderSession) -> str:
+    """An item without prompt and response fails alone, or the batch is refused with a 4xx."""
+    session.first_score()
+    if session.max_batch_size() < 2:
+        raise CheckSkippedError("the grader takes one completion at a time")
+    sound = session.completion()
+    broken = session.completion(prompt=None, response=None)
+    exchange = session.score_batch([sound, broken])
+    if 400 <= exchange.status < 500:
+        return f"the batch was refused with {exchange.status}"
+    items = {item.completion_id: item for item in exchange.read_batch().scores}
+    good, bad = items.get(sound["id"]), items.get(broken["id"])
+    if good is None or good.error is not None:
+        raise CheckFailedError("the sound item got no score because another was broken")
+    if bad is None:
+        raise CheckFailedError("the broken item is missing from the answer")
+    if bad.score is not None:
+        raise CheckFailedError(f"the broken item got the score {bad.score.value:g}")
+    return "the broken item failed alone" if bad.error else "it abstained on the broken item"
+
+
+def batch_limit_kept(session: GraderSession) -> str:
+    """A batch above the declared maxBatchSize is refused with a 4xx such as 413."""
+    session.first_score()
+    limit = session.max_batch_size()
+    completions = [session.completion() for _ in range(limit + 1)]
+    status = session.score_batch(completions).status
+    if not 400 <= status < 500:
+        raise CheckFailedError(f"{limit + 1} completions were answered {status}")
+    return f"{limit + 1} completions were answered {status}"

@@ -5,16 +5,15 @@ from typing import Any
 
 import httpx
 
-from autotune.grader.conformance import answers, batches, deferrals, refusals
-from autotune.grader.conformance.results import (
+from autotune.grader.conformance import answers, deferrals, refusals
+from autotune.grader.conformance.session import (
+    SAMPLE_COMPLETION,
     CheckFailedError,
     CheckResult,
     CheckSkippedError,
-)
-from autotune.grader.conformance.session import (
-    SAMPLE_COMPLETION,
     GraderSession,
     GraderUnreachableError,
+    Outcome,
 )
 
 Check = Callable[[GraderSession], str]
@@ -40,9 +39,9 @@ _CHECKS: Sequence[Check] = (
     answers.options_respected,
     refusals.malformed_refused,
     refusals.oversized_refused,
-    batches.batch_complete,
-    batches.batch_fails_in_part,
-    batches.batch_limit_kept,
+    answers.batch_complete,
+    answers.batch_fails_in_part,
+    answers.batch_limit_kept,
     deferrals.deferral_kept,
 )
 
@@ -85,20 +84,16 @@ def check_grader(
 
 def _run(check: Check, session: GraderSession) -> CheckResult:
     expected = (check.__doc__ or "").strip()
+    outcome: Outcome = "passed"
     try:
         seen = check(session)
     except CheckFailedError as failure:
-        return CheckResult(
-            name=check.__name__, outcome="failed", expected=expected, seen=str(failure)
-        )
+        outcome, seen = "failed", str(failure)
     except CheckSkippedError as skip:
-        return CheckResult(
-            name=check.__name__, outcome="skipped", expected=expected, seen=str(skip)
-        )
+        outcome, seen = "skipped", str(skip)
     except httpx.HTTPError as error:
-        seen = f"no answer came: {type(error).__name__}"
-        return CheckResult(name=check.__name__, outcome="failed", expected=expected, seen=seen)
-    return CheckResult(name=check.__name__, outcome="passed", expected=expected, seen=seen)
+        outcome, seen = "failed", f"no answer came: {type(error).__name__}"
+    return CheckResult(name=check.__name__, outcome=outcome, expected=expected, seen=seen)
 
 
 def _repeatable(*, allow_nondeterministic: bool) -> Check:

@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from autotune.grader.conformance.results import CheckFailedError
-from autotune.grader.conformance.session import Exchange, GraderSession
+from autotune.grader.conformance.session import CheckFailedError, Exchange, GraderSession
 from autotune.protocol.callbacks import CallbackReceipt
 from autotune.protocol.grading import DeferredResponse, ScoreResponse
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
-from autotune.protocol.signing import SignatureError, verify_grader_response
+from autotune.protocol.signing import SignatureError
 
 _LONGEST_WAIT_SECONDS = 60.0
 
@@ -26,7 +25,7 @@ def deferral_kept(session: GraderSession) -> str:
         if exchange.status != 202:
             return "it did not defer its answer"
         promise = _read_promise(exchange)
-        _verify(session, exchange, exchange.response.content, dict(exchange.response.headers))
+        _verify(session, exchange)
         if not session.is_local:
             return "it promised to answer; only a grader on this machine can call this check back"
         if not received.arrived.wait(_LONGEST_WAIT_SECONDS):
@@ -34,7 +33,7 @@ def deferral_kept(session: GraderSession) -> str:
             if estimate is not None and estimate >= _LONGEST_WAIT_SECONDS:
                 return f"it promised to answer in {estimate:g} s, which is not waited for"
             raise CheckFailedError(f"no answer came within {_LONGEST_WAIT_SECONDS:g} s of its 202")
-    _verify(session, exchange, received.body, received.headers)
+    _verify(session, exchange, received)
     try:
         answer = ScoreResponse.model_validate_json(received.body)
     except ValidationError:
@@ -56,17 +55,12 @@ def _read_promise(exchange: Exchange) -> DeferredResponse:
     return promise
 
 
-def _verify(
-    session: GraderSession, exchange: Exchange, body: bytes, headers: dict[str, str]
-) -> None:
+def _verify(session: GraderSession, exchange: Exchange, later: "_Received | None" = None) -> None:
     try:
-        verify_grader_response(
-            headers,
-            body,
-            session.secrets,
-            request_id=exchange.request_id,
-            request_body=exchange.request_body,
-        )
+        if later is None:
+            exchange.verify(session.secrets)
+        else:
+            exchange.verify(session.secrets, headers=later.headers, body=later.body)
     except SignatureError as error:
         raise CheckFailedError(f"{error}") from None
 
@@ -123,4 +117,4 @@ class _Receiver(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: the check's own result tells."""
+        """Log nothing: the check's own result is enough."""

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 import httpx
 
-from autotune.grader.conformance.results import CheckFailedError
-from autotune.grader.conformance.session import Exchange, GraderSession, encode
-from autotune.protocol.ids import new_id
+from autotune.grader.conformance.session import CheckFailedError, Exchange, GraderSession, encode
 from autotune.protocol.limits import MAX_GRADER_REQUEST_BYTES, SIGNATURE_TOLERANCE_SECONDS
 
 _BEYOND_TOLERANCE_SECONDS = SIGNATURE_TOLERANCE_SECONDS + 60
@@ -15,15 +13,13 @@ _BEYOND_TOLERANCE_SECONDS = SIGNATURE_TOLERANCE_SECONDS + 60
 
 def unsigned_refused(session: GraderSession) -> str:
     """A POST /score without a signature is answered 401."""
-    request_id = new_id("req")
-    body = encode(session.score_body(request_id))
+    request_id, body = session.question()
     return _require_refused(session.send("POST", "/score", body, request_id, {}))
 
 
 def wrongly_signed_refused(session: GraderSession) -> str:
     """A POST /score that is signed with another secret is answered 401."""
-    request_id = new_id("req")
-    body = encode(session.score_body(request_id))
+    request_id, body = session.question()
     impostor = [random_secrets.token_hex(32)]
     return _require_refused(session.post("/score", body, request_id, secrets=impostor))
 
@@ -41,8 +37,7 @@ def future_refused(session: GraderSession) -> str:
 def replay_refused(session: GraderSession) -> str:
     """The same request sent twice is answered once; the second time 401 (or 409)."""
     session.first_score()
-    request_id = new_id("req")
-    body = encode(session.score_body(request_id))
+    request_id, body = session.question()
     first = session.post("/score", body, request_id)
     if first.status != 200:
         raise CheckFailedError(f"the first time it answered {first.status}")
@@ -52,8 +47,7 @@ def replay_refused(session: GraderSession) -> str:
 def tampered_refused(session: GraderSession) -> str:
     """A POST /score whose body was changed after signing is answered 401."""
     session.first_score()
-    request_id = new_id("req")
-    signed = encode(session.score_body(request_id))
+    request_id, signed = session.question()
     changed = encode(session.score_body(request_id))
     return _require_refused(session.post("/score", changed, request_id, signed_body=signed))
 
@@ -61,17 +55,15 @@ def tampered_refused(session: GraderSession) -> str:
 def malformed_refused(session: GraderSession) -> str:
     """A signed body that is no JSON is answered with a 4xx."""
     session.first_score()
-    request_id = new_id("req")
+    request_id, _ = session.question()
     return _require_client_error(session.post("/score", b'{"requestId": "', request_id))
 
 
 def oversized_refused(session: GraderSession) -> str:
     """A body over 6,000,000 bytes is answered with a 4xx such as 413, or the connection closes."""
     session.first_score()
-    request_id = new_id("req")
-    filler = "a" * MAX_GRADER_REQUEST_BYTES
-    completion = session.completion(response=filler)
-    body = encode(session.score_body(request_id, completion=completion))
+    completion = session.completion(response="a" * MAX_GRADER_REQUEST_BYTES)
+    request_id, body = session.question(completion=completion)
     try:
         exchange = session.post("/score", body, request_id)
     except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
@@ -81,8 +73,7 @@ def oversized_refused(session: GraderSession) -> str:
 
 def _shifted(session: GraderSession, seconds: int) -> str:
     session.first_score()
-    request_id = new_id("req")
-    body = encode(session.score_body(request_id))
+    request_id, body = session.question()
     return _require_refused(session.post("/score", body, request_id, shift_seconds=seconds))
 
 

@@ -4,13 +4,12 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 from pydantic import ValidationError
 
-from autotune.grader.conformance.results import CheckFailedError, CheckSkippedError
 from autotune.protocol.grading import (
     BatchScoreResponse,
     GradedCompletion,
@@ -18,7 +17,36 @@ from autotune.protocol.grading import (
     ScoreResponse,
 )
 from autotune.protocol.ids import new_id
-from autotune.protocol.signing import sign_grader_request
+from autotune.protocol.signing import sign_grader_request, verify_grader_response
+
+Outcome = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One line of a conformance report.
+
+    Attributes:
+        name: stable, in snake case.
+        outcome: ``skipped`` where an earlier failure or the grader's capabilities leave nothing
+            to try.
+        expected: what the protocol asks for, in one sentence.
+        seen: what the grader did, in one sentence.
+    """
+
+    name: str
+    outcome: Outcome
+    expected: str
+    seen: str
+
+
+class CheckFailedError(Exception):
+    """A grader does not do what the protocol asks for; the message says what it did."""
+
+
+class CheckSkippedError(Exception):
+    """A check has nothing to try; the message says why."""
+
 
 SAMPLE_COMPLETION: Mapping[str, Any] = {
     "prompt": "Ava picks 12 apples and buys 3 bags of 5 apples. How many apples does she have?",
@@ -51,15 +79,33 @@ class Exchange:
         """The HTTP status."""
         return self.response.status_code
 
+    def verify(
+        self,
+        secrets: Sequence[str],
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+    ) -> None:
+        """Check the signature of the answer, or of one with these headers and body.
+
+        Raises:
+            SignatureError: it fits neither the secrets nor this request.
+        """
+        verify_grader_response(
+            self.response.headers if headers is None else headers,
+            self.response.content if body is None else body,
+            secrets,
+            request_id=self.request_id,
+            request_body=self.request_body,
+        )
+
     def read_score(self) -> ScoreResponse:
         """Return the answer to ``POST /score``.
 
         Raises:
             CheckFailedError: it is another status, no JSON, out of range, or for another request.
         """
-        self._require_ok()
-        answer = _parsed(ScoreResponse, self.response)
-        self._require_request_id(answer.request_id)
+        answer = self._read(ScoreResponse)
         if answer.error is not None:
             raise CheckFailedError(f"the judgement failed; {OWN_LOG}")
         return answer
@@ -79,10 +125,7 @@ class Exchange:
         Raises:
             CheckFailedError: as ``read_score``.
         """
-        self._require_ok()
-        answer = _parsed(BatchScoreResponse, self.response)
-        self._require_request_id(answer.request_id)
-        return answer
+        return self._read(BatchScoreResponse)
 
     def read_health(self) -> HealthResponse:
         """Return the answer to ``GET /health``.
@@ -90,16 +133,20 @@ class Exchange:
         Raises:
             CheckFailedError: it is another status or not what the protocol says.
         """
-        self._require_ok()
-        return _parsed(HealthResponse, self.response)
+        return self._read(HealthResponse)
 
-    def _require_ok(self) -> None:
+    def _read(self, model: type[Answer]) -> Answer:
         if self.status != 200:
             raise CheckFailedError(answered(self.status))
-
-    def _require_request_id(self, answered: str) -> None:
-        if answered != self.request_id:
+        try:
+            answer = model.model_validate_json(self.response.content)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = ".".join(str(part) for part in fault["loc"]) or "the body"
+            raise CheckFailedError(f"in the answer, {place}: {fault['msg']}") from None
+        if not isinstance(answer, HealthResponse) and answer.request_id != self.request_id:
             raise CheckFailedError("the answer's requestId is not the request's")
+        return answer
 
 
 class GraderSession:
@@ -136,17 +183,17 @@ class GraderSession:
         """Return a body for ``POST /score``."""
         options = {"includeDimensions": True, "includeExplanation": True}
         completion = self.completion()
-        return {
-            "requestId": request_id,
-            "completion": completion,
-            "options": options,
-            **changes,
-        }
+        return {"requestId": request_id, "completion": completion, "options": options, **changes}
+
+    def question(self, **changes: object) -> tuple[str, bytes]:
+        """Return a new request id and a body for ``POST /score`` that has it."""
+        request_id = new_id("req")
+        return request_id, encode(self.score_body(request_id, **changes))
 
     def score(self, **changes: object) -> Exchange:
         """Ask for one score, correctly signed; ``changes`` are put into the body."""
-        request_id = new_id("req")
-        return self.post("/score", encode(self.score_body(request_id, **changes)), request_id)
+        request_id, body = self.question(**changes)
+        return self.post("/score", body, request_id)
 
     def score_batch(self, completions: Sequence[Mapping[str, Any]]) -> Exchange:
         """Ask for a batch, correctly signed."""
@@ -164,7 +211,7 @@ class GraderSession:
         shift_seconds: int = 0,
         signed_body: bytes | None = None,
     ) -> Exchange:
-        """Send ``body``, signed as told.
+        """Send ``body``, signed as described.
 
         Args:
             path: below the grader's address.
@@ -221,12 +268,3 @@ def answered(status: int) -> str:
 def encode(content: object) -> bytes:
     """Return compact JSON in UTF-8."""
     return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _parsed(model: type[Answer], response: httpx.Response) -> Answer:
-    try:
-        return model.model_validate_json(response.content)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in fault["loc"]) or "the body"
-        raise CheckFailedError(f"in the answer, {place}: {fault['msg']}") from None
