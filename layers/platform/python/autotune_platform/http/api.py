@@ -16,11 +16,12 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
 from autotune.protocol.signing import REQUEST_ID_HEADER
 from autotune_platform.access.models import Caller, Key, Scope
+from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.routes import ROUTES, Grant, Open, Rule
 from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
+from autotune_platform.http.bodies import parse_json
 from autotune_platform.http.problems import problem_response
-from autotune_platform.http.requests import SignedRequest, parse_json
 from autotune_platform.runtime.errors import MethodNotAllowedError, NotFoundError
 
 logger = Logger()
@@ -35,19 +36,10 @@ class UndeclaredRouteError(Exception):
 class Authenticator(Protocol):
     """What tells who sent a request; ``AccessService`` says how it is done with keys."""
 
-    def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
-        """Return the key that a request says it is signed with, of any status; None of none."""
+    def claimed_key(self, request: SignedRequest) -> Key | None:
+        """Return the key that a request names, of any status; None if it names none."""
 
-    def authenticate(
-        self,
-        key: Key | None,
-        headers: Mapping[str, str],
-        *,
-        method: str,
-        path: str,
-        query: str,
-        body: bytes,
-    ) -> Caller:
+    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
         """Return who sent it.
 
         Raises:
@@ -200,17 +192,10 @@ class Api(APIGatewayHttpResolver):
 
     def _authenticate(self, request: SignedRequest, call: CallInProgress) -> Caller:
         authenticator = self._authenticator()
-        key = authenticator.claimed_key(request.headers)
+        key = authenticator.claimed_key(request)
         call.claimed(key)
         request.require_within_limit()
-        caller = authenticator.authenticate(
-            key,
-            request.headers,
-            method=request.method,
-            path=request.path,
-            query=request.query,
-            body=request.body,
-        )
+        caller = authenticator.authenticate(key, request)
         call.authenticated(caller)
         return caller
 

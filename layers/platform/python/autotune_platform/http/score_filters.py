@@ -1,7 +1,9 @@
 """The query parameters that say which scores are asked for, of every route that takes them."""
 
-from datetime import datetime
-from typing import Annotated
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 from aws_lambda_powertools.event_handler.openapi.params import Query
@@ -11,40 +13,42 @@ from autotune.protocol.completions import ModelId
 from autotune.protocol.scores import ScoreFilters, ScoringGraderId
 from autotune.protocol.types import Moment, TaskId
 
-TaskIdFilter = Annotated[TaskId | None, Query(alias="taskId")]
-ModelIdFilter = Annotated[ModelId | None, Query(alias="modelId")]
-GraderIdFilter = Annotated[ScoringGraderId | None, Query(alias="graderId")]
-MinScoreFilter = Annotated[float | None, Query(alias="minScore", ge=0, le=1, allow_inf_nan=False)]
-MaxScoreFilter = Annotated[float | None, Query(alias="maxScore", ge=0, le=1, allow_inf_nan=False)]
-StartDateFilter = Annotated[Moment | None, Query(alias="startDate")]
-EndDateFilter = Annotated[Moment | None, Query(alias="endDate")]
+AnswerT = TypeVar("AnswerT")
+
+_PARAMETERS: Mapping[str, Any] = {
+    "taskId": Annotated[TaskId | None, Query()],
+    "modelId": Annotated[ModelId | None, Query()],
+    "graderId": Annotated[ScoringGraderId | None, Query()],
+    "minScore": Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)],
+    "maxScore": Annotated[float | None, Query(ge=0, le=1, allow_inf_nan=False)],
+    "startDate": Annotated[Moment | None, Query()],
+    "endDate": Annotated[Moment | None, Query()],
+}
 
 
-def score_filters(
-    *,
-    task_id: str | None,
-    model_id: str | None,
-    grader_id: str | None,
-    min_score: float | None,
-    max_score: float | None,
-    start_date: datetime | None,
-    end_date: datetime | None,
-) -> ScoreFilters:
-    """Return the filters that parameters of the types above spell.
+def with_score_filters(handler: Callable[..., AnswerT]) -> Callable[..., AnswerT]:
+    """Serve a handler that takes ``filters`` to requests that spell them as query parameters.
 
-    Raises:
-        RequestValidationError: one does not go with another.
+    Args:
+        handler: takes all of its parameters by name.
     """
-    spelled = {
-        "taskId": task_id,
-        "modelId": model_id,
-        "graderId": grader_id,
-        "minScore": min_score,
-        "maxScore": max_score,
-        "startDate": start_date,
-        "endDate": end_date,
-    }
-    try:
-        return ScoreFilters.model_validate(spelled)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from error
+
+    @wraps(handler)
+    def served(**given: Any) -> AnswerT:
+        spelled = {name: given.pop(name) for name in _PARAMETERS}
+        try:
+            filters = ScoreFilters.model_validate(spelled)
+        except ValidationError as error:
+            raise RequestValidationError(error.errors()) from error
+        return handler(filters=filters, **given)
+
+    # The framework reads a route's parameters from its signature.
+    signature = inspect.signature(handler)
+    parameters = list(signature.parameters.values())
+    place = list(signature.parameters).index("filters")
+    parameters[place : place + 1] = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in _PARAMETERS.items()
+    ]
+    served.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return served

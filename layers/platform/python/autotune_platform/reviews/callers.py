@@ -8,6 +8,7 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.reviews import REVIEWER_SESSION_HEADER
 from autotune.protocol.signing import REQUEST_ID_HEADER
 from autotune_platform.access.models import Caller, Key
+from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.service import AccessService
 from autotune_platform.reviews.links import ReviewLinks
 from autotune_platform.runtime.errors import UnauthenticatedError
@@ -28,20 +29,11 @@ class ReviewCallers:
     keys: AccessService
     links: ReviewLinks
 
-    def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
-        """Return the key that a request says it is signed with; None of one that brings a link."""
-        return None if "authorization" in headers else self.keys.claimed_key(headers)
+    def claimed_key(self, request: SignedRequest) -> Key | None:
+        """Return the key that a request names; None if it brings a link."""
+        return None if "authorization" in request.headers else self.keys.claimed_key(request)
 
-    def authenticate(
-        self,
-        key: Key | None,
-        headers: Mapping[str, str],
-        *,
-        method: str,
-        path: str,
-        query: str,
-        body: bytes,
-    ) -> Caller:
+    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
         """Return who sent a request.
 
         Raises:
@@ -49,11 +41,9 @@ class ReviewCallers:
             LinkExpiredError: the link's time is over.
             StaleRequestError, ReplayedRequestError: as ``AccessService.authenticate``.
         """
-        if "authorization" in headers:
-            return self._bearer(headers)
-        return self.keys.authenticate(
-            key, headers, method=method, path=path, query=query, body=body
-        )
+        if "authorization" in request.headers:
+            return self._bearer(request.headers)
+        return self.keys.authenticate(key, request)
 
     def _bearer(self, headers: Mapping[str, str]) -> Caller:
         scheme, _, token = headers["authorization"].partition(" ")

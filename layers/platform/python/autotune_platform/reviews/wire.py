@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from autotune.protocol import reviews as wire
 from autotune_platform.completions.models import Completion
-from autotune_platform.http.sizes import response_bytes
+from autotune_platform.http.bodies import response_bytes
 from autotune_platform.judging.human.models import Preliminary, Review, ReviewSummary
 from autotune_platform.reviews.links import LinkPayload
 from autotune_platform.reviews.rendering import rendered

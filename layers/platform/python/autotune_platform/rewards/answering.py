@@ -8,7 +8,7 @@ from typing import Any
 from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.completions.wire import verdict_on_wire
-from autotune_platform.http.requests import parse_json
+from autotune_platform.http.bodies import parse_json
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring

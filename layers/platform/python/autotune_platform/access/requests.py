@@ -1,11 +1,9 @@
 """The HTTP request as it was signed."""
 
 import base64
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from autotune.protocol.limits import MAX_REQUEST_BYTES
@@ -77,29 +75,3 @@ class SignedRequest:
                 "the body is not UTF-8",
                 fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
             ) from error
-
-
-def parse_json(text: str) -> Any:
-    """Parse a request body as strict JSON.
-
-    Python's parser takes NaN and Infinity, which no other JSON reader does, makes infinities of
-    numbers such as 1e999, and gives up on deep nesting with an error that is not about JSON.
-
-    Raises:
-        json.JSONDecodeError: the body is not JSON, holds NaN, Infinity or a number beyond what is
-            counted with, or nests too deep.
-    """
-
-    def refuse(constant: str) -> NoReturn:
-        raise json.JSONDecodeError(f"{constant} is not JSON", constant, 0)
-
-    def finite(number: str) -> float:
-        found = float(number)
-        return found if math.isfinite(found) else refuse(number)
-
-    try:
-        return json.loads(text, parse_constant=refuse, parse_float=finite)
-    except json.JSONDecodeError:
-        raise
-    except (RecursionError, ValueError) as error:  # nested too deep; an integer of 5,000 digits
-        raise json.JSONDecodeError("beyond what can be read", "", 0) from error
