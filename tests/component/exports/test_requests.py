@@ -74,7 +74,7 @@ def test_an_idempotency_key_is_free_again_when_its_export_has_expired(
     task.add(Scored(), Scored(response="s"))
     with monkeypatch.context() as short:
         short.setattr("autotune_platform.exports.models.EXPORT_DAYS", 0)
-        short.setattr("autotune_platform.exports.parts.MOST_RECORDS", 1)
+        short.setattr("autotune_platform.exports.formats.MOST_RECORDS", 1)
         first = ask(platform, "k").json["export"]["id"]
         finish(platform, first)
     assert platform.call("GET", f"{PATH}/{first}").status == 404
@@ -214,7 +214,7 @@ def test_who_may_export_may_read_scores_and_completions() -> None:
 def test_more_parts_than_an_export_has_end_it(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 1)
+    monkeypatch.setattr("autotune_platform.exports.formats.MOST_RECORDS", 1)
     monkeypatch.setattr("autotune_platform.exports.segments.MAX_EXPORT_PARTS", 2)
     task.add(*(Scored(response=f"r{n}") for n in range(3)))
     export_id = start(platform)

@@ -126,6 +126,6 @@ class Export(FrozenModel):
 class ExportTooLargeError(Exception):
     """The export would exceed a limit of exports."""
 
-    def __init__(self, limit: LimitProblem) -> None:
-        super().__init__(f"more than {limit.maximum} {limit.unit}")
-        self.limit = limit
+    def __init__(self, name: str, maximum: int, unit: str, *, actual: int | None = None) -> None:
+        super().__init__(f"more than {maximum} {unit}")
+        self.limit = LimitProblem(name=name, maximum=maximum, unit=unit, actual=actual)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from autotune.protocol.exports import PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_PAIRS, MAX_PAIRED_COMPLETIONS
-from autotune.protocol.problems import LimitProblem
 from autotune_platform.exports.models import ExportTooLargeError
 from autotune_platform.exports.pairs import Candidate, Pair, RowFile
 
@@ -161,11 +160,7 @@ def _draw(database: "DuckDBPyConnection", options: PreferenceOptions) -> None:
         database.execute(_DRAWN, drawn)
         return
     if count > MAX_EXPORT_PAIRS:
-        raise ExportTooLargeError(
-            LimitProblem(
-                name="pairs of an export", maximum=MAX_EXPORT_PAIRS, unit="pairs", actual=count
-            )
-        )
+        raise ExportTooLargeError("pairs of an export", MAX_EXPORT_PAIRS, "pairs", actual=count)
     database.execute(_EVERY, least)
 
 

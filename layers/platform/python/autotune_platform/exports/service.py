@@ -12,6 +12,8 @@ from autotune.protocol.exports import (
     ExportDownloads,
     ExportedFile,
     ExportedPart,
+    ExportProgress,
+    ExportRequest,
 )
 from autotune.protocol.exports import Export as WireExport
 from autotune.protocol.ids import new_id
@@ -21,7 +23,6 @@ from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
 from autotune_platform.exports.redriving import start_export
 from autotune_platform.exports.repository import ExportRepository
-from autotune_platform.exports.wire import export_on_wire
 from autotune_platform.runtime.errors import (
     IdempotencyKeyReusedError,
     InvalidRequestError,
@@ -74,7 +75,7 @@ class ExportService:
                 )
             if before.state == "pending":
                 start_export(self.executions, before)
-            return CreatedExport(export_on_wire(before), replayed=True)
+            return CreatedExport(_on_wire(before), replayed=True)
         self._require_task(caller, request.filters.task_id)
         export = Export.new(
             export_id=new_id("exp"),
@@ -85,7 +86,7 @@ class ExportService:
         if not self.repository.add(export, claim=claim):
             raise UnavailableError("the same request is in progress", retry_after_seconds=1)
         start_export(self.executions, export)
-        return CreatedExport(export_on_wire(export), replayed=False)
+        return CreatedExport(_on_wire(export), replayed=False)
 
     def get(self, caller: Caller, export_id: str) -> ExportDetails:
         """Return an export, with links to its files if it is completed.
@@ -98,7 +99,7 @@ class ExportService:
         if export.manifest is not None and export.state == "completed":
             parts = self.repository.files(export, "part")
             downloads = self._downloads(export.manifest, parts)
-        return ExportDetails(**dict(export_on_wire(export)), downloads=downloads)
+        return ExportDetails(**dict(_on_wire(export)), downloads=downloads)
 
     def list(
         self, caller: Caller, *, limit: int, next_token: str | None
@@ -107,7 +108,7 @@ class ExportService:
         found, token = self.repository.list(
             caller.organization_id, limit=limit, next_token=next_token
         )
-        return [export_on_wire(export) for export in found if not _has_expired(export)], token
+        return [_on_wire(export) for export in found if not _has_expired(export)], token
 
     def delete(self, caller: Caller, export_id: str) -> None:
         """Delete an export's files and stop its work; it stays as ``canceled`` until it expires.
@@ -144,13 +145,9 @@ class ExportService:
 
     def _downloads(self, manifest: StoredFile, parts: Iterable[StoredFile]) -> ExportDownloads:
         return ExportDownloads(
-            manifest=ExportedFile(**self._described(manifest)),
-            parts=[ExportedPart(**self._described(one), records=one.records) for one in parts],
+            manifest=ExportedFile(**manifest.model_dump(), url=self.files.link(manifest)),
+            parts=[ExportedPart(**one.model_dump(), url=self.files.link(one)) for one in parts],
         )
-
-    def _described(self, file: StoredFile) -> dict[str, object]:
-        described = file.model_dump(include={"name", "sha256", "bytes"})
-        return {**described, "url": self.files.link(file)}
 
 
 def _has_expired(export: Export) -> bool:
@@ -160,3 +157,21 @@ def _has_expired(export: Export) -> bool:
 def _fingerprint(request: CreateExportRequest) -> str:
     document = json.dumps(request.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(document.encode()).hexdigest()
+
+
+def _on_wire(export: Export) -> WireExport:
+    """Return an export without links."""
+    return WireExport(
+        id=export.id,
+        state=export.state,
+        request=ExportRequest.model_validate(export.request.model_dump()),
+        progress=ExportProgress(
+            records_written=export.records, scanned=export.scanned, parts=export.parts
+        ),
+        error_code=export.error_code,
+        limit=export.limit,
+        as_of=export.as_of,
+        created_at=export.created_at,
+        completed_at=export.completed_at,
+        expires_at=export.expires_at,
+    )

@@ -33,10 +33,9 @@ class ExampleFile:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
-        self.size = 0
 
-    def write(self, features: dict[str, list[bytes] | list[float] | list[int]]) -> None:
-        """Add an example; integers are stored with 64 bits, other numbers with 32."""
+    def write(self, features: dict[str, list[bytes] | list[float] | list[int]]) -> int:
+        """Add an example; return its bytes. Integers have 64 bits, other numbers 32."""
         example = _Example()
         for name, values in features.items():
             feature = example.features.feature[name]
@@ -46,8 +45,8 @@ class ExampleFile:
             getattr(feature, kind).value.extend(values)
         message = example.SerializeToString(deterministic=True)
         length = struct.pack("<Q", len(message))
-        for piece in (length, _checksum(length), message, _checksum(message)):
-            self.size += self._file.write(piece)
+        pieces = (length, _checksum(length), message, _checksum(message))
+        return sum(map(self._file.write, pieces))
 
     def close(self) -> None:
         """Finish the file."""
