@@ -14,16 +14,13 @@ from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.drains import (
-    LONGEST_DELAY_SECONDS,
-    Drain,
-    drain_key,
-)
+from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
 from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
 from autotune_platform.webhooks.secrets import WebhookSecrets
 from autotune_platform.webhooks.sending import Attempt, WebhookSender
+from autotune_platform.webhooks.waking import WakeQueue
 
 logger = Logger()
 
@@ -163,12 +160,8 @@ class Deliverer:
             for some in groups(self.deliveries.pending(key.webhook_id), CALLS_AT_ONCE):
                 if seconds_left() < _LAST_START_SECONDS:
                     return False
-                list(
-                    writes.map(
-                        lambda one: self.deliveries.replace(one, one.model_copy(update=ended)),
-                        some,
-                    )
-                )
+                after = [one.model_copy(update=ended) for one in some]
+                list(writes.map(self.deliveries.replace, some, after))
         return True
 
 

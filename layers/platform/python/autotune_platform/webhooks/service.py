@@ -13,8 +13,9 @@ from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.models import Webhook, WebhookKey, key_of
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
 from autotune_platform.webhooks.secrets import ROTATION, WebhookSecrets
+from autotune_platform.webhooks.waking import WakeQueue
 
 
 @part
