@@ -1,6 +1,4 @@
-"""Where organisations and keys are stored, and the key that secrets are derived from."""
-
-from typing import TYPE_CHECKING
+"""Where organisations and keys are stored."""
 
 from autotune_platform.access.models import Key, Organization
 from autotune_platform.storage.cursors import encode_cursor
@@ -13,9 +11,6 @@ from autotune_platform.storage.registry import (
     list_collection,
 )
 from autotune_platform.storage.table import Table
-
-if TYPE_CHECKING:
-    from mypy_boto3_kms import KMSClient
 
 _ORGANIZATIONS = "organizations"
 
@@ -81,18 +76,3 @@ class AccessRepository:
             {"pk": f"nonce#{key_id}#{request_id}", "sk": "nonce", "expiresAt": until},
             or_expired_at=now,
         )
-
-
-class KmsMacs:
-    """Computes MACs with a KMS HMAC key."""
-
-    def __init__(self, key_id: str, client: "KMSClient") -> None:
-        self._key_id = key_id
-        self._client = client
-
-    def generate_mac(self, message: bytes) -> bytes:
-        """Return HMAC-SHA256 of ``message``, 32 bytes."""
-        answer = self._client.generate_mac(
-            KeyId=self._key_id, MacAlgorithm="HMAC_SHA_256", Message=message
-        )
-        return answer["Mac"]

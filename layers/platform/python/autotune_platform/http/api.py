@@ -134,11 +134,11 @@ class Api(APIGatewayHttpResolver):
         """
         self._call.acts_for(organization_id, principal_id=principal_id)
         if is_outsider:
-            self._call.came_from_outside()
+            self._call.source_address = ""
 
     def made(self, **ids: str) -> None:
         """Tell the audit log what a call made, such as ``key_id="key_…"``."""
-        self._call.made(ids)
+        self._call.ids |= ids
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Authenticate a request, answer it, and write it into the audit log."""
@@ -196,7 +196,7 @@ class Api(APIGatewayHttpResolver):
         call.claimed(key)
         request.require_within_limit()
         caller = authenticator.authenticate(key, request)
-        call.authenticated(caller)
+        call.authenticated_as(caller)
         return caller
 
     def _tell(self, error: Exception) -> Response[str]:

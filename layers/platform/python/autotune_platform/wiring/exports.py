@@ -2,9 +2,11 @@
 
 from functools import cached_property
 
-from autotune_platform.audit.archive import AuditArchive
-from autotune_platform.audit.exporting import AuditExport
-from autotune_platform.audit.progress import ExportProgressRepository
+from autotune_platform.audit.exporting import (
+    AuditArchive,
+    AuditExport,
+    ExportProgressRepository,
+)
 from autotune_platform.exports.direct import DirectExport
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.reading import ExportSource

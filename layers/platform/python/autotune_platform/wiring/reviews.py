@@ -5,11 +5,11 @@ from functools import cached_property
 from autotune_platform.completions.forgetting import ContentForgetting
 from autotune_platform.completions.removed_content import REMOVED_CONTENT, RemovedContent
 from autotune_platform.judging.human.records import REQUESTED_REVIEWS, Assignments
+from autotune_platform.reviews.availability import ReviewAvailability
 from autotune_platform.reviews.callers import ReviewCallers
 from autotune_platform.reviews.links import ReviewLinks
 from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.reviews.service import ReviewService
-from autotune_platform.reviews.topic import ReviewTopic
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChangesEnvironment, ReviewEnvironment
 from autotune_platform.storage.changes import Route, Router
@@ -40,12 +40,15 @@ class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
 
     @cached_property
     def reviews(self) -> ReviewService:
+        assignments = Assignments(self.completions_table)
         return ReviewService(
             records=self.review_records,
-            assignments=Assignments(self.completions_table),
+            assignments=assignments,
+            availability=ReviewAvailability(
+                records=self.review_records, assignments=assignments, verdicts=self.verdicts
+            ),
             batches=self.open_batches,
             completions=self.completions,
-            verdicts=self.verdicts,
             resolver=self.resolver,
             waits=self.run_waits,
         )
@@ -61,7 +64,8 @@ class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
         return ReviewProjection(
             links=self.review_links,
             publisher=self.publisher,
-            topic=ReviewTopic(arn=self.environment.review_topic_arn, sns=clients.sns()),
+            topic_arn=self.environment.review_topic_arn,
+            sns=clients.sns(),
         )
 
     @cached_property
