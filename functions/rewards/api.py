@@ -13,7 +13,7 @@ from autotune.protocol.rewards import (
     RewardUrlResponse,
 )
 from autotune_platform.http.api import Api
-from autotune_platform.rewards.wire import reward_url_on_wire
+from autotune_platform.rewards.service import reward_url_on_wire
 from autotune_platform.runtime.environment import RewardUrlEnvironment
 from autotune_platform.wiring.registry import RewardUrlApiParts
 
