@@ -14,8 +14,7 @@ from autotune_platform.completions.models import CompletionText
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.formats import MEDIA_TYPES, SUFFIXES, RecordWriter, record_writer
 from autotune_platform.exports.models import Export, ExportTooLargeError, FileKind, Position
-from autotune_platform.exports.pairing import pair_candidates
-from autotune_platform.exports.pairs import Candidate, Pair, RowFile, read_pairs
+from autotune_platform.exports.pairing import Candidate, Pair, RowFile, pair_candidates, read_pairs
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
 from autotune_platform.exports.records import Skipped, preference, record_maker
 from autotune_platform.exports.repository import ExportRepository
