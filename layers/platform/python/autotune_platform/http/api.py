@@ -5,7 +5,7 @@ Every answer is in the audit log, refusals too; errors are problem+json.
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
@@ -93,20 +93,17 @@ class Api(APIGatewayHttpResolver):
     @property
     def caller(self) -> Caller:
         """Who sent the request that is being answered; nobody is known on a public route."""
-        caller: Caller = self.context["caller"]
-        return caller
+        return cast("Caller", self.context["caller"])
 
     @property
     def scope(self) -> Scope:
         """How far the caller's permission reaches on this route, where it needs one."""
-        scope: Scope = self.context["scope"]
-        return scope
+        return cast("Scope", self.context["scope"])
 
     @property
     def signed_request(self) -> SignedRequest:
         """The request that is being answered, with its body as it came."""
-        request: SignedRequest = self.context["request"]
-        return request
+        return cast("SignedRequest", self.context["request"])
 
     @property
     def routes(self) -> list[Route]:
