@@ -7,10 +7,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.completions import ScoreList as WireScoreList
 from autotune.protocol.completions import VerdictState
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.scores import ScoreFilters as WireScoreFilters
 from autotune_platform.http.api import Api
-from autotune_platform.http.score_filters import with_score_filters
+from autotune_platform.http.parameters import NextToken, PageSize, with_score_filters
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.wiring.completions import ScoreApiParts
@@ -32,8 +31,8 @@ def list_scores(
     filters: WireScoreFilters,
     state: Annotated[VerdictState | None, Query()] = None,
     include: Annotated[Literal["completion"] | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> WireScoreList:
     """List verdicts of a task, or of all of the organisation's; every filter narrows the list.
 

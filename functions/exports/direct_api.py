@@ -12,7 +12,7 @@ from autotune.protocol.exports import CreateExportRequest, ExportFormat
 from autotune.protocol.scores import ScoreFilters
 from autotune_platform.exports.direct import DIRECT_MEDIA_TYPES
 from autotune_platform.http.api import Api
-from autotune_platform.http.score_filters import with_score_filters
+from autotune_platform.http.parameters import with_score_filters
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.exports import DirectExportParts
 

@@ -13,11 +13,7 @@ from typing import Any
 
 import attrs
 import referencing
-from jsonschema import (
-    Draft7Validator,
-    Draft201909Validator,
-    Draft202012Validator,
-)
+from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend

@@ -12,11 +12,7 @@ from autotune.protocol.graders import HealthReason, ProbeOutcome
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
-from autotune.protocol.signing import (
-    SignatureError,
-    sign_grader_request,
-    verify_grader_response,
-)
+from autotune.protocol.signing import SignatureError, sign_grader_request, verify_grader_response
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.gateway.models import UsableGrader
 from autotune_platform.outbound.connections import (

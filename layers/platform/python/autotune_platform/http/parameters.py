@@ -1,4 +1,4 @@
-"""The query parameters that say which scores are asked for, of every route that takes them."""
+"""Query parameters and headers that several routes take."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -6,16 +6,23 @@ from functools import wraps
 from typing import Annotated, Any, TypeVar
 
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 from pydantic import ValidationError
 
 from autotune.protocol.completions import ModelId
+from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.scores import ScoreFilters, ScoringGraderId
 from autotune.protocol.types import Moment, TaskId
 
+PageSize = Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)]
+NextToken = Annotated[str | None, Query(alias="nextToken")]
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
+]
+
 AnswerT = TypeVar("AnswerT")
 
-_PARAMETERS: Mapping[str, Any] = {
+_SCORE_FILTERS: Mapping[str, Any] = {
     "taskId": Annotated[TaskId | None, Query()],
     "modelId": Annotated[ModelId | None, Query()],
     "graderId": Annotated[ScoringGraderId | None, Query()],
@@ -35,7 +42,7 @@ def with_score_filters(handler: Callable[..., AnswerT]) -> Callable[..., AnswerT
 
     @wraps(handler)
     def served(**given: Any) -> AnswerT:
-        spelled = {name: given.pop(name) for name in _PARAMETERS}
+        spelled = {name: given.pop(name) for name in _SCORE_FILTERS}
         try:
             filters = ScoreFilters.model_validate(spelled)
         except ValidationError as error:
@@ -48,7 +55,7 @@ def with_score_filters(handler: Callable[..., AnswerT]) -> Callable[..., AnswerT
     place = list(signature.parameters).index("filters")
     parameters[place : place + 1] = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _PARAMETERS.items()
+        for name, annotation in _SCORE_FILTERS.items()
     ]
     served.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return served
