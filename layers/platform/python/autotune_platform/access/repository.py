@@ -29,12 +29,9 @@ class AccessRepository:
 
     def list_organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""
+        token = None if after is None else encode_cursor(after)
         found, _ = list_collection(
-            self._table,
-            _ORGANIZATIONS,
-            Organization,
-            limit=limit,
-            next_token=None if after is None else encode_cursor(after),
+            self._table, _ORGANIZATIONS, Organization, limit=limit, next_token=token
         )
         return found
 
@@ -52,13 +49,8 @@ class AccessRepository:
         self, organization_id: str, *, limit: int, next_token: str | None
     ) -> tuple[list[Key], str | None]:
         """Return a page of an organisation's keys."""
-        return list_collection(
-            self._table,
-            collection(organization_id, "key"),
-            Key,
-            limit=limit,
-            next_token=next_token,
-        )
+        name = collection(organization_id, "key")
+        return list_collection(self._table, name, Key, limit=limit, next_token=next_token)
 
     def revoke_key(self, key: Key) -> Key | None:
         """Mark a key revoked; return it, or None if it is gone."""

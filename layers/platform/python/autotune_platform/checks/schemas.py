@@ -77,7 +77,18 @@ def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
     draft = _DRAFTS.get(_named_draft(document))
     if draft is None:
         raise configuration_error(f"{field}['$schema']", f"one of {', '.join(_DRAFTS)}")
-    _check_size(document, field)
+    if nests_deeper_than(document, MAX_JSON_SCHEMA_DEPTH):
+        raise configuration_error(
+            field, f"a schema that nests at most {MAX_JSON_SCHEMA_DEPTH} levels deep"
+        )
+    try:
+        size = len(json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
+    except ValueError as error:
+        raise configuration_error(field, "JSON, which has no infinite numbers") from error
+    if size > MAX_JSON_SCHEMA_BYTES:
+        raise configuration_error(
+            field, f"a schema of at most {MAX_JSON_SCHEMA_BYTES} bytes, not {size}"
+        )
     try:
         # Not the library's own check: it counts nothing, and compares lists with each other in
         # quadratic time. Formats are left out: they try patterns on Python's syntax.
@@ -98,21 +109,6 @@ def _named_draft(document: Mapping[str, Any]) -> str:
     return named.rstrip("#") if isinstance(named, str) else ""
 
 
-def _check_size(document: dict[str, Any], field: str) -> None:
-    if nests_deeper_than(document, MAX_JSON_SCHEMA_DEPTH):
-        raise configuration_error(
-            field, f"a schema that nests at most {MAX_JSON_SCHEMA_DEPTH} levels deep"
-        )
-    try:
-        size = len(json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
-    except ValueError as error:
-        raise configuration_error(field, "JSON, which has no infinite numbers") from error
-    if size > MAX_JSON_SCHEMA_BYTES:
-        raise configuration_error(
-            field, f"a schema of at most {MAX_JSON_SCHEMA_BYTES} bytes, not {size}"
-        )
-
-
 def _bounded(draft: type[Validator]) -> type[Validator]:
     keywords: dict[str, Keyword] = {
         **draft.VALIDATORS,
@@ -127,15 +123,11 @@ def _bounded(draft: type[Validator]) -> type[Validator]:
         for name, keyword in keywords.items()
     }
     bounded: type[Validator] = extend(draft, counted)  # type: ignore[no-untyped-call]
-    bounded.evolve = _same_draft  # type: ignore[method-assign,assignment]
+    # Theirs looks ``$schema`` up again, and goes on without these limits if it finds one.
+    bounded.evolve = attrs.evolve  # type: ignore[method-assign,assignment]
     for name in ("descend", "iter_errors"):
         setattr(bounded, name, _counting_keywords(getattr(bounded, name)))
     return bounded
-
-
-def _same_draft(validator: Any, **changes: Any) -> Any:
-    # Theirs looks ``$schema`` up again, and goes on without these limits where it finds one.
-    return attrs.evolve(validator, **changes)
 
 
 def _counting_keywords(walk: Callable[..., Iterator[ValidationError]]) -> Any:

@@ -14,7 +14,7 @@ from autotune_platform.exports.models import Export
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
 from autotune_platform.exports.records import Skipped, record_maker
 from autotune_platform.exports.scratch import scratch_folder
-from autotune_platform.runtime.errors import AnswerTooLargeError
+from autotune_platform.runtime.errors import AnswerTooLargeError, NotFoundError
 
 DIRECT_MEDIA_TYPES: Mapping[ExportFormat, str] = {**MEDIA_TYPES, "jsonl": "application/jsonl"}
 """JSON lines are not compressed in an answer."""
@@ -46,7 +46,8 @@ class DirectExport:
             NotFoundError: the task is not the organisation's.
             AnswerTooLargeError: the records exceed a limit of one answer.
         """
-        self._source.require_task(caller, request.filters.task_id)
+        if not self._source.is_known(caller, request.filters.task_id):
+            raise NotFoundError(f"no task {request.filters.task_id}")
         make = record_maker(request)
         deadline = time.monotonic() + _LONGEST_SECONDS
         walk = VerdictWalk(

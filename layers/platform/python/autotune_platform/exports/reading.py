@@ -15,7 +15,6 @@ from autotune_platform.completions.models import CompletionText, PackedText
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.exports.models import Export, Position
 from autotune_platform.exports.records import needs_dimensions
-from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
@@ -54,14 +53,9 @@ class ExportSource:
     verdicts: VerdictService
     completions: CompletionService
 
-    def require_task(self, caller: Caller, task_id: str | None) -> None:
-        """Require that a task is the organisation's, deleted or not; None means all tasks.
-
-        Raises:
-            NotFoundError: the task is not the organisation's.
-        """
-        if task_id is not None and not self.tasks.is_known(caller, task_id):
-            raise NotFoundError(f"no task {task_id}")
+    def is_known(self, caller: Caller, task_id: str | None) -> bool:
+        """Return whether a task is the organisation's, deleted or not; None means all tasks."""
+        return task_id is None or self.tasks.is_known(caller, task_id)
 
     def page(self, export: Export, position: Position) -> tuple[list[Verdict], Position | None]:
         """Return verdicts from a position on, of the filtered task or of all tasks in turn.

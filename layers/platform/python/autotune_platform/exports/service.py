@@ -62,12 +62,10 @@ class ExportService:
             UnavailableError: the same request is in progress, or a store refused work.
         """
         fingerprint = _fingerprint(request)
-        claim = (
-            self.repository.claim(caller.organization_id, idempotency_key)
-            if idempotency_key is not None
-            else None
-        )
-        before = self.repository.get(claim.export_id) if claim and claim.export_id else None
+        claim = before = None
+        if idempotency_key is not None:
+            claim = self.repository.claim(caller.organization_id, idempotency_key)
+            before = self.repository.get(claim.export_id) if claim.export_id else None
         if before is not None and not _has_expired(before):
             if before.fingerprint != fingerprint:
                 raise IdempotencyKeyReusedError(
@@ -76,7 +74,12 @@ class ExportService:
             if before.state == "pending":
                 start_export(self.executions, before)
             return CreatedExport(_on_wire(before), replayed=True)
-        self._require_task(caller, request.filters.task_id)
+        if not self.source.is_known(caller, request.filters.task_id):
+            raise InvalidRequestError.of_field(
+                "filters.taskId",
+                "a task of this organisation",
+                told=f"no task {request.filters.task_id}",
+            )
         export = Export.new(
             export_id=new_id("exp"),
             organization_id=caller.organization_id,
@@ -134,14 +137,6 @@ class ExportService:
         ):
             raise NotFoundError(f"no export {export_id}")
         return export
-
-    def _require_task(self, caller: Caller, task_id: str | None) -> None:
-        try:
-            self.source.require_task(caller, task_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                "filters.taskId", "a task of this organisation", told=error.detail
-            ) from error
 
     def _downloads(self, manifest: StoredFile, parts: Iterable[StoredFile]) -> ExportDownloads:
         return ExportDownloads(

@@ -74,16 +74,15 @@ class ReviewService:
             NotFoundError: there is none, or none that the caller may know of.
             ReviewClosedError: it is not open any more, and the caller came by a link.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find_visible(caller, review_id)
+
+        def noted(review: Review) -> Review:
             seen = review.was_shown_to(caller.principal_id)
             if not with_preliminary or seen or review.preliminary is None or review.state != "open":
                 return review
             seen_by = review.preliminary_seen_by | {caller.principal_id}
-            noted = review.after(preliminary_seen_by=seen_by)
-            if self.records.change(review, noted):
-                return noted
-        raise _busy()
+            return review.after(preliminary_seen_by=seen_by)
+
+        return self._changed(lambda: self._find_visible(caller, review_id), noted)
 
     def completion_of(self, review: ReviewSummary) -> Completion | None:
         """Return what is to be judged; None where its text was deleted."""
@@ -125,17 +124,15 @@ class ReviewService:
             ReviewHeldError: somebody else holds it.
             ReviewAssignedError: it is for somebody else.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find(caller, review_id)
+
+        def claimed(review: Review) -> Review:
             now = self.now()
             self.availability.require_free(review, caller, now)
             if review.expires_at <= now:
                 raise ReviewClosedError("its time is over", state="expired")
-            lease = Lease(holder=caller.principal_id, until=now + LEASE)
-            claimed = review.after(lease=lease)
-            if self.records.change(review, claimed):
-                return claimed
-        raise _busy()
+            return review.after(lease=Lease(holder=caller.principal_id, until=now + LEASE))
+
+        return self._changed(lambda: self._find(caller, review_id), claimed)
 
     def release(self, caller: Caller, review_id: str) -> Review:
         """Give a review back to the pool; one that the caller does not hold stays as it is.
@@ -144,14 +141,12 @@ class ReviewService:
             NotFoundError: there is none, or none that the caller may know of.
             ReviewClosedError: it is not open any more, and the caller came by a link.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find_visible(caller, review_id)
-            if review.lease is None or review.lease.holder != caller.principal_id:
-                return review
-            released = review.after(lease=None)
-            if self.records.change(review, released):
-                return released
-        raise _busy()
+
+        def released(review: Review) -> Review:
+            is_holder = _holder(review) == caller.principal_id
+            return review.after(lease=None) if is_holder else review
+
+        return self._changed(lambda: self._find_visible(caller, review_id), released)
 
     def assign(self, caller: Caller, review_id: str, assignee_id: str | None) -> Review:
         """Say whom a review is for; None gives it back to everybody.
@@ -164,8 +159,8 @@ class ReviewService:
             ReviewClosedError: it is not open any more.
             ReviewHeldError: a reviewer would take it from who holds it.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find(caller, review_id)
+
+        def assigned(review: Review) -> Review:
             others = {review.assignee_id, assignee_id} - {None, caller.principal_id}
             if caller.role == "reviewer":
                 if others:
@@ -176,10 +171,9 @@ class ReviewService:
             if assignee_id is not None:
                 self.assignments.note(review, assignee_id)
             kept = review.lease if assignee_id in {None, _holder(review)} else None
-            assigned = review.after(assignee_id=assignee_id, lease=kept)
-            if self.records.change(review, assigned):
-                return assigned
-        raise _busy()
+            return review.after(assignee_id=assignee_id, lease=kept)
+
+        return self._changed(lambda: self._find(caller, review_id), assigned)
 
     def answer(self, caller: Caller, review_id: str, request: AnswerReviewRequest) -> Review:
         """Record a person's answer, and have everything follow that follows from it.
@@ -194,10 +188,9 @@ class ReviewService:
             ReviewHeldError: the caller's lease ran out, and somebody else holds it.
             ReviewAssignedError: it is for somebody else.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find(caller, review_id)
+
+        def answered(review: Review) -> Review:
             if review.answer is not None and review.answer.is_repeated_by(caller, request):
-                self._follow(review)
                 return review
             now = self.now()
             self.availability.require_free(review, caller, now)
@@ -209,11 +202,11 @@ class ReviewService:
                 saw_preliminary=review.was_shown_to(caller.principal_id),
                 answered_at=now,
             )
-            answered = review.after(state="answered", lease=None, answer=answer)
-            if self.records.change(review, answered):
-                self._follow(answered)
-                return answered
-        raise _busy()
+            return review.after(state="answered", lease=None, answer=answer)
+
+        review = self._changed(lambda: self._find(caller, review_id), answered)
+        self._follow(review)
+        return review
 
     def link(self, caller: Caller, request: CreateReviewLinkRequest) -> LinkPayload:
         """Return what a new link for a named reviewer says.
@@ -231,6 +224,19 @@ class ReviewService:
             review_id=request.review_id,
             expires_at=int(expires_at.timestamp()),
         )
+
+    def _changed(self, find: Callable[[], Review], change: Callable[[Review], Review]) -> Review:
+        """Change a review that others may change meanwhile; what ``change`` leaves stays as it is.
+
+        Raises:
+            UnavailableError: others kept changing it.
+        """
+        for _ in range(_ATTEMPTS):
+            review = find()
+            changed = change(review)
+            if changed is review or self.records.change(review, changed):
+                return changed
+        raise UnavailableError("a review is busy", retry_after_seconds=1)
 
     def _find(self, caller: Caller, review_id: str) -> Review:
         review = self.records.find(review_id)
@@ -262,7 +268,3 @@ class ReviewService:
 
 def _holder(review: Review) -> str | None:
     return review.lease.holder if review.lease is not None else None
-
-
-def _busy() -> UnavailableError:
-    return UnavailableError("a review is busy", retry_after_seconds=1)

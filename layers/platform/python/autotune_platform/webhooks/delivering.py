@@ -194,10 +194,6 @@ def after_attempts(webhook: Webhook, attempts: Iterable[Attempt], now: datetime)
     gone = any(attempt.gone for attempt in listed)
     if not gone and not (failed and is_given_up(since, now)):
         return after
-    return after.model_copy(
-        update={
-            "status": "disabled",
-            "disabled_reason": "gone" if gone else "failing",
-            "updated_at": now,
-        }
-    )
+    reason = "gone" if gone else "failing"
+    disabled = {"status": "disabled", "disabled_reason": reason, "updated_at": now}
+    return after.model_copy(update=disabled)

@@ -110,13 +110,9 @@ class WebhookService:
             ConflictError: it changed at the same time.
         """
         before = self.get(caller, webhook_id)
-        after = self._change(
-            before,
-            {
-                "secret_version": before.secret_version + 1,
-                "previous_secret_until": datetime.now(UTC) + ROTATION,
-            },
-        )
+        until = datetime.now(UTC) + ROTATION
+        changes = {"secret_version": before.secret_version + 1, "previous_secret_until": until}
+        after = self._change(before, changes)
         return after, self.secrets.current(after)
 
     def _check(self, url: str) -> None:
