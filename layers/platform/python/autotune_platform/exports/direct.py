@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autotune.protocol.exports import CreateExportRequest, ExportFormat
-from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_DIRECT_EXPORT_BYTES, MAX_DIRECT_EXPORT_RECORDS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
@@ -50,16 +49,8 @@ class DirectExport:
             raise NotFoundError(f"no task {request.filters.task_id}")
         make = record_maker(request)
         deadline = time.monotonic() + _LONGEST_SECONDS
-        walk = VerdictWalk(
-            self._source,
-            Export.new(
-                export_id=new_id("exp"),
-                organization_id=caller.organization_id,
-                request=request,
-                fingerprint="",
-            ),
-            has_time=lambda: time.monotonic() < deadline,
-        )
+        export = Export.new(caller.organization_id, request)
+        walk = VerdictWalk(self._source, export, has_time=lambda: time.monotonic() < deadline)
         with scratch_folder() as directory:
             path = directory / "records"
             with record_writer(request.format, request.shape, path, compressed=False) as writer:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, Self
 
 from autotune.protocol.exports import CreateExportRequest, ExportErrorCode, ExportState
+from autotune.protocol.ids import new_id
 from autotune.protocol.limits import EXPORT_DAYS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -85,17 +86,12 @@ class Export(FrozenModel):
 
     @classmethod
     def new(
-        cls,
-        *,
-        export_id: str,
-        organization_id: str,
-        request: CreateExportRequest,
-        fingerprint: str,
+        cls, organization_id: str, request: CreateExportRequest, *, fingerprint: str = ""
     ) -> Self:
         """Return a new export, ready to start."""
         now = datetime.now(UTC)
         return cls(
-            id=export_id,
+            id=new_id("exp"),
             organization_id=organization_id,
             fingerprint=fingerprint,
             request=request,

@@ -67,14 +67,15 @@ class ExportSource:
         # Without verdicts that were decided after the export's creation.
         end = min(filters.end, export.as_of) if filters.end else export.as_of
         filters = filters.model_copy(update={"end": end})
-        task_id = position.task_id or self._first_task(export)
+        only_task = export.request.filters.task_id
+        task_id = position.task_id or only_task or self.tasks.id_after(export.organization_id, None)
         if task_id is None:
             return [], None
         found, token = self.verdicts.matching(
             task_id, filters, limit=PAGE_VERDICTS, next_token=position.token
         )
         if token is None:
-            task_id = self._task_after(export, task_id)
+            task_id = None if only_task else self.tasks.id_after(export.organization_id, task_id)
         following = {"task_id": task_id, "token": token}
         return found, position.model_copy(update=following) if task_id else None
 
@@ -100,14 +101,6 @@ class ExportSource:
             for some in threads.map(self.verdicts.dimensions_of, keys):
                 found |= some
         return found
-
-    def _first_task(self, export: Export) -> str | None:
-        return export.request.filters.task_id or self.tasks.id_after(export.organization_id, None)
-
-    def _task_after(self, export: Export, task_id: str) -> str | None:
-        if export.request.filters.task_id is not None:
-            return None
-        return self.tasks.id_after(export.organization_id, task_id)
 
 
 def _key(verdict: Verdict) -> tuple[str, str, str]:

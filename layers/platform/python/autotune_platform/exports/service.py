@@ -13,10 +13,8 @@ from autotune.protocol.exports import (
     ExportedFile,
     ExportedPart,
     ExportProgress,
-    ExportRequest,
 )
 from autotune.protocol.exports import Export as WireExport
-from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.models import Export, StoredFile
@@ -80,12 +78,7 @@ class ExportService:
                 "a task of this organisation",
                 told=f"no task {request.filters.task_id}",
             )
-        export = Export.new(
-            export_id=new_id("exp"),
-            organization_id=caller.organization_id,
-            request=request,
-            fingerprint=fingerprint,
-        )
+        export = Export.new(caller.organization_id, request, fingerprint=fingerprint)
         if not self.repository.add(export, claim=claim):
             raise UnavailableError("the same request is in progress", retry_after_seconds=1)
         start_export(self.executions, export)
@@ -156,17 +149,7 @@ def _fingerprint(request: CreateExportRequest) -> str:
 
 def _on_wire(export: Export) -> WireExport:
     """Return an export without links."""
-    return WireExport(
-        id=export.id,
-        state=export.state,
-        request=ExportRequest.model_validate(export.request.model_dump()),
-        progress=ExportProgress(
-            records_written=export.records, scanned=export.scanned, parts=export.parts
-        ),
-        error_code=export.error_code,
-        limit=export.limit,
-        as_of=export.as_of,
-        created_at=export.created_at,
-        completed_at=export.completed_at,
-        expires_at=export.expires_at,
+    progress = ExportProgress(
+        records_written=export.records, scanned=export.scanned, parts=export.parts
     )
+    return WireExport.model_validate({**export.model_dump(), "progress": progress})
