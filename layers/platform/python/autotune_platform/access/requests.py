@@ -41,7 +41,7 @@ class SignedRequest:
         )
 
     def require_within_limit(self, maximum: int = MAX_REQUEST_BYTES) -> None:
-        """See that the body is not too large.
+        """Require that the body is not too large.
 
         Raises:
             RequestTooLargeError: it is over the limit, 5 MB if not given.
@@ -54,7 +54,7 @@ class SignedRequest:
             )
 
     def asks_for(self, parameter: str) -> bool:
-        """Tell whether the query has a parameter, with whatever value."""
+        """Return whether the query has a parameter, with whatever value."""
         return bool(self.values_of(parameter))
 
     def values_of(self, parameter: str) -> list[str]:
@@ -63,7 +63,7 @@ class SignedRequest:
         return [value for name, value in sent if name == parameter]
 
     def require_text(self) -> None:
-        """See that the body is UTF-8, before anything tries to read it as text.
+        """Require that the body is UTF-8, before anything tries to read it as text.
 
         Raises:
             MalformedRequestError: it is not.

@@ -18,7 +18,7 @@ from autotune_platform.runtime.clients import REFUSALS
 logger = Logger()
 
 NOT_WRITTEN = "audit entry not written"
-"""What the log says of an entry that it holds instead of the table; an alarm counts these."""
+"""The log's message for an entry that it holds instead of the table; an alarm counts these."""
 UNKNOWN_ROUTE = "unknown_route"
 
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})

@@ -92,7 +92,7 @@ def compile_builtin(configuration: BuiltinConfiguration, *, field: str) -> Built
 
 
 def check_builtin(configuration: BuiltinConfiguration, *, field: str) -> None:
-    """See that a configuration describes a grader, and one that may run.
+    """Require that a configuration describes a grader, and one that may run.
 
     Args:
         field: where the configuration stands, for errors.

@@ -38,7 +38,7 @@ _OF_ANY_NUMBER = {"max", "min"}
 
 
 class ExpressionError(ValueError):
-    """A formula is not one, or has no value; the message says what is wrong."""
+    """A formula is not one, or has no value; the message names what is wrong."""
 
 
 class Expression:

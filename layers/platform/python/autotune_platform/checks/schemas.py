@@ -50,7 +50,7 @@ class Schema:
         self._validator = draft(document, registry=referencing.Registry())
 
     def admits(self, instance: Any) -> bool:
-        """Tell whether a JSON value is valid.
+        """Return whether a JSON value is valid.
 
         Raises:
             CompletionFaultError: that takes too much work, or the schema refers to nothing.
@@ -65,7 +65,7 @@ class Schema:
 
 
 def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
-    """See that a document is a schema that may run; return the patterns in it.
+    """Require that a document is a schema that may run; return the patterns in it.
 
     Args:
         field: where it stands, for errors.

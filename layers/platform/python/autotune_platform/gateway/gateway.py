@@ -1,4 +1,4 @@
-"""The way to graders: signs what is asked, checks what is answered, and tells failures apart."""
+"""The way to graders: signs what is asked, checks what is answered, and distinguishes failures."""
 
 import email.utils
 import time

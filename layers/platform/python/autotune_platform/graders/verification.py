@@ -76,7 +76,7 @@ class GraderVerification:
 
 
 def _check_batch_size(grader: Grader, health: HealthResponse) -> VerificationCheck:
-    """See that requests of the registered size are not more than the grader says it takes."""
+    """Check that requests of the registered size are not more than the grader takes."""
     is_named = "capabilities" in health.model_fields_set
     taken = health.capabilities.max_batch_size
     too_many = is_named and grader.capabilities.max_batch_size > taken

@@ -34,7 +34,7 @@ class UndeclaredRouteError(Exception):
 
 
 class Authenticator(Protocol):
-    """What tells who sent a request; ``AccessService`` says how it is done with keys."""
+    """What finds out who sent a request; ``AccessService`` does so by keys."""
 
     def claimed_key(self, request: SignedRequest) -> Key | None:
         """Return the key that a request names, of any status; None if it names none."""
@@ -52,7 +52,7 @@ class ApiParts(Protocol):
 
     @property
     def access(self) -> AccessService:
-        """Tells who calls by the key that signed a request."""
+        """Finds out who calls, by the key that signed a request."""
 
     @property
     def call_audit(self) -> CallAudit:
@@ -60,11 +60,11 @@ class ApiParts(Protocol):
 
 
 class Api(APIGatewayHttpResolver):
-    """Routes of one domain; what each needs is said in ``access.routes`` and enforced here.
+    """Routes of one domain; what each needs stands in ``access.routes`` and is enforced here.
 
     Args:
         parts: what the process is put together from.
-        authenticator: tells who calls; by the key that signed the request, unless given.
+        authenticator: finds out who calls; by default, by the key that signed the request.
         keyless: whether nobody ever signs: tokens stand in paths, so that no error repeats one.
 
     Handlers ask ``caller`` who is calling and ``scope`` how far that reaches; they let errors
@@ -88,7 +88,7 @@ class Api(APIGatewayHttpResolver):
         self._parts = parts
         self._authenticator = authenticator or (lambda: parts().access)
         self._call = CallInProgress(request_id="")
-        self.exception_handler(Exception)(self._tell)
+        self.exception_handler(Exception)(self._problem)
 
     @property
     def caller(self) -> Caller:
@@ -124,7 +124,7 @@ class Api(APIGatewayHttpResolver):
         return super().route(rule, method, *options, **named)
 
     def acts_for(self, organization_id: str, *, principal_id: str, is_outsider: bool) -> None:
-        """Tell the audit log on whose behalf a public route is called, once that is proven.
+        """Note for the audit log on whose behalf a public route is called, once that is proven.
 
         Args:
             is_outsider: whether the organisation is not to learn where the caller is.
@@ -134,7 +134,7 @@ class Api(APIGatewayHttpResolver):
             self._call.source_address = ""
 
     def made(self, **ids: str) -> None:
-        """Tell the audit log what a call made, such as ``key_id="key_…"``."""
+        """Note for the audit log what a call made, such as ``key_id="key_…"``."""
         self._call.ids |= ids
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ class Api(APIGatewayHttpResolver):
         call.authenticated_as(caller)
         return caller
 
-    def _tell(self, error: Exception) -> Response[str]:
+    def _problem(self, error: Exception) -> Response[str]:
         return problem_response(error, request_id=self.context["request_id"])
 
     def _no_route(self, path: str, *, request_id: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class ReviewAvailability:
     verdicts: VerdictService
 
     def candidates(self, caller: Caller, now: datetime) -> Iterator[str]:
-        """Yield ids of reviews that may be free for the caller; claiming one tells.
+        """Yield ids of reviews that may be free for the caller; claiming one shows.
 
         Hints of assignments that hold no more are dropped on the way.
         """
@@ -43,7 +43,7 @@ class ReviewAvailability:
                 yield summary.id
 
     def require_free(self, review: Review, caller: Caller, now: datetime) -> None:
-        """See that a review is open, held by nobody else and meant for nobody else.
+        """Require that a review is open, held by nobody else and meant for nobody else.
 
         Raises:
             ReviewClosedError, ReviewHeldError, ReviewAssignedError: in this order.
@@ -56,7 +56,7 @@ class ReviewAvailability:
             raise ReviewAssignedError("it is assigned to another reviewer")
 
     def require_open(self, review: Review) -> None:
-        """See that a person's word is still wanted; close what got its verdict without it.
+        """Require that a person's word is still wanted; close what got its verdict without it.
 
         Raises:
             ReviewClosedError: it is not.

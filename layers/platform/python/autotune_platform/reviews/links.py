@@ -1,4 +1,4 @@
-"""Links for reviewers who have no key: a token that says who may review what, and until when.
+"""Links for reviewers who have no key: a token that holds who may review what, and until when.
 
 ``<payload>.<HMAC-SHA256 of it>``, both base64url without padding, under a secret that KMS derives
 and that is stored nowhere. Nothing is kept of a link: it ends by its time, which is at most seven
@@ -29,11 +29,11 @@ _SIGNED = b"autotune.review-link.v1."
 
 
 class LinkPayload(FrozenModel):
-    """What a link says.
+    """What a link holds.
 
     Attributes:
         review_id: the one review that it opens; None for all open ones of the organisation.
-        shared: whether it was sent to many, so that who opens it is told apart by browser.
+        shared: whether it was sent to many, so that those who open it are distinguished by browser.
         expires_at: Unix seconds.
     """
 
@@ -63,25 +63,25 @@ class ReviewLinks:
         return f"{self.base_url}/review#{self.token(payload)}"
 
     def token(self, payload: LinkPayload) -> str:
-        """Return the token that says what ``payload`` says."""
-        said = _encoded(payload.model_dump_json(by_alias=True, exclude_defaults=True).encode())
-        return f"{said}.{_encoded(self._mac(said))}"
+        """Return the token that holds ``payload``."""
+        encoded = _encoded(payload.model_dump_json(by_alias=True, exclude_defaults=True).encode())
+        return f"{encoded}.{_encoded(self._mac(encoded))}"
 
     def read(self, token: str) -> LinkPayload:
-        """Return what a token says.
+        """Return what a token holds.
 
         Raises:
             UnauthenticatedError: it is not one that this platform signed.
             LinkExpiredError: its time is over.
         """
-        said, _, mac = token.partition(".")
+        encoded, _, mac = token.partition(".")
         wrong = UnauthenticatedError("the link is not one that this service made")
         if len(token) > _LONGEST_TOKEN or not token.isascii():
             raise wrong
-        if not hmac.compare_digest(mac, _encoded(self._mac(said))):
+        if not hmac.compare_digest(mac, _encoded(self._mac(encoded))):
             raise wrong
         try:
-            payload = LinkPayload.model_validate_json(_decoded(said))
+            payload = LinkPayload.model_validate_json(_decoded(encoded))
         except (binascii.Error, ValidationError) as error:
             raise wrong from error
         if payload.expires_at <= datetime.now(UTC).timestamp():
@@ -89,9 +89,9 @@ class ReviewLinks:
         return payload
 
     def of_review(self, review: ReviewSummary) -> str:
-        """Return the address that opens one review to whoever is told of it, while it is open.
+        """Return the address that opens a review to whoever gets its notification.
 
-        It follows from the review, so that telling of it again tells the same.
+        It follows from the review, so that a repeated notification has the same one.
         """
         return self.url(
             LinkPayload(
@@ -104,11 +104,11 @@ class ReviewLinks:
             )
         )
 
-    def _mac(self, said: str) -> bytes:
+    def _mac(self, encoded: str) -> bytes:
         # One secret for all organisations: a forged token costs no call of KMS for each that it
         # makes up, and the organisation is part of what is signed.
         secret = self.secrets.derive("review-link", "links", 1)
-        return hmac.digest(bytes.fromhex(secret), _SIGNED + said.encode(), hashlib.sha256)
+        return hmac.digest(bytes.fromhex(secret), _SIGNED + encoded.encode(), hashlib.sha256)
 
 
 def _encoded(raw: bytes) -> str:

@@ -149,7 +149,7 @@ class ReviewService:
         return self._changed(lambda: self._find_visible(caller, review_id), released)
 
     def assign(self, caller: Caller, review_id: str, assignee_id: str | None) -> Review:
-        """Say whom a review is for; None gives it back to everybody.
+        """Assign a review to a person; None gives it back to everybody.
 
         Who else holds it loses it, except to another reviewer.
 
@@ -195,9 +195,7 @@ class ReviewService:
             now = self.now()
             self.availability.require_free(review, caller, now)
             answer = ReviewAnswer(
-                value=request.value,
-                explanation=request.explanation,
-                dimensions=request.dimensions,
+                **request.model_dump(),
                 reviewer_id=caller.principal_id,
                 saw_preliminary=review.was_shown_to(caller.principal_id),
                 answered_at=now,
@@ -209,7 +207,7 @@ class ReviewService:
         return review
 
     def link(self, caller: Caller, request: CreateReviewLinkRequest) -> LinkPayload:
-        """Return what a new link for a named reviewer says.
+        """Return the payload of a new link for a named reviewer.
 
         Raises:
             NotFoundError: it is for a review that is not there.

@@ -38,7 +38,7 @@ class TaskRepository:
         return {pk: entity_from(item, Task) for (pk, _), item in items.items()}
 
     def is_known(self, organization_id: str, task_id: str) -> bool:
-        """Tell whether a task, deleted or not, is an organisation's, with the same call for all."""
+        """Return whether a task, deleted or not, is an organisation's; any costs the same call."""
         listed = {collection(organization_id, kind) for kind in ("task", _DELETED)}
         found = self._table.get_many([(task_id, RECORD), (task_id, _DELETED)])
         return any(item["collection"] in listed for item in found.values())

@@ -46,7 +46,7 @@ class WebhookRepository:
         return self._table.update(pk, before.id, changes, remove=gone, only_if=expected) is not None
 
     def delete(self, webhook: Webhook) -> None:
-        """Delete a webhook; what it was to be told ends on its own."""
+        """Delete a webhook; its pending deliveries end on their own."""
         self._table.delete(_webhooks(webhook.organization_id), webhook.id)
 
 

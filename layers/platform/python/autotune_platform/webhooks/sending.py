@@ -45,7 +45,7 @@ class WebhookSender:
     def send(
         self, url: str, *, event_id: str, body: str, secrets: Sequence[str], now: datetime
     ) -> Attempt:
-        """Post one event, signed with each secret as the Standard Webhooks specification says.
+        """Post one event, signed with each secret by the Standard Webhooks specification.
 
         Args:
             now: in UTC; goes into the signature, and a subscriber refuses it five minutes later.
@@ -104,7 +104,7 @@ def _attempt(status: int) -> Attempt:
 def _skip_body(response: httpcore.Response) -> None:
     """Read a little of an answer, so that its connection can serve the next call.
 
-    The status said all there is to know: a body that is long, slow or broken changes nothing.
+    Only the status counts: a body that is long, slow or broken changes nothing.
     """
     skipped = 0
     with (
