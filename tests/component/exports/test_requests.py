@@ -12,7 +12,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
-from autotune_platform.exports import redriving
+from autotune_platform.exports import work
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import UnavailableError
@@ -291,7 +291,7 @@ def test_of_two_sweeps_at_once_one_redrives_an_export(
 def test_an_export_that_is_lost_again_and_again_fails(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("models", "redriving"):
+    for module in ("models", "work"):
         monkeypatch.setattr(
             f"autotune_platform.exports.{module}.START_WITHIN", timedelta(seconds=-1)
         )
@@ -309,7 +309,7 @@ def test_an_export_that_does_not_start_is_given_more_time_with_each_redrive(
     waited = []
     while (export := repository.get(export_id)) is not None and export.is_open:
         now = export.due_at + timedelta(seconds=1)
-        monkeypatch.setattr(redriving, "datetime", _Clock(now))
+        monkeypatch.setattr(work, "datetime", _Clock(now))
         assert sweep() == 1
         waited.append(now - export.created_at)
     assert [round(one / timedelta(minutes=1)) for one in waited] == [2, 6, 14, 30, 62, 126]
@@ -329,7 +329,7 @@ def test_an_export_that_is_not_written_within_two_days_fails(
     assert repository.replace(begun, begun.model_copy(update={"due_at": begun.expires_at}))
     two_days = begun.created_at + timedelta(days=2)
     for moment, overdue in ((two_days - timedelta(seconds=1), 0), (two_days, 1), (two_days, 0)):
-        monkeypatch.setattr(redriving, "datetime", _Clock(moment))
+        monkeypatch.setattr(work, "datetime", _Clock(moment))
         assert sweep() == overdue
     assert read(platform, late)["errorCode"] == "platform_error"
     assert read(platform, export_id)["state"] == "completed"

@@ -19,8 +19,8 @@ from autotune_platform.access.models import Caller
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
-from autotune_platform.exports.redriving import start_export
 from autotune_platform.exports.repository import ExportRepository
+from autotune_platform.exports.work import start_export
 from autotune_platform.runtime.errors import (
     IdempotencyKeyReusedError,
     InvalidRequestError,

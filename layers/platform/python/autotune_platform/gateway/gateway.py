@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import httpcore
 from pydantic import ValidationError
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.graders import HealthReason, ProbeOutcome
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
@@ -164,15 +165,10 @@ def _read(response: httpcore.Response) -> bytes:
 
 
 def _refusal(status: int, headers: dict[str, str]) -> GraderCallError:
-    wait = _retry_after(headers.get("retry-after", ""))
-    if status == 429:
-        return GraderCallError(
-            "grader_rate_limited", retryable=True, retry_after_seconds=wait, status=status
-        )
     if status >= 500 or status in _RETRYABLE_STATUSES:
-        return GraderCallError(
-            "grader_error", retryable=True, retry_after_seconds=wait, status=status
-        )
+        wait = _retry_after(headers.get("retry-after", ""))
+        reason: ReasonCode = "grader_rate_limited" if status == 429 else "grader_error"
+        return GraderCallError(reason, retryable=True, retry_after_seconds=wait, status=status)
     if 300 <= status < 400:
         return GraderCallError("redirect_refused", status=status)
     if status >= 400:

@@ -6,8 +6,7 @@ from autotune_platform.completions.forgetting import ContentForgetting
 from autotune_platform.completions.removed_content import REMOVED_CONTENT, RemovedContent
 from autotune_platform.judging.human.records import REQUESTED_REVIEWS, Assignments
 from autotune_platform.reviews.availability import ReviewAvailability
-from autotune_platform.reviews.callers import ReviewCallers
-from autotune_platform.reviews.links import ReviewLinks
+from autotune_platform.reviews.links import ReviewCallers, ReviewLinks
 from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.reviews.service import ReviewService
 from autotune_platform.runtime import clients
