@@ -53,10 +53,6 @@ class SignedRequest:
                 limit=LimitProblem(name="request body", maximum=maximum, unit="bytes", actual=size),
             )
 
-    def asks_for(self, parameter: str) -> bool:
-        """Return whether the query has a parameter, with whatever value."""
-        return bool(self.values_of(parameter))
-
     def values_of(self, parameter: str) -> list[str]:
         """Return the values that the query gives a parameter, each as it was sent."""
         sent = parse_qsl(self.query, keep_blank_values=True)

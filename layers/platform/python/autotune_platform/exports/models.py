@@ -109,11 +109,6 @@ class Export(FrozenModel):
         return self.state in OPEN
 
     @property
-    def execution_name(self) -> str:
-        """Name of its current execution."""
-        return f"{self.id}-{self.redrive}"
-
-    @property
     def folder(self) -> str:
         """Prefix of its files in the bucket."""
         return f"exports/{self.organization_id}/{self.id}/"

@@ -49,7 +49,7 @@ _WITHOUT_FILES: tuple[ExportState, ...] = ("failed", "canceled")
 def start_export(executions: Executions, export: Export) -> None:
     """Start an export's current execution unless it was started; the sweeper tries again."""
     document = json.dumps({"export_id": export.id, "redrive": export.redrive})
-    executions.try_start(export.execution_name, document)
+    executions.try_start(f"{export.id}-{export.redrive}", document)
 
 
 @part

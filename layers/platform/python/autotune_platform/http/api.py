@@ -214,7 +214,7 @@ class Api(APIGatewayHttpResolver):
 def _permit(caller: Caller, rule: Grant, request: SignedRequest) -> Scope:
     scope = permitted_scope(caller, rule.resource, rule.action)
     for parameter, more in rule.with_parameter.items():
-        if request.asks_for(parameter):
+        if request.values_of(parameter):  # whatever they are
             permitted_scope(caller, more.resource, more.action)
     return scope
 

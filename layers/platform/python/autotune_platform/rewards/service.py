@@ -21,40 +21,13 @@ _SHAPE = re.compile(rf"(rwu_{ID_BODY})-([0-9a-f]{{64}})")
 _SIGNED = b"autotune.reward-url.v1."
 
 
-class RewardTokens:
-    """Creates and reads tokens; it stores nothing of them."""
-
-    def __init__(self, secrets: DerivedSecrets) -> None:
-        self._secrets = secrets
-
-    def token(self, reward_url_id: str) -> str:
-        """Return the token of a reward URL."""
-        return f"{reward_url_id}-{self._mac(reward_url_id)}"
-
-    def claimed_id(self, token: str) -> str | None:
-        """Return the id in a token, unverified; None if the text has not the form of a token."""
-        shaped = _SHAPE.fullmatch(token)
-        return shaped[1] if shaped else None
-
-    def is_genuine(self, token: str) -> bool:
-        """Return whether a token's MAC is right; the comparison takes constant time."""
-        shaped = _SHAPE.fullmatch(token)
-        return shaped is not None and hmac.compare_digest(shaped[2], self._mac(shaped[1]))
-
-    def _mac(self, reward_url_id: str) -> str:
-        # One secret for all organisations, so that made-up ids cost no calls of KMS.
-        secret = self._secrets.derive("reward-url", "urls", 1)
-        signed = _SIGNED + reward_url_id.encode()
-        return hmac.new(bytes.fromhex(secret), signed, hashlib.sha256).hexdigest()
-
-
 @part
 class RewardUrlService:
     """Manages an organisation's reward URLs."""
 
     repository: RewardUrlRepository
     tasks: TaskService
-    tokens: RewardTokens
+    secrets: DerivedSecrets
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def create(self, caller: Caller, request: wire.CreateRewardUrlRequest) -> tuple[RewardUrl, str]:
@@ -79,7 +52,7 @@ class RewardUrlService:
             **request.model_dump(),
         )
         self.repository.add(reward_url)
-        return reward_url, self.tokens.token(reward_url.id)
+        return reward_url, f"{reward_url.id}-{self._mac(reward_url.id)}"
 
     def get(self, caller: Caller, reward_url_id: str) -> RewardUrl:
         """Return a reward URL of the caller's organisation.
@@ -116,13 +89,13 @@ class RewardUrlService:
             NotFoundError: the token is not valid. All invalid tokens get the same error and cost
                 the same calls, except text without the form of a token, which costs none.
         """
-        claimed = self.tokens.claimed_id(token)
-        if claimed is None:
+        shaped = _SHAPE.fullmatch(token)
+        if shaped is None:
             raise NotFoundError(_UNKNOWN)
         # Read before the comparison, so that timing does not show whether id or MAC was wrong.
-        reward_url = self.repository.get(claimed)
-        genuine = self.tokens.is_genuine(token)
-        if reward_url is None or not genuine:
+        reward_url = self.repository.get(shaped[1])
+        is_genuine = hmac.compare_digest(shaped[2], self._mac(shaped[1]))
+        if reward_url is None or not is_genuine:
             raise NotFoundError(_UNKNOWN)
         return reward_url
 
@@ -134,6 +107,12 @@ class RewardUrlService:
         """
         if reward_url.state_at(self.now()) != "active":
             raise NotFoundError(_UNKNOWN)
+
+    def _mac(self, reward_url_id: str) -> str:
+        # One secret for all organisations, so that made-up ids cost no calls of KMS.
+        secret = self.secrets.derive("reward-url", "urls", 1)
+        signed = _SIGNED + reward_url_id.encode()
+        return hmac.new(bytes.fromhex(secret), signed, hashlib.sha256).hexdigest()
 
 
 def reward_url_on_wire(reward_url: RewardUrl) -> wire.RewardUrl:

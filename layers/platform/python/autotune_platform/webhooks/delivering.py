@@ -19,7 +19,7 @@ from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key
 from autotune_platform.webhooks.repository import WebhookRepository
 from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
 from autotune_platform.webhooks.secrets import WebhookSecrets
-from autotune_platform.webhooks.sending import Attempt, WebhookSender
+from autotune_platform.webhooks.sending import GONE, Attempt, WebhookSender
 from autotune_platform.webhooks.waking import WakeQueue
 
 logger = Logger()
@@ -191,7 +191,7 @@ def after_attempts(webhook: Webhook, attempts: Iterable[Attempt], now: datetime)
     failed = sum(attempt.error is not None for attempt in listed)
     since = failing_since(webhook.failing_since, now, succeeded=len(listed) - failed, failed=failed)
     after = webhook.model_copy(update={"failing_since": since})
-    gone = any(attempt.gone for attempt in listed)
+    gone = any(attempt.status == GONE for attempt in listed)
     if not gone and not (failed and is_given_up(since, now)):
         return after
     reason = "gone" if gone else "failing"

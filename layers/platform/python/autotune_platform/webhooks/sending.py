@@ -20,7 +20,9 @@ from autotune_platform.outbound.connections import (
 _ANSWER_SECONDS = 14
 _BODY_SECONDS = 1
 _MAX_READ_BYTES = 16_384
-_GONE = 410
+
+GONE = 410
+"""The status of a subscriber that wants nothing any more."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,6 @@ class Attempt:
 
     status: int | None = None
     error: DeliveryError | None = None
-
-    @property
-    def gone(self) -> bool:
-        """Whether the subscriber wants nothing any more."""
-        return self.status == _GONE
 
 
 class WebhookSender:

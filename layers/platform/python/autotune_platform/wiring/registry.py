@@ -13,7 +13,7 @@ from autotune_platform.graders.service import GraderService
 from autotune_platform.projections.counters import CounterRepository
 from autotune_platform.projections.statistics import GraderStatistics
 from autotune_platform.rewards.repository import RewardUrlRepository
-from autotune_platform.rewards.service import RewardTokens, RewardUrlService
+from autotune_platform.rewards.service import RewardUrlService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     AuditEnvironment,
@@ -122,7 +122,7 @@ class RewardUrlParts(TaskParts):
         return RewardUrlService(
             repository=RewardUrlRepository(self.registry_table),
             tasks=self.tasks,
-            tokens=RewardTokens(self.secrets),
+            secrets=self.secrets,
         )
 
 
