@@ -138,20 +138,20 @@ class VerdictWalk:
         with ThreadPoolExecutor(1) as ahead:
             coming = ahead.submit(self._load, self._next)
             while self._next is not None:
-                loaded = coming.result()
-                if loaded.next is not None:
-                    coming = ahead.submit(self._load, loaded.next)
-                for verdict in loaded.verdicts:
+                verdicts, texts, following = coming.result()
+                if following is not None:
+                    coming = ahead.submit(self._load, following)
+                for verdict in verdicts:
                     self._last = verdict
                     is_scored = verdict.state == "scored"
-                    yield verdict, loaded.texts.get(verdict.completion_id) if is_scored else None
+                    yield verdict, texts.get(verdict.completion_id) if is_scored else None
                     if not self._has_time():
                         return
-                self._next, self._last = loaded.next, None
+                self._next, self._last = following, None
                 if not self._has_time():
                     return
 
-    def _load(self, position: Position) -> "_LoadedPage":
+    def _load(self, position: Position) -> tuple[list[Verdict], LoadedTexts, Position | None]:
         verdicts, following = self._source.page(self._export, position)
         scored = [one for one in verdicts if one.state == "scored"]
         texts = self._source.texts(one.completion_id for one in scored)
@@ -160,11 +160,4 @@ class VerdictWalk:
             verdicts = [
                 one.model_copy(update={"dimensions": found.get(_key(one))}) for one in verdicts
             ]
-        return _LoadedPage(verdicts, texts, following)
-
-
-@dataclass(frozen=True)
-class _LoadedPage:
-    verdicts: list[Verdict]
-    texts: LoadedTexts
-    next: Position | None
+        return verdicts, texts, following
