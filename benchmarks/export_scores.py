@@ -22,7 +22,6 @@ from typing import Any
 import boto3
 
 from autotune.protocol.exports import CreateExportRequest
-from autotune.protocol.ids import new_id
 from autotune_platform.exports.models import Export
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.storage.table import Table
@@ -107,12 +106,7 @@ def measure(
     request = CreateExportRequest.model_validate(
         {**REQUESTS[kind], "filters": {"taskId": scores.TASK}}
     )
-    export = Export.new(
-        export_id=new_id("exp"),
-        organization_id=scores.ORGANIZATION,
-        request=request,
-        fingerprint="",
-    )
+    export = Export.new(scores.ORGANIZATION, request)
     repository = ExportRepository(Table(REGISTRY, stores.client("dynamodb", stores.dynamodb_url)))
     repository.add(export)
     told = list(_run(stores, export.id, step_seconds=step_seconds, profile=profile))

@@ -1,9 +1,7 @@
 """Keys; also answers every path that no other function serves."""
 
 from functools import cache
-from typing import Annotated, Any
-
-from aws_lambda_powertools.event_handler.openapi.params import Query
+from typing import Any
 
 from autotune.protocol.access import (
     CreateKeyRequest,
@@ -12,9 +10,9 @@ from autotune.protocol.access import (
     KeyResponse,
 )
 from autotune.protocol.access import Key as WireKey
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.access.models import Key
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import Environment
 from autotune_platform.wiring.access import ApiParts
 
@@ -38,8 +36,8 @@ def create_key(body: CreateKeyRequest) -> CreateKeyResponse:
 
 @app.get("/api/v1/keys", tags=["keys"])
 def list_keys(
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> KeyList:
     """List the organisation's keys, oldest first."""
     keys, token = parts().access.list_keys(app.caller, limit=limit, next_token=next_token)

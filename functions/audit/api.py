@@ -8,8 +8,8 @@ from pydantic import AwareDatetime
 
 from autotune.protocol.access import PrincipalId
 from autotune.protocol.audit import AuditAction, AuditEntryList
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.wiring.audit import AuditListingParts
 
@@ -29,8 +29,8 @@ def list_audit_entries(
     until: Annotated[AwareDatetime | None, Query(alias="to")] = None,
     principal_id: Annotated[PrincipalId | None, Query(alias="principalId")] = None,
     action: Annotated[AuditAction | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> AuditEntryList:
     """List what was called and decided in the organisation, the newest first.
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Header, Query
+from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.completions import (
     BatchResponse,
@@ -23,12 +23,10 @@ from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, status_on_wire
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import IdempotencyKey
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.submission import CompletionApiParts
 
-IdempotencyKey = Annotated[
-    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
-]
 Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
 
 

@@ -7,18 +7,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.completions import ScoreList as WireScoreList
 from autotune.protocol.completions import VerdictState
-from autotune.protocol.limits import MAX_PAGE_ITEMS
+from autotune.protocol.scores import ScoreFilters as WireScoreFilters
 from autotune_platform.http.api import Api
-from autotune_platform.http.score_filters import (
-    EndDateFilter,
-    GraderIdFilter,
-    MaxScoreFilter,
-    MinScoreFilter,
-    ModelIdFilter,
-    StartDateFilter,
-    TaskIdFilter,
-    score_filters,
-)
+from autotune_platform.http.parameters import NextToken, PageSize, with_score_filters
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.wiring.scores import ScoreApiParts
@@ -34,19 +25,14 @@ app = Api(parts)
 
 
 @app.get("/api/v1/scores", tags=["scores"])
+@with_score_filters
 def list_scores(
     *,
-    task_id: TaskIdFilter = None,
-    model_id: ModelIdFilter = None,
-    grader_id: GraderIdFilter = None,
-    min_score: MinScoreFilter = None,
-    max_score: MaxScoreFilter = None,
-    start_date: StartDateFilter = None,
-    end_date: EndDateFilter = None,
+    filters: WireScoreFilters,
     state: Annotated[VerdictState | None, Query()] = None,
     include: Annotated[Literal["completion"] | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> WireScoreList:
     """List verdicts of a task, or of all of the organisation's; every filter narrows the list.
 
@@ -59,15 +45,6 @@ def list_scores(
     and reasoning. A grader's owner reads what their own graders gave in their organisation.
     Verdicts of a panel are nobody's own.
     """
-    filters = score_filters(
-        task_id=task_id,
-        model_id=model_id,
-        grader_id=grader_id,
-        min_score=min_score,
-        max_score=max_score,
-        start_date=start_date,
-        end_date=end_date,
-    )
     scores, token = parts().score_listing.page(
         app.caller,
         app.scope,

@@ -1,10 +1,9 @@
 """Exports: scores as training data."""
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Header, Query
 
 from autotune.protocol.exports import (
     CreateExportRequest,
@@ -12,14 +11,10 @@ from autotune.protocol.exports import (
     ExportList,
     ExportResponse,
 )
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
 from autotune_platform.runtime.environment import ExportStartEnvironment
 from autotune_platform.wiring.exports import ExportApiParts
-
-IdempotencyKey = Annotated[
-    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[!-~]+$")
-]
 
 
 @cache
@@ -55,8 +50,8 @@ def create_export(
 
 @app.get("/api/v1/exports", tags=["exports"])
 def list_exports(
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> ExportList:
     """List the organisation's exports, oldest first, without links to their files."""
     exports, token = parts().exports.list(app.caller, limit=limit, next_token=next_token)

@@ -9,18 +9,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.openapi.types import OpenAPIResponse
 
 from autotune.protocol.exports import CreateExportRequest, ExportFormat
+from autotune.protocol.scores import ScoreFilters
 from autotune_platform.exports.direct import DIRECT_MEDIA_TYPES
 from autotune_platform.http.api import Api
-from autotune_platform.http.score_filters import (
-    EndDateFilter,
-    GraderIdFilter,
-    MaxScoreFilter,
-    MinScoreFilter,
-    ModelIdFilter,
-    StartDateFilter,
-    TaskIdFilter,
-    score_filters,
-)
+from autotune_platform.http.parameters import with_score_filters
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.exports import DirectExportParts
 
@@ -43,31 +35,17 @@ app = Api(parts)
 
 
 @app.get("/api/v1/scores/export", tags=["scores"], responses={200: _RECORDS})
+@with_score_filters
 def export_scores(
     *,
     format: Annotated[ExportFormat, Query()] = "jsonl",  # noqa: A002 - as the parameter is called
-    task_id: TaskIdFilter = None,
-    model_id: ModelIdFilter = None,
-    grader_id: GraderIdFilter = None,
-    min_score: MinScoreFilter = None,
-    max_score: MaxScoreFilter = None,
-    start_date: StartDateFilter = None,
-    end_date: EndDateFilter = None,
+    filters: ScoreFilters,
 ) -> Response[str]:
     """Return scored completions as training records: JSON lines, Parquet or TFRecord.
 
     For at most 1,000 verdicts and 4 MB; ``POST /api/v1/exports`` has no such limits, and more
     shapes. What has no score, or whose text is gone, is left out.
     """
-    filters = score_filters(
-        task_id=task_id,
-        model_id=model_id,
-        grader_id=grader_id,
-        min_score=min_score,
-        max_score=max_score,
-        start_date=start_date,
-        end_date=end_date,
-    )
     exported = parts().direct_export.export(
         app.caller, CreateExportRequest(format=format, filters=filters)
     )

@@ -20,12 +20,12 @@ from autotune.protocol.graders import (
     VerifyGraderResponse,
 )
 from autotune.protocol.grading import GraderVersion
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.statistics import GraderStats, GraderUsage, Month
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import manages
 from autotune_platform.graders.health import Health
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.environment import GatewayEnvironment
 from autotune_platform.wiring.grader_admin import GraderApiParts
@@ -57,8 +57,8 @@ def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
 
 @app.get("/api/v1/graders", tags=["graders"])
 def list_graders(
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> GraderList:
     """List the graders of the caller's organisation, oldest first."""
     graders, token = parts().grader_service.list(

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.reviews import (
     AnswerReviewRequest,
     AssignReviewRequest,
@@ -20,6 +19,7 @@ from autotune.protocol.reviews import (
 )
 from autotune.protocol.reviews import Review as WireReview
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.judging.human.models import Review
 from autotune_platform.reviews.wire import link_on_wire, review_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ReviewEnvironment
@@ -40,8 +40,8 @@ app = Api(parts, authenticator=lambda: parts().review_callers)
 @app.get("/api/v1/reviews", tags=["reviews"])
 def list_reviews(
     state: Annotated[ReviewState, Query()] = "open",
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> ReviewList:
     """List the organisation's reviews in one state, the oldest first; answers are left out.
 

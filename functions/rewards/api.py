@@ -1,11 +1,8 @@
 """Reward URLs: making, listing and revoking them."""
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Query
-
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.rewards import (
     CreateRewardUrlRequest,
     CreateRewardUrlResponse,
@@ -13,7 +10,8 @@ from autotune.protocol.rewards import (
     RewardUrlResponse,
 )
 from autotune_platform.http.api import Api
-from autotune_platform.rewards.wire import reward_url_on_wire
+from autotune_platform.http.parameters import NextToken, PageSize
+from autotune_platform.rewards.service import reward_url_on_wire
 from autotune_platform.runtime.environment import RewardUrlEnvironment
 from autotune_platform.wiring.reward_urls import RewardUrlApiParts
 
@@ -43,8 +41,8 @@ def create_reward_url(body: CreateRewardUrlRequest) -> CreateRewardUrlResponse:
 
 @app.get("/api/v1/reward-urls", tags=["reward URLs"])
 def list_reward_urls(
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> RewardUrlList:
     """List the organisation's reward URLs, oldest first, those that were revoked too."""
     found, token = parts().reward_urls.list(app.caller, limit=limit, next_token=next_token)

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.runs import RunList, RunResponse, RunState
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runs.wire import run_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.runs import RunApiParts
@@ -25,8 +25,8 @@ app = Api(parts)
 @app.get("/api/v1/runs", tags=["runs"])
 def list_runs(
     state: Annotated[RunState | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> RunList:
     """List runs in one state, or in each state after the other, the youngest first.
 

@@ -1,14 +1,12 @@
 """Tasks."""
 
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
-from aws_lambda_powertools.event_handler.openapi.params import Query
-
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.tasks import CreateTaskRequest, TaskList, TaskResponse, UpdateTaskRequest
 from autotune.protocol.tasks import Task as WireTask
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import Environment
 from autotune_platform.tasks.models import Task
 from autotune_platform.wiring.tasks import TaskApiParts
@@ -33,8 +31,8 @@ def create_task(body: CreateTaskRequest) -> TaskResponse:
 
 @app.get("/api/v1/tasks", tags=["tasks"])
 def list_tasks(
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> TaskList:
     """List the organisation's tasks, oldest first."""
     tasks, token = parts().tasks.list(app.caller, limit=limit, next_token=next_token)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.events import DeliveryStatus
-from autotune.protocol.limits import MAX_PAGE_ITEMS
 from autotune.protocol.webhooks import (
     CreateWebhookRequest,
     DeliveryList,
@@ -20,6 +19,7 @@ from autotune.protocol.webhooks import (
 from autotune.protocol.webhooks import Delivery as WireDelivery
 from autotune.protocol.webhooks import Webhook as WireWebhook
 from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import DeliveryEnvironment
 from autotune_platform.webhooks.models import Delivery, Webhook
 from autotune_platform.wiring.webhooks import WebhookApiParts
@@ -79,8 +79,8 @@ def rotate_webhook_secret(webhook_id: str) -> WebhookSecretResponse:
 def list_deliveries(
     webhook_id: str,
     status: Annotated[DeliveryStatus | None, Query()] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE_ITEMS)] = 50,
-    next_token: Annotated[str | None, Query(alias="nextToken")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
 ) -> DeliveryList:
     """List a webhook's deliveries of the last 30 days, the newest event first."""
     deliveries, token = parts().delivery_history.list(

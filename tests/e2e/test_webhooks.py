@@ -9,11 +9,13 @@ import pytest
 from autotune import AutotuneClient
 from autotune.protocol.ids import new_id
 from autotune_platform.storage.table import Table
-from autotune_platform.webhooks.calls import DrainCalls
+from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.waking import WakeQueue
 from local.endpoint import REGION
 from local.records import LocalProfile
 from tests.e2e.conftest import until
@@ -36,8 +38,11 @@ def publisher(profile: LocalProfile) -> EventPublisher:
     return EventPublisher(
         webhooks=WebhookRepository(table("Registry")),
         deliveries=DeliveryRepository(deliveries),
-        calls=DrainCalls(deliveries),
-        queue=WakeQueue(url=next(one for one in queues if "WebhooksQueue" in one), sqs=sqs),
+        queue=WakeQueue(
+            url=next(one for one in queues if "WebhooksQueue" in one),
+            sqs=sqs,
+            drains=VersionedStates(deliveries, kept_seconds=DRAIN_KEPT_SECONDS),
+        ),
     )
 
 

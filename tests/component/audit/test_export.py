@@ -9,8 +9,12 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from autotune_platform.audit.archive import AuditArchive
-from autotune_platform.audit.exporting import AuditExport, DayNotExportableError, ExportBehindError
+from autotune_platform.audit.exporting import (
+    AuditArchive,
+    AuditExport,
+    DayNotExportableError,
+    ExportBehindError,
+)
 from autotune_platform.audit.repository import RETENTION
 from autotune_platform.runtime.environment import AuditExportEnvironment
 from autotune_platform.wiring.audit import AuditExportParts
@@ -113,7 +117,7 @@ def test_a_run_without_time_goes_on_later_and_says_so_when_it_is_far_behind(
 def test_a_day_exported_again_makes_the_same_objects(
     organizations: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.audit.archive._PART_BYTES", 1_000)
+    monkeypatch.setattr("autotune_platform.audit.exporting._PART_BYTES", 1_000)
     for minute in range(10):
         add(organizations[0], at(YESTERDAY) + timedelta(minutes=minute))
     catch_up()

@@ -29,7 +29,7 @@ SHAPES = ("scores", "preference")
 @pytest.fixture(autouse=True)
 def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make many segments of few verdicts."""
-    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 3)
+    monkeypatch.setattr("autotune_platform.exports.formats.MOST_RECORDS", 3)
     monkeypatch.setattr("autotune_platform.exports.reading.PAGE_VERDICTS", 5)
     monkeypatch.setattr("autotune_platform.exports.segments.CANDIDATES_PER_FILE", 5)
     monkeypatch.setattr("autotune_platform.exports.pairing.PAIRS_PER_FILE", 2)

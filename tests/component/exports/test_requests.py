@@ -12,7 +12,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
-from autotune_platform.exports import redriving
+from autotune_platform.exports import work
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import UnavailableError
@@ -74,7 +74,7 @@ def test_an_idempotency_key_is_free_again_when_its_export_has_expired(
     task.add(Scored(), Scored(response="s"))
     with monkeypatch.context() as short:
         short.setattr("autotune_platform.exports.models.EXPORT_DAYS", 0)
-        short.setattr("autotune_platform.exports.parts.MOST_RECORDS", 1)
+        short.setattr("autotune_platform.exports.formats.MOST_RECORDS", 1)
         first = ask(platform, "k").json["export"]["id"]
         finish(platform, first)
     assert platform.call("GET", f"{PATH}/{first}").status == 404
@@ -214,7 +214,7 @@ def test_who_may_export_may_read_scores_and_completions() -> None:
 def test_more_parts_than_an_export_has_end_it(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 1)
+    monkeypatch.setattr("autotune_platform.exports.formats.MOST_RECORDS", 1)
     monkeypatch.setattr("autotune_platform.exports.segments.MAX_EXPORT_PARTS", 2)
     task.add(*(Scored(response=f"r{n}") for n in range(3)))
     export_id = start(platform)
@@ -291,7 +291,7 @@ def test_of_two_sweeps_at_once_one_redrives_an_export(
 def test_an_export_that_is_lost_again_and_again_fails(
     platform: Platform, task: ExportedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("models", "redriving"):
+    for module in ("models", "work"):
         monkeypatch.setattr(
             f"autotune_platform.exports.{module}.START_WITHIN", timedelta(seconds=-1)
         )
@@ -309,7 +309,7 @@ def test_an_export_that_does_not_start_is_given_more_time_with_each_redrive(
     waited = []
     while (export := repository.get(export_id)) is not None and export.is_open:
         now = export.due_at + timedelta(seconds=1)
-        monkeypatch.setattr(redriving, "datetime", _Clock(now))
+        monkeypatch.setattr(work, "datetime", _Clock(now))
         assert sweep() == 1
         waited.append(now - export.created_at)
     assert [round(one / timedelta(minutes=1)) for one in waited] == [2, 6, 14, 30, 62, 126]
@@ -329,7 +329,7 @@ def test_an_export_that_is_not_written_within_two_days_fails(
     assert repository.replace(begun, begun.model_copy(update={"due_at": begun.expires_at}))
     two_days = begun.created_at + timedelta(days=2)
     for moment, overdue in ((two_days - timedelta(seconds=1), 0), (two_days, 1), (two_days, 0)):
-        monkeypatch.setattr(redriving, "datetime", _Clock(moment))
+        monkeypatch.setattr(work, "datetime", _Clock(moment))
         assert sweep() == overdue
     assert read(platform, late)["errorCode"] == "platform_error"
     assert read(platform, export_id)["state"] == "completed"

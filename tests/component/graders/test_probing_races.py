@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders import probing, repository
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.environment import GatewayEnvironment
@@ -41,14 +42,14 @@ def test_a_change_by_the_owner_during_a_probe_is_kept_and_the_status_follows_lat
     grader_id = platform.new_grader(grader)
     falls_ill(grader)
     platform.probe_graders()
-    ask = probing.ask_health
+    ask = GraderGateway.ask_health
 
     def ask_while_the_owner_renames(*args: Any, **options: Any) -> Any:
         platform.call("PATCH", f"/api/v1/graders/{grader_id}", {"name": "renamed"})
         return ask(*args, **options)
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(probing, "ask_health", ask_while_the_owner_renames)
+        meanwhile.setattr(GraderGateway, "ask_health", ask_while_the_owner_renames)
         assert platform.probe_graders() == {"probed": 1, "changed": 0, "left": 0}
     now = shown(platform, grader_id)
     assert (now["name"], now["status"]) == ("renamed", "active")
@@ -65,14 +66,15 @@ def test_a_verification_during_a_probe_wins(
     platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grader_id = platform.new_grader(grader)
-    ask = probing.ask_health
+    ask = GraderGateway.ask_health
 
     def ask_while_the_owner_verifies(*args: Any, **options: Any) -> Any:
         found = ask(*args, **options)
+        monkeypatch.setattr(GraderGateway, "ask_health", ask)
         platform.call("POST", f"/api/v1/graders/{grader_id}/verify")
         return found
 
-    monkeypatch.setattr(probing, "ask_health", ask_while_the_owner_verifies)
+    monkeypatch.setattr(GraderGateway, "ask_health", ask_while_the_owner_verifies)
     platform.probe_graders()
     assert health(platform, grader_id)["lastProbe"] is None
 
@@ -83,13 +85,13 @@ def test_a_grader_deleted_during_its_probe_does_not_come_back(
     grader_id = platform.new_grader(grader)
     falls_ill(grader)
     platform.probe_graders()
-    ask = probing.ask_health
+    ask = GraderGateway.ask_health
 
     def ask_while_the_owner_deletes(*args: Any, **options: Any) -> Any:
         platform.call("DELETE", f"/api/v1/graders/{grader_id}")
         return ask(*args, **options)
 
-    monkeypatch.setattr(probing, "ask_health", ask_while_the_owner_deletes)
+    monkeypatch.setattr(GraderGateway, "ask_health", ask_while_the_owner_deletes)
     assert platform.probe_graders()["changed"] == 0
     assert platform.call("GET", f"/api/v1/graders/{grader_id}").status == 404
     assert told(platform) == [VERIFIED]
@@ -144,16 +146,16 @@ def test_of_two_probes_at_once_the_first_counts(
     grader_id = platform.new_grader(grader)
     falls_ill(grader)
     platform.probe_graders()
-    ask = probing.ask_health
+    ask = GraderGateway.ask_health
 
     def ask_while_another_run_finds_it_well(*args: Any, **options: Any) -> Any:
         found = ask(*args, **options)
-        monkeypatch.setattr(probing, "ask_health", ask)
+        monkeypatch.setattr(GraderGateway, "ask_health", ask)
         recovers(grader)
         assert platform.probe_graders()["probed"] == 1
         return found
 
-    monkeypatch.setattr(probing, "ask_health", ask_while_another_run_finds_it_well)
+    monkeypatch.setattr(GraderGateway, "ask_health", ask_while_another_run_finds_it_well)
     assert platform.probe_graders()["changed"] == 0
     answer = health(platform, grader_id)
     assert (answer["status"], answer["consecutiveHealthy"]) == ("active", 1)

@@ -249,7 +249,7 @@ def test_what_follows_from_an_answer_is_made_good_when_it_is_repeated(reviewing,
     review_id = reviewing.request()
     service = api.parts().reviews
     with monkeypatch.context() as broken:
-        broken.setattr(service, "_resolver", None)
+        broken.setattr(service, "resolver", None)
         assert reviewing.answer(review_id, api_key=reviewing.anna).status == 500
     assert reviewing.read(review_id)["state"] == "answered"
     assert verdict_of(reviewing, review_id)["state"] == "pending"
@@ -264,7 +264,7 @@ def test_an_answer_wakes_the_run_that_waits_for_it(reviewing, monkeypatch):
         def wake(self, run_id):
             woken.append(run_id)
 
-    monkeypatch.setattr(api.parts().reviews, "_waits", Waits())
+    monkeypatch.setattr(api.parts().reviews, "waits", Waits())
     reviewing.answer(reviewing.request(run_id="run_1"))
     reviewing.answer(reviewing.request())
     assert woken == ["run_1"]

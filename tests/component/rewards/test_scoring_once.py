@@ -200,7 +200,7 @@ def test_what_is_about_to_be_queued_is_not_given_up_by_who_read_it_before(
 
     def queue(*arguments: Any) -> None:
         with pytest.raises(UnavailableError):
-            rewarded.reward_scoring()._submissions.resume(read[0])
+            rewarded.reward_scoring().submissions.resume(read[0])
         send(*arguments)
 
     monkeypatch.setattr(CompletionRepository, "add_all", add)

@@ -97,7 +97,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     # Ahead, so that what a test has just published is due.
     made = Clock(datetime.now(UTC) + timedelta(minutes=1))
-    for module in ("delivering", "sweeping"):
+    for module in ("delivering", "waking"):
         monkeypatch.setattr(f"autotune_platform.webhooks.{module}._now", lambda: made.now)
     return made
 
@@ -110,7 +110,7 @@ def wakes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     def note(_queue: object, _keys: object, *, delay_seconds: int = 0) -> None:
         delays.append(delay_seconds)
 
-    monkeypatch.setattr("autotune_platform.webhooks.repository.WakeQueue.wake", note)
+    monkeypatch.setattr("autotune_platform.webhooks.waking.WakeQueue.wake", note)
     return delays
 
 

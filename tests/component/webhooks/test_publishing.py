@@ -15,7 +15,8 @@ from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.drains import CALL_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Event, Webhook
 from autotune_platform.webhooks.publisher import EventPublisher
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.waking import WakeQueue
 from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.platform import Platform
 

@@ -15,7 +15,7 @@ FIRST, SECOND = "part-00001.jsonl.gz", "part-00002.jsonl.gz"
 @pytest.fixture
 def submitted(run, task_id, write_jsonl, completions, monkeypatch):
     """A task with 13 verdicts, four of which are no scores; parts hold four records."""
-    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 4)
+    monkeypatch.setattr("autotune_platform.exports.formats.MOST_RECORDS", 4)
     lines = completions(13)
     for n, outcome in ((1, "failed"), (2, "abstained"), (3, "abstained"), (4, "canceled")):
         lines[n]["metadata"]["outcome"] = outcome

@@ -40,7 +40,7 @@ def hasty(client):
 @pytest.fixture
 def export(api, client, monkeypatch):
     """Return a completed export of four parts."""
-    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 2)
+    monkeypatch.setattr("autotune_platform.exports.formats.MOST_RECORDS", 2)
     task_id = api.new_task()
     list(
         client.completions.submit_many(

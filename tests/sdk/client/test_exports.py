@@ -21,7 +21,7 @@ from tests.support.http_faults import Fault
 @pytest.fixture
 def scored(api, client, monkeypatch):
     """Return a task with 20 verdicts, of which two are no scores; parts hold six records."""
-    monkeypatch.setattr("autotune_platform.exports.parts.MOST_RECORDS", 6)
+    monkeypatch.setattr("autotune_platform.exports.formats.MOST_RECORDS", 6)
     task_id = api.new_task()
     outcomes = {7: "failed", 8: "abstained"}
     list(

@@ -18,11 +18,10 @@ def test_parquet_of_long_texts_needs_no_more_memory_than_of_short_ones(
     # Distinct, so that no dictionary makes them small.
     pool = random.Random(7).randbytes(characters // 2 + records).hex()
     path = tmp_path / "part.parquet"
-    writer = record_writer("parquet", "scores", path)
-    for n in range(records):
-        prompt, response = pool[n : n + characters], pool[n + 1 : n + 1 + characters]
-        writer.write({"prompt": prompt, "response": response, "score": 0.5, "metadata": {"n": n}})
-    writer.finish()
+    with record_writer("parquet", "scores", path) as file:
+        for n in range(records):
+            prompt, response = pool[n : n + characters], pool[n + 1 : n + 1 + characters]
+            file.write({"prompt": prompt, "response": response, "score": 0.5, "metadata": {"n": n}})
     with duckdb.connect() as database:
         found = database.execute(
             "SELECT count(*), count(DISTINCT prompt), min(length(response)) FROM read_parquet(?)",

@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from autotune.protocol.exports import PreferenceOptions
 from autotune_platform.exports import pairing
 from autotune_platform.exports.models import ExportTooLargeError
-from autotune_platform.exports.pairing import Paired, pair_candidates
-from autotune_platform.exports.pairs import Candidate, Pair, RowFile, read_pairs, tie_break
+from autotune_platform.exports.pairing import (
+    Candidate,
+    Pair,
+    Paired,
+    RowFile,
+    pair_candidates,
+    read_pairs,
+    tie_break,
+)
 
 LIMIT = 4
 

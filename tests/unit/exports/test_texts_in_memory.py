@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from autotune_platform.exports.pairs import Pair
+from autotune_platform.exports.pairing import Pair
 from autotune_platform.exports.reading import ExportSource
 from autotune_platform.exports.segments import ExportSegments
 

@@ -47,8 +47,8 @@ class Key(FrozenModel):
 class Caller(FrozenModel):
     """The authenticated sender of one request.
 
-    ``by_link`` tells who came by a link from who signed with a key; ``review_id`` confines the
-    former to one review, where the link says so.
+    ``by_link`` is whether the sender came by a link rather than signed with a key; ``review_id``
+    is the one review that such a link is confined to, if it is.
     """
 
     key_id: str
@@ -69,7 +69,7 @@ def _grants(
     return {(resource, action): scope for action in actions}
 
 
-# A webhook tells of every score of its organisation: who may not read those may not have one.
+# A webhook gets every score of its organisation: who may not read those may not have one.
 # A trainer reads graders to choose one for a task; what a grader's owner keeps private is left out
 # of what it reads (``functions.graders.api``). To a grader's owner, scores are ``own`` that their
 # graders gave in their organisation. Exports hold scores and texts: they are for who may read both,

@@ -1,6 +1,4 @@
-"""Where organisations and keys are stored, and the key that secrets are derived from."""
-
-from typing import TYPE_CHECKING
+"""Where organisations and keys are stored."""
 
 from autotune_platform.access.models import Key, Organization
 from autotune_platform.storage.cursors import encode_cursor
@@ -13,9 +11,6 @@ from autotune_platform.storage.registry import (
     list_collection,
 )
 from autotune_platform.storage.table import Table
-
-if TYPE_CHECKING:
-    from mypy_boto3_kms import KMSClient
 
 _ORGANIZATIONS = "organizations"
 
@@ -34,12 +29,9 @@ class AccessRepository:
 
     def list_organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""
+        token = None if after is None else encode_cursor(after)
         found, _ = list_collection(
-            self._table,
-            _ORGANIZATIONS,
-            Organization,
-            limit=limit,
-            next_token=None if after is None else encode_cursor(after),
+            self._table, _ORGANIZATIONS, Organization, limit=limit, next_token=token
         )
         return found
 
@@ -57,13 +49,8 @@ class AccessRepository:
         self, organization_id: str, *, limit: int, next_token: str | None
     ) -> tuple[list[Key], str | None]:
         """Return a page of an organisation's keys."""
-        return list_collection(
-            self._table,
-            collection(organization_id, "key"),
-            Key,
-            limit=limit,
-            next_token=next_token,
-        )
+        name = collection(organization_id, "key")
+        return list_collection(self._table, name, Key, limit=limit, next_token=next_token)
 
     def revoke_key(self, key: Key) -> Key | None:
         """Mark a key revoked; return it, or None if it is gone."""
@@ -81,18 +68,3 @@ class AccessRepository:
             {"pk": f"nonce#{key_id}#{request_id}", "sk": "nonce", "expiresAt": until},
             or_expired_at=now,
         )
-
-
-class KmsMacs:
-    """Computes MACs with a KMS HMAC key."""
-
-    def __init__(self, key_id: str, client: "KMSClient") -> None:
-        self._key_id = key_id
-        self._client = client
-
-    def generate_mac(self, message: bytes) -> bytes:
-        """Return HMAC-SHA256 of ``message``, 32 bytes."""
-        answer = self._client.generate_mac(
-            KeyId=self._key_id, MacAlgorithm="HMAC_SHA_256", Message=message
-        )
-        return answer["Mac"]

@@ -44,7 +44,7 @@ Rule = Grant | Open
 ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/keys"): Grant("keys", "create"),
     ("GET", "/api/v1/keys"): Grant("keys", "read"),
-    # Who signs may know who that is: it tells a key nothing but its own role and principal.
+    # Who signs may know who that is: a key learns nothing but its own role and principal.
     ("GET", "/api/v1/keys/me"): Open.ANY_KEY,
     ("DELETE", "/api/v1/keys/<key_id>"): Grant("keys", "delete"),
     ("GET", "/api/v1/audit"): Grant("audit", "read"),
@@ -97,7 +97,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/reviews/<review_id>/assign"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/answer"): Grant("reviews", "update"),
     ("POST", "/api/v1/review-links"): Grant("reviews", "create"),
-    # A reward URL submits to one task and tells scores of what it submitted, and no more: its maker
+    # A reward URL submits to one task and returns scores of what it submitted, no more: its maker
     # may do both.
     ("POST", "/api/v1/reward-urls"): Grant("reward_urls", "create"),
     ("GET", "/api/v1/reward-urls"): Grant("reward_urls", "read"),

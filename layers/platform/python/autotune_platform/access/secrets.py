@@ -5,9 +5,12 @@ to leak at rest, rotation is a version number, and CloudTrail sees each derivati
 """
 
 import threading
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from cachetools import TTLCache
+
+if TYPE_CHECKING:
+    from mypy_boto3_kms import KMSClient
 
 SecretKind = Literal["api-key", "grader", "webhook", "review-link", "reward-url"]
 
@@ -15,18 +18,12 @@ _CACHED_SECRETS = 4_096
 _CACHED_SECONDS = 300
 
 
-class MacGenerator(Protocol):
-    """What computes a MAC with a key that never leaves it."""
-
-    def generate_mac(self, message: bytes) -> bytes:
-        """Return HMAC-SHA256 of ``message``, 32 bytes."""
-
-
 class DerivedSecrets:
     """Derives secrets and keeps them in memory for five minutes."""
 
-    def __init__(self, macs: MacGenerator) -> None:
-        self._macs = macs
+    def __init__(self, *, key_id: str, kms: "KMSClient") -> None:
+        self._key_id = key_id
+        self._kms = kms
         self._cache: TTLCache[tuple[SecretKind, str, int], str] = TTLCache(
             _CACHED_SECRETS, _CACHED_SECONDS
         )
@@ -39,7 +36,10 @@ class DerivedSecrets:
             secret = self._cache.get(name)
         if secret is None:
             message = f"autotune:{kind}:{identifier}:{version}".encode()
-            secret = self._macs.generate_mac(message).hex()
+            answer = self._kms.generate_mac(
+                KeyId=self._key_id, MacAlgorithm="HMAC_SHA_256", Message=message
+            )
+            secret = answer["Mac"].hex()
             with self._lock:
                 self._cache[name] = secret
         return secret

@@ -1,7 +1,6 @@
 """Keys: who is calling, and what the caller may do."""
 
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from cachetools import TTLCache
@@ -20,6 +19,7 @@ from autotune_platform.access.models import (
     Scope,
 )
 from autotune_platform.access.repository import AccessRepository
+from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.runtime.errors import (
     ForbiddenError,
@@ -42,9 +42,9 @@ class AccessService:
         self._secrets = secrets
         self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
 
-    def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
+    def claimed_key(self, request: SignedRequest) -> Key | None:
         """Return the key that a request names, active or revoked; nothing is proven by that."""
-        key_id = headers.get(KEY_HEADER, "")
+        key_id = request.headers.get(KEY_HEADER, "")
         key = self._keys.get(key_id)
         if key is None:
             key = self._repository.get_key(key_id)
@@ -52,27 +52,18 @@ class AccessService:
                 self._keys[key_id] = key
         return key
 
-    def authenticate(
-        self,
-        key: Key | None,
-        headers: Mapping[str, str],
-        *,
-        method: str,
-        path: str,
-        query: str,
-        body: bytes,
-    ) -> Caller:
+    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
         """Return who sent a request.
 
         Args:
-            key: the one that the headers name, from ``claimed_key``.
+            key: the one that the request names, from ``claimed_key``.
 
         Raises:
             UnauthenticatedError: unsigned, or signed by no active key.
             StaleRequestError: signed more than 300 s ago, or ahead.
             ReplayedRequestError: the key used this request id before.
         """
-        if not headers.get(KEY_HEADER):
+        if not request.headers.get(KEY_HEADER):
             raise UnauthenticatedError(f"{KEY_HEADER} is missing")
         # A key that is unknown or revoked has no secret: its requests are refused as those with a
         # wrong signature are, in the same words and at the same step. So ids cannot be tried out.
@@ -82,7 +73,12 @@ class AccessService:
         )
         try:
             request_id = verify_api_request(
-                headers, secrets=secrets, method=method, path=path, query=query, body=body
+                request.headers,
+                secrets=secrets,
+                method=request.method,
+                path=request.path,
+                query=request.query,
+                body=request.body,
             )
         except SignatureError as error:
             if error.fault == "stale":

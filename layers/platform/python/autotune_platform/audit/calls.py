@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from aws_lambda_powertools import Logger
@@ -17,84 +18,74 @@ from autotune_platform.runtime.clients import REFUSALS
 logger = Logger()
 
 NOT_WRITTEN = "audit entry not written"
-"""What the log says of an entry that it holds instead of the table; an alarm counts these."""
+"""The log's message for an entry that it holds instead of the table; an alarm counts these."""
 UNKNOWN_ROUTE = "unknown_route"
 
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 _ID = re.compile(rf"[a-z]{{3,4}}_{ID_BODY}")
 
 
+@dataclass(kw_only=True)
 class CallInProgress:
-    """What is known of a call so far; everything but the organisation may end in its entry."""
+    """What is known of a call so far, in the terms of ``AuditedCall``.
 
-    def __init__(self, *, request_id: str) -> None:
-        self.request_id = request_id
-        self._started = time.perf_counter()
-        self._method = "other"
-        self._source_address = ""
-        self._action = UNKNOWN_ROUTE
-        self._route: str | None = None
-        self._ids: dict[str, str] = {}
-        self._key_id: str | None = None
-        self._role: Role | None = None
-        self._principal_id: str | None = None
-        self._authenticated = False
-        self.organization_id: str | None = None
+    Attributes:
+        organization_id: the organisation that the call is about; it is not part of its entry.
+        started: on the clock of ``time.perf_counter``.
+    """
+
+    request_id: str
+    action: str = UNKNOWN_ROUTE
+    method: str = "other"
+    source_address: str = ""
+    route: str | None = None
+    ids: dict[str, str] = field(default_factory=dict)
+    key_id: str | None = None
+    role: Role | None = None
+    principal_id: str | None = None
+    authenticated: bool = False
+    organization_id: str | None = None
+    started: float = field(default_factory=time.perf_counter)
 
     def received(self, *, method: str, source_address: str) -> None:
         """Note what came in."""
-        self._method = method if method in _METHODS else "other"
-        self._source_address = source_address
+        self.method = method if method in _METHODS else "other"
+        self.source_address = source_address
 
     def routed(self, *, action: str, route: str, ids: Mapping[str, str]) -> None:
         """Note where it leads; a path may hold any text, so only what is an id is kept."""
-        self._action, self._route = action, route
-        self._ids = {
+        self.action, self.route = action, route
+        self.ids = {
             name: value if _ID.fullmatch(value) else "invalid" for name, value in ids.items()
         }
 
     def claimed(self, key: Key | None) -> None:
         """Note which key it names."""
         if key is not None:
-            self._key_id, self._role, self._principal_id = key.id, key.role, key.principal_id
+            self.key_id, self.role, self.principal_id = key.id, key.role, key.principal_id
             self.organization_id = key.organization_id
 
-    def authenticated(self, caller: Caller) -> None:
+    def authenticated_as(self, caller: Caller) -> None:
         """Note who has proven to be calling: with a key, or with a link that was made for them."""
-        self._key_id, self._role = caller.key_id, caller.role
+        self.key_id, self.role = caller.key_id, caller.role
         self.acts_for(caller.organization_id, principal_id=caller.principal_id)
 
     def acts_for(self, organization_id: str, *, principal_id: str) -> None:
         """Note on whose behalf it is, proven by something else than a key."""
-        self.organization_id, self._principal_id = organization_id, principal_id
-        self._authenticated = True
-
-    def came_from_outside(self) -> None:
-        """Forget where it came from: the log is read by others than those who sent it."""
-        self._source_address = ""
-
-    def made(self, ids: Mapping[str, str]) -> None:
-        """Note the ids of what it made, which its path could not name."""
-        self._ids |= ids
+        self.organization_id, self.principal_id = organization_id, principal_id
+        self.authenticated = True
 
     def entry(self, *, status: int, code: str | None) -> AuditedCall:
         """Return the entry of the call, which is over."""
+        known = asdict(self)
+        del known["organization_id"], known["started"]
         return AuditedCall(
+            **known,
             id=new_id("aud"),
             time=datetime.now(UTC),
-            action=self._action,
-            key_id=self._key_id,
-            principal_id=self._principal_id,
-            role=self._role,
-            authenticated=self._authenticated,
-            method=self._method,
-            route=self._route,
-            ids=self._ids,
             status=status,
             code=code,
-            request_id=self.request_id,
-            source_address=self._source_address,
-            duration_ms=round((time.perf_counter() - self._started) * 1000),
+            duration_ms=round((time.perf_counter() - self.started) * 1000),
         )
 
 
@@ -110,9 +101,9 @@ class CallAudit:
         The call has had its effect by now: it is answered as it would be without this.
         """
         entry = call.entry(status=status, code=code)
-        told = entry.model_dump(mode="json", by_alias=True, exclude_none=True)
+        shown = entry.model_dump(mode="json", by_alias=True, exclude_none=True)
         if call.organization_id is None:
-            logger.info("call of no organisation", entry=told)
+            logger.info("call of no organisation", entry=shown)
             return
         try:
             self._repository.add(call.organization_id, entry)
@@ -120,6 +111,6 @@ class CallAudit:
             logger.error(  # noqa: TRY400 - the entry is what matters, and a traceback may hold text
                 NOT_WRITTEN,
                 organization_id=call.organization_id,
-                entry=told,
+                entry=shown,
                 error=type(error).__name__,
             )

@@ -4,17 +4,22 @@ A run goes on where the one before it stopped, and catches up after an outage. W
 writes the same objects again.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import gzip
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.access.service import AccessService
-from autotune_platform.audit.archive import AuditArchive
-from autotune_platform.audit.progress import ExportProgress, ExportProgressRepository
 from autotune_platform.audit.repository import RETENTION, AuditRepository
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.table import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
 
 logger = Logger()
 
@@ -22,6 +27,8 @@ logger = Logger()
 _CLOSED_AFTER = timedelta(hours=1)
 _LONGEST_BACKLOG = timedelta(days=2)
 _ORGANIZATIONS_AT_A_TIME = 50
+_PART_BYTES = 16_000_000
+_PK, _SK = "export", "progress"
 
 
 class ExportBehindError(Exception):
@@ -30,6 +37,65 @@ class ExportBehindError(Exception):
 
 class DayNotExportableError(ValueError):
     """The day is not over yet, or so old that its entries may be gone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportProgress:
+    """The day that is being exported, and the last organisation of it that is done."""
+
+    day: date
+    after: str | None = None
+
+
+class ExportProgressRepository:
+    """Keeps the progress of the export."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get_or_start(self, *, first_day: date) -> ExportProgress:
+        """Return the progress; the first export ever starts with ``first_day``."""
+        item = self._table.get(_PK, _SK)
+        if item is None:
+            start = ExportProgress(day=first_day)
+            if self._table.put_new({"pk": _PK, "sk": _SK, **_attributes(start)}):
+                return start
+            return self.get_or_start(first_day=first_day)
+        return ExportProgress(day=date.fromisoformat(item["day"]), after=item["after"] or None)
+
+    def advance(self, before: ExportProgress, after: ExportProgress) -> bool:
+        """Store progress; return False where another run came further in the meantime."""
+        changed = self._table.update(_PK, _SK, _attributes(after), only_if=_attributes(before))
+        return changed is not None
+
+
+@part
+class AuditArchive:
+    """Writes the entries of an organisation and a day.
+
+    Objects are named ``audit/organization=org_…/day=2026-11-21/part-00000.jsonl.gz``, which Athena
+    and its like read as a partitioned table. The same entries make the same objects, byte for byte.
+    """
+
+    bucket: str
+    s3: "S3Client"
+
+    def write(self, organization_id: str, day: date, lines: Iterable[str]) -> int:
+        """Write lines in parts of about 16 MB before compression; return how many lines there were.
+
+        A day without any gets no object. One part at a time is in memory, compressed.
+        """
+        folder = f"audit/organization={organization_id}/day={day.isoformat()}"
+        count = 0
+        for number, (some, body) in enumerate(_parts(lines)):
+            self.s3.put_object(
+                Bucket=self.bucket,
+                Key=f"{folder}/part-{number:05}.jsonl.gz",
+                Body=body,
+                ContentType="application/gzip",
+            )
+            count += some
+        return count
 
 
 @part
@@ -93,3 +159,24 @@ class AuditExport:
 
 def _last_closed(now: datetime) -> date:
     return (now.astimezone(UTC) - _CLOSED_AFTER).date() - timedelta(days=1)
+
+
+def _parts(lines: Iterable[str]) -> Iterator[tuple[int, bytes]]:
+    rest = iter(lines)
+    while True:
+        packed = io.BytesIO()
+        count = size = 0
+        # Without the time of packing, which would make each run's objects others.
+        with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as file:
+            for line in rest:
+                size += file.write(f"{line}\n".encode())
+                count += 1
+                if size >= _PART_BYTES:
+                    break
+        if not count:
+            return
+        yield count, packed.getvalue()
+
+
+def _attributes(progress: ExportProgress) -> dict[str, Any]:
+    return {"day": progress.day.isoformat(), "after": progress.after or ""}

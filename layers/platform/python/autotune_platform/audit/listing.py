@@ -32,7 +32,7 @@ class AuditListing:
         limit: int,
         next_token: str | None,
     ) -> tuple[list[AuditEntry], str | None]:
-        """Return a page of entries; it may be short, even empty, while the token says there's more.
+        """Return a page of entries; it may be short, even empty, while its token leads to more.
 
         Args:
             since: the earliest time, included; by default a day before ``until``.

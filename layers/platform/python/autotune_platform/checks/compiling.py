@@ -6,6 +6,7 @@ not pay for them.
 
 import hashlib
 import json
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -91,7 +92,7 @@ def compile_builtin(configuration: BuiltinConfiguration, *, field: str) -> Built
 
 
 def check_builtin(configuration: BuiltinConfiguration, *, field: str) -> None:
-    """See that a configuration describes a grader, and one that may run.
+    """Require that a configuration describes a grader, and one that may run.
 
     Args:
         field: where the configuration stands, for errors.
@@ -157,39 +158,34 @@ def _grader(configuration: BuiltinConfiguration, field: str) -> BuiltinGrader:
 
 def _single(configuration: SingleBuiltin, field: str) -> Judge:
     text = Template(configuration.input, field=f"{field}.input")
+    if isinstance(configuration, JsonSchema):
+        return _json_schema(configuration, text)
+    reference = Template(configuration.reference, field=f"{field}.reference")
     match configuration:
-        case JsonSchema():
-            return _json_schema(configuration, text)
         case ExactMatch():
-            return _exact_match(configuration, text, _reference(configuration, field))
+            return _exact_match(configuration, text, reference)
         case StringCheck():
-            return _string_check(configuration, text, _reference(configuration, field))
+            return _string_check(configuration, text, reference)
         case TextSimilarity():
-            return _text_similarity(configuration, text, _reference(configuration, field))
+            return _text_similarity(configuration, text, reference)
         case Numeric():
-            return _numeric(configuration, text, _reference(configuration, field))
-
-
-def _reference(
-    configuration: ExactMatch | StringCheck | TextSimilarity | Numeric, field: str
-) -> Template:
-    return Template(configuration.reference, field=f"{field}.reference")
+            return _numeric(configuration, text, reference)
 
 
 def _exact_match(configuration: ExactMatch, text: Template, reference: Template) -> Judge:
-    def comparable(said: str) -> str:
-        said = said.strip() if configuration.trim else said
-        return said.casefold() if configuration.ignore_case else said
+    def comparable(given: str) -> str:
+        given = given.strip() if configuration.trim else given
+        return given.casefold() if configuration.ignore_case else given
 
     return lambda sample: float(comparable(text.text(sample)) == comparable(reference.text(sample)))
 
 
 def _string_check(configuration: StringCheck, text: Template, reference: Template) -> Judge:
     holds: Mapping[str, Callable[[str, str], bool]] = {
-        "eq": lambda said, expected: said == expected,
-        "ne": lambda said, expected: said != expected,
-        "like": lambda said, expected: expected in said,
-        "ilike": lambda said, expected: expected.casefold() in said.casefold(),
+        "eq": operator.eq,
+        "ne": operator.ne,
+        "like": operator.contains,
+        "ilike": lambda given, expected: expected.casefold() in given.casefold(),
     }
     operation = holds[configuration.operation]
     return lambda sample: float(operation(text.text(sample), reference.text(sample)))

@@ -30,15 +30,15 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "exp": math.exp,
     "floor": lambda value: float(math.floor(value)),
     "log": math.log,
-    "max": max,
-    "min": min,
+    "max": lambda *values: max(values),
+    "min": lambda *values: min(values),
     "sqrt": math.sqrt,
 }
 _OF_ANY_NUMBER = {"max", "min"}
 
 
 class ExpressionError(ValueError):
-    """A formula is not one, or has no value; the message says what is wrong."""
+    """A formula is not one, or has no value; the message names what is wrong."""
 
 
 class Expression:
@@ -118,13 +118,8 @@ def _evaluate(node: ast.expr, values: Mapping[str, float]) -> float:
         case ast.UnaryOp(op=op, operand=operand):
             return _SIGNS[type(op)](_evaluate(operand, values))
         case ast.Call(func=ast.Name(id=name), args=args):
-            arguments = [_evaluate(argument, values) for argument in args]
-            return _FUNCTIONS[name](*arguments) if len(arguments) > 1 else _of_one(name, arguments)
+            return _FUNCTIONS[name](*(_evaluate(argument, values) for argument in args))
     raise AssertionError(f"{type(node).__name__} was refused before")
-
-
-def _of_one(name: str, arguments: list[float]) -> float:
-    return arguments[0] if name in _OF_ANY_NUMBER else _FUNCTIONS[name](*arguments)
 
 
 def _float(value: object) -> float:

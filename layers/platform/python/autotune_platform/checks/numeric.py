@@ -54,7 +54,7 @@ def find_number(text: str, place: NumberPlace, pattern: str | None) -> Fraction 
 def numbers_agree(
     found: Fraction, reference: Fraction, *, absolute: float, relative: float
 ) -> bool:
-    """Tell whether two numbers differ by no more than the larger tolerance."""
+    """Return whether two numbers differ by no more than the larger tolerance."""
     tolerance = max(Fraction(absolute), Fraction(relative) * abs(reference))
     return abs(found - reference) <= tolerance
 

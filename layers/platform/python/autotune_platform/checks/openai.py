@@ -50,29 +50,19 @@ class _StringCheck(_OpenAiModel):
     operation: Literal["eq", "ne", "neq", "like", "ilike"]
 
     def builtin(self) -> StringCheck:
-        return StringCheck(
-            type="string_check",
-            input=self.input,
-            reference=self.reference,
-            operation="ne" if self.operation == "neq" else self.operation,
-        )
+        same = self.model_dump(exclude={"name", "operation"})
+        return StringCheck(**same, operation="ne" if self.operation == "neq" else self.operation)
 
 
 class _TextSimilarity(_OpenAiModel):
     type: Literal["text_similarity"]
     input: str
     reference: str
-    evaluation_metric: SimilarityMetric
+    metric: SimilarityMetric = Field(alias="evaluation_metric")
     pass_threshold: UnitInterval | None = None
 
     def builtin(self) -> TextSimilarity:
-        return TextSimilarity(
-            type="text_similarity",
-            input=self.input,
-            reference=self.reference,
-            metric=self.evaluation_metric,
-            pass_threshold=self.pass_threshold,
-        )
+        return TextSimilarity(**self.model_dump(exclude={"name"}))
 
 
 _Single = Annotated[_StringCheck | _TextSimilarity, Field(discriminator="type")]
@@ -110,7 +100,7 @@ def from_openai(document: Mapping[str, Any], *, field: str) -> BuiltinConfigurat
     try:
         return _grader.validate_python(document).builtin()
     except ValidationError as error:
-        raise _told(error, field) from error
+        raise _refusal(error, field) from error
 
 
 def _check_types(document: Mapping[str, Any], field: str) -> None:
@@ -131,7 +121,7 @@ def _check_types(document: Mapping[str, Any], field: str) -> None:
             _check_types(grader, f"{field}.graders.{name}")
 
 
-def _told(error: ValidationError, field: str) -> InvalidRequestError:
+def _refusal(error: ValidationError, field: str) -> InvalidRequestError:
     fault = error.errors(include_url=False)[0]
     # Pydantic puts the type of a grader into the path, where the document has none.
     tags = {"string_check", "text_similarity", "multi"}

@@ -27,7 +27,7 @@ _SECONDS_OF_A_STEP = 5e-6
 
 
 def check_pattern(pattern: str, *, field: str, with_groups: bool) -> None:
-    """See that a pattern is of RE2's syntax (no look-around, no back-references) and may run.
+    """Require that a pattern is of RE2's syntax (no look-around, no back-references) and may run.
 
     Raises:
         InvalidRequestError: it is none, or a larger one than may run.
@@ -50,7 +50,7 @@ def check_pattern(pattern: str, *, field: str, with_groups: bool) -> None:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Tell whether a pattern that was checked before is found anywhere in a text.
+    """Return whether a pattern that was checked before is found anywhere in a text.
 
     Raises:
         CompletionFaultError: the steps that are left are too few for it.

@@ -1,4 +1,4 @@
-"""What an owner's schema may say: every place that validation can reach is looked at once."""
+"""What an owner's schema may hold: every place that validation can reach is looked at once."""
 
 from typing import Any
 from urllib.parse import unquote

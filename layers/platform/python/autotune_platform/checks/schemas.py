@@ -13,11 +13,7 @@ from typing import Any
 
 import attrs
 import referencing
-from jsonschema import (
-    Draft7Validator,
-    Draft201909Validator,
-    Draft202012Validator,
-)
+from jsonschema import Draft7Validator, Draft201909Validator, Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.protocols import Validator
 from jsonschema.validators import extend
@@ -54,7 +50,7 @@ class Schema:
         self._validator = draft(document, registry=referencing.Registry())
 
     def admits(self, instance: Any) -> bool:
-        """Tell whether a JSON value is valid.
+        """Return whether a JSON value is valid.
 
         Raises:
             CompletionFaultError: that takes too much work, or the schema refers to nothing.
@@ -69,7 +65,7 @@ class Schema:
 
 
 def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
-    """See that a document is a schema that may run; return the patterns in it.
+    """Require that a document is a schema that may run; return the patterns in it.
 
     Args:
         field: where it stands, for errors.
@@ -81,7 +77,18 @@ def check_schema(document: dict[str, Any], *, field: str) -> set[str]:
     draft = _DRAFTS.get(_named_draft(document))
     if draft is None:
         raise configuration_error(f"{field}['$schema']", f"one of {', '.join(_DRAFTS)}")
-    _check_size(document, field)
+    if nests_deeper_than(document, MAX_JSON_SCHEMA_DEPTH):
+        raise configuration_error(
+            field, f"a schema that nests at most {MAX_JSON_SCHEMA_DEPTH} levels deep"
+        )
+    try:
+        size = len(json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
+    except ValueError as error:
+        raise configuration_error(field, "JSON, which has no infinite numbers") from error
+    if size > MAX_JSON_SCHEMA_BYTES:
+        raise configuration_error(
+            field, f"a schema of at most {MAX_JSON_SCHEMA_BYTES} bytes, not {size}"
+        )
     try:
         # Not the library's own check: it counts nothing, and compares lists with each other in
         # quadratic time. Formats are left out: they try patterns on Python's syntax.
@@ -102,21 +109,6 @@ def _named_draft(document: Mapping[str, Any]) -> str:
     return named.rstrip("#") if isinstance(named, str) else ""
 
 
-def _check_size(document: dict[str, Any], field: str) -> None:
-    if nests_deeper_than(document, MAX_JSON_SCHEMA_DEPTH):
-        raise configuration_error(
-            field, f"a schema that nests at most {MAX_JSON_SCHEMA_DEPTH} levels deep"
-        )
-    try:
-        size = len(json.dumps(document, separators=(",", ":"), allow_nan=False).encode())
-    except ValueError as error:
-        raise configuration_error(field, "JSON, which has no infinite numbers") from error
-    if size > MAX_JSON_SCHEMA_BYTES:
-        raise configuration_error(
-            field, f"a schema of at most {MAX_JSON_SCHEMA_BYTES} bytes, not {size}"
-        )
-
-
 def _bounded(draft: type[Validator]) -> type[Validator]:
     keywords: dict[str, Keyword] = {
         **draft.VALIDATORS,
@@ -131,15 +123,11 @@ def _bounded(draft: type[Validator]) -> type[Validator]:
         for name, keyword in keywords.items()
     }
     bounded: type[Validator] = extend(draft, counted)  # type: ignore[no-untyped-call]
-    bounded.evolve = _same_draft  # type: ignore[method-assign,assignment]
+    # Theirs looks ``$schema`` up again, and goes on without these limits if it finds one.
+    bounded.evolve = attrs.evolve  # type: ignore[method-assign,assignment]
     for name in ("descend", "iter_errors"):
         setattr(bounded, name, _counting_keywords(getattr(bounded, name)))
     return bounded
-
-
-def _same_draft(validator: Any, **changes: Any) -> Any:
-    # Theirs looks ``$schema`` up again, and goes on without these limits where it finds one.
-    return attrs.evolve(validator, **changes)
 
 
 def _counting_keywords(walk: Callable[..., Iterator[ValidationError]]) -> Any:

@@ -72,7 +72,7 @@ class Template:
             raise configuration_error(field, "each {{ to have its }}, with a path between them")
 
     def text(self, sample: Sample) -> str:
-        """Return the text for a completion; numbers, lists and objects are told as JSON.
+        """Return the text for a completion; numbers, lists and objects become JSON.
 
         Raises:
             CompletionFaultError: a field is missing, or the text is too long.
@@ -80,7 +80,7 @@ class Template:
         rendered: list[str] = []
         length = 0
         for part in self._parts:
-            rendered.append(part if isinstance(part, str) else _told(sample.find(part)))
+            rendered.append(part if isinstance(part, str) else _as_text(sample.find(part)))
             length += len(rendered[-1])
             if length > MAX_BUILTIN_TEXT_CHARACTERS:
                 raise CompletionFaultError("builtin_input_too_large")
@@ -137,7 +137,7 @@ def _member(of: Any, step: Step) -> Any:
     return None
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

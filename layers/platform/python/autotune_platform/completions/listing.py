@@ -5,7 +5,7 @@ from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.wire import completion_on_wire, verdict_on_wire
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.http.sizes import response_bytes
+from autotune_platform.http.bodies import response_bytes
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import Verdict

@@ -1,20 +1,19 @@
 """Small exports in the body of an answer: the same records, without parts and manifest."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autotune.protocol.exports import CreateExportRequest, ExportFormat
-from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_DIRECT_EXPORT_BYTES, MAX_DIRECT_EXPORT_RECORDS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.exports.formats import MEDIA_TYPES, RecordWriter, json_line, record_writer
+from autotune_platform.exports.formats import MEDIA_TYPES, record_writer
 from autotune_platform.exports.models import Export
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
-from autotune_platform.exports.records import Record, Skipped, record_maker
+from autotune_platform.exports.records import Skipped, record_maker
 from autotune_platform.exports.scratch import scratch_folder
-from autotune_platform.runtime.errors import AnswerTooLargeError
+from autotune_platform.runtime.errors import AnswerTooLargeError, NotFoundError
 
 DIRECT_MEDIA_TYPES: Mapping[ExportFormat, str] = {**MEDIA_TYPES, "jsonl": "application/jsonl"}
 """JSON lines are not compressed in an answer."""
@@ -46,62 +45,27 @@ class DirectExport:
             NotFoundError: the task is not the organisation's.
             AnswerTooLargeError: the records exceed a limit of one answer.
         """
-        self._source.require_task(caller, request.filters.task_id)
-        if request.format == "jsonl":
-            lines = _Lines()
-            self._write(caller, request, lines)
-            return Exported(b"".join(lines.lines), DIRECT_MEDIA_TYPES[request.format])
+        if not self._source.is_known(caller, request.filters.task_id):
+            raise NotFoundError(f"no task {request.filters.task_id}")
+        make = record_maker(request)
+        deadline = time.monotonic() + _LONGEST_SECONDS
+        export = Export.new(caller.organization_id, request)
+        walk = VerdictWalk(self._source, export, has_time=lambda: time.monotonic() < deadline)
         with scratch_folder() as directory:
             path = directory / "records"
-            writer = record_writer(request.format, request.shape, path)
-            try:
-                self._write(caller, request, writer)
-            except BaseException:
-                writer.abandon()
-                raise
-            writer.finish()
+            with record_writer(request.format, request.shape, path, compressed=False) as writer:
+                for number, (verdict, text) in enumerate(walk):
+                    if number >= MAX_DIRECT_EXPORT_RECORDS:
+                        raise _too_large("verdicts", MAX_DIRECT_EXPORT_RECORDS)
+                    record = make(verdict, text) if verdict.value is not None and text else None
+                    if record is None or isinstance(record, Skipped):
+                        continue
+                    writer.write(record)
+                    if writer.size > MAX_DIRECT_EXPORT_BYTES:
+                        raise _too_large("bytes", MAX_DIRECT_EXPORT_BYTES)
+                if walk.position is not None:
+                    raise _too_large("seconds", _LONGEST_SECONDS)
             return Exported(path.read_bytes(), DIRECT_MEDIA_TYPES[request.format])
-
-    def _write(
-        self, caller: Caller, request: CreateExportRequest, writer: "RecordWriter | _Lines"
-    ) -> None:
-        make = record_maker(request)
-        walk = VerdictWalk(
-            self._source,
-            Export.new(
-                export_id=new_id("exp"),
-                organization_id=caller.organization_id,
-                request=request,
-                fingerprint="",
-            ),
-            whole=True,
-            has_time=_until(time.monotonic() + _LONGEST_SECONDS),
-        )
-        for number, (verdict, text) in enumerate(walk):
-            if number >= MAX_DIRECT_EXPORT_RECORDS:
-                raise _too_large("verdicts", MAX_DIRECT_EXPORT_RECORDS)
-            record = make(verdict, text) if verdict.value is not None and text else None
-            if record is None or isinstance(record, Skipped):
-                continue
-            writer.write(record)
-            if writer.size > MAX_DIRECT_EXPORT_BYTES:
-                raise _too_large("bytes", MAX_DIRECT_EXPORT_BYTES)
-        if walk.position is not None:
-            raise _too_large("seconds", _LONGEST_SECONDS)
-
-
-class _Lines:
-    def __init__(self) -> None:
-        self.lines: list[bytes] = []
-        self.size = 0
-
-    def write(self, record: Record) -> None:
-        self.lines.append(json_line(record))
-        self.size += len(self.lines[-1])
-
-
-def _until(deadline: float) -> Callable[[], bool]:
-    return lambda: time.monotonic() < deadline
 
 
 def _too_large(unit: str, maximum: int) -> AnswerTooLargeError:

@@ -29,17 +29,15 @@ class ExportFiles:
     s3: "S3Client"
     presigning_s3: "S3Client"
 
-    def store(
-        self, export: Export, path: Path, *, name: str, media_type: str, records: int
-    ) -> StoredFile:
-        """Upload a file."""
-        key = f"{export.folder}{secrets.token_hex(8)}/{name}"
+    def store(self, export: Export, path: Path, *, media_type: str, records: int) -> StoredFile:
+        """Upload a file under its own name."""
+        key = f"{export.folder}{secrets.token_hex(8)}/{path.name}"
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
             self.s3.put_object(Bucket=self.bucket, Key=key, Body=file, ContentType=media_type)
         return StoredFile(
-            key=key, name=name, sha256=digest, bytes=path.stat().st_size, records=records
+            key=key, name=path.name, sha256=digest, bytes=path.stat().st_size, records=records
         )
 
     def fetch(self, file: StoredFile, path: Path) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, Self
 
 from autotune.protocol.exports import CreateExportRequest, ExportErrorCode, ExportState
+from autotune.protocol.ids import new_id
 from autotune.protocol.limits import EXPORT_DAYS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -85,17 +86,12 @@ class Export(FrozenModel):
 
     @classmethod
     def new(
-        cls,
-        *,
-        export_id: str,
-        organization_id: str,
-        request: CreateExportRequest,
-        fingerprint: str,
+        cls, organization_id: str, request: CreateExportRequest, *, fingerprint: str = ""
     ) -> Self:
         """Return a new export, ready to start."""
         now = datetime.now(UTC)
         return cls(
-            id=export_id,
+            id=new_id("exp"),
             organization_id=organization_id,
             fingerprint=fingerprint,
             request=request,
@@ -113,11 +109,6 @@ class Export(FrozenModel):
         return self.state in OPEN
 
     @property
-    def execution_name(self) -> str:
-        """Name of its current execution."""
-        return f"{self.id}-{self.redrive}"
-
-    @property
     def folder(self) -> str:
         """Prefix of its files in the bucket."""
         return f"exports/{self.organization_id}/{self.id}/"
@@ -126,6 +117,6 @@ class Export(FrozenModel):
 class ExportTooLargeError(Exception):
     """The export would exceed a limit of exports."""
 
-    def __init__(self, limit: LimitProblem) -> None:
-        super().__init__(f"more than {limit.maximum} {limit.unit}")
-        self.limit = limit
+    def __init__(self, name: str, maximum: int, unit: str, *, actual: int | None = None) -> None:
+        super().__init__(f"more than {maximum} {unit}")
+        self.limit = LimitProblem(name=name, maximum=maximum, unit=unit, actual=actual)

@@ -1,20 +1,25 @@
-"""Makes preference pairs of candidates, which may be more than memory holds.
+"""Candidates for preference pairs, and pairs made of them: rows without any text.
 
-DuckDB groups and sorts within a fixed amount of memory, and spills the rest to disk. The result
-depends only on the candidates and the seed, not on the candidates' order.
+Candidates may be more than memory holds. DuckDB groups and sorts within a fixed amount of memory,
+and spills the rest to disk. The result depends only on the candidates and the seed, not on the
+candidates' order.
 """
 
-from collections.abc import Iterator, Sequence
+import gzip
+import hashlib
+import json
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from autotune.protocol.exports import PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_PAIRS, MAX_PAIRED_COMPLETIONS
-from autotune.protocol.problems import LimitProblem
+from autotune_platform.completions.models import CompletionText
 from autotune_platform.exports.models import ExportTooLargeError
-from autotune_platform.exports.pairs import Candidate, Pair, RowFile
+from autotune_platform.verdicts.models import Verdict
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -25,6 +30,80 @@ _MEMORY = "192MB"
 _ROWS_AT_A_TIME = 2_000
 # Differences of decimal fractions: 0.9 - 0.8 is less than 0.1 in binary.
 _ROUNDING = 1e-9
+_GZIP_LEVEL = 3
+
+
+class Candidate(NamedTuple):
+    """A scored completion that may become one side of a pair.
+
+    Prompt and response are digests, 128 bits of BLAKE2b, so equal texts have equal digests.
+    ``tie`` breaks ties: 63 bits that depend on the completion and the seed.
+    """
+
+    task_id: str
+    prompt: str
+    response: str
+    grader_id: str
+    grader_version: str
+    completion_id: str
+    model_id: str
+    value: float
+    confidence: float
+    tie: int
+
+    @classmethod
+    def of(cls, verdict: Verdict, text: CompletionText, *, seed: int) -> Self:
+        """Return the candidate of a scored verdict and its text."""
+        return cls(
+            task_id=verdict.task_id,
+            prompt=_digest(text.prompt),
+            response=_digest(text.response),
+            grader_id=verdict.grader_id,
+            grader_version=verdict.answered_version,
+            completion_id=verdict.completion_id,
+            model_id=verdict.model_id,
+            value=verdict.value or 0.0,
+            confidence=verdict.confidence if verdict.confidence is not None else 1.0,
+            tie=tie_break(verdict.completion_id, seed),
+        )
+
+
+class Pair(NamedTuple):
+    """Two completions of one prompt, the better one ``chosen``."""
+
+    task_id: str
+    grader_id: str
+    grader_version: str
+    chosen_id: str
+    rejected_id: str
+    chosen_model_id: str
+    rejected_model_id: str
+    chosen_value: float
+    rejected_value: float
+    chosen_confidence: float
+    rejected_confidence: float
+
+
+class RowFile:
+    """Writes rows as gzipped lines of JSON."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = gzip.open(  # noqa: SIM115 - closed by ``close``
+            path, "wt", compresslevel=_GZIP_LEVEL, encoding="utf-8"
+        )
+        self.rows = 0
+
+    def write(self, row: Candidate | Pair) -> None:
+        """Add a row."""
+        self._file.write(json.dumps(row._asdict(), separators=(",", ":"), ensure_ascii=False))
+        self._file.write("\n")
+        self.rows += 1
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()
+
+
 _COLUMNS = {
     **dict.fromkeys(Candidate._fields, "VARCHAR"),
     "value": "DOUBLE",
@@ -161,11 +240,7 @@ def _draw(database: "DuckDBPyConnection", options: PreferenceOptions) -> None:
         database.execute(_DRAWN, drawn)
         return
     if count > MAX_EXPORT_PAIRS:
-        raise ExportTooLargeError(
-            LimitProblem(
-                name="pairs of an export", maximum=MAX_EXPORT_PAIRS, unit="pairs", actual=count
-            )
-        )
+        raise ExportTooLargeError("pairs of an export", MAX_EXPORT_PAIRS, "pairs", actual=count)
     database.execute(_EVERY, least)
 
 
@@ -187,3 +262,22 @@ def _write(database: "DuckDBPyConnection", directory: Path) -> Iterator[tuple[Pa
 def _count(database: "DuckDBPyConnection", table: str) -> int:
     answer = database.execute(f"SELECT count(*) FROM {table}").fetchone()
     return answer[0] if answer else 0
+
+
+def read_pairs(path: Path, *, after: int) -> Generator[Pair, None, None]:
+    """Yield the pairs of a file without the first ``after``."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in islice(lines, after, None):
+            yield Pair(**json.loads(line))
+
+
+def tie_break(completion_id: str, seed: int) -> int:
+    """Return the tie-breaker of a completion, which is the same for the same seed."""
+    digest = hashlib.blake2b(
+        completion_id.encode(), key=seed.to_bytes(8, "big"), digest_size=8
+    ).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

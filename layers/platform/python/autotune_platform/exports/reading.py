@@ -14,7 +14,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CompletionText, PackedText
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.exports.models import Export, Position
-from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.exports.records import needs_dimensions
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
@@ -30,14 +30,6 @@ _CONCURRENT_READS = 2
 
 Dimensions = dict[tuple[str, str, str], list[ScoreDimension]]
 """Dimensions of verdicts, by completion id, grader id and grader version."""
-
-
-@dataclass(frozen=True)
-class VerdictPage:
-    """Some verdicts, and the position of the next ones; None after the last."""
-
-    verdicts: list[Verdict]
-    next: Position | None
 
 
 @dataclass
@@ -61,28 +53,31 @@ class ExportSource:
     verdicts: VerdictService
     completions: CompletionService
 
-    def require_task(self, caller: Caller, task_id: str | None) -> None:
-        """Require that a task is the organisation's, deleted or not; None means all tasks.
+    def is_known(self, caller: Caller, task_id: str | None) -> bool:
+        """Return whether a task is the organisation's, deleted or not; None means all tasks."""
+        return task_id is None or self.tasks.is_known(caller, task_id)
 
-        Raises:
-            NotFoundError: the task is not the organisation's.
+    def page(self, export: Export, position: Position) -> tuple[list[Verdict], Position | None]:
+        """Return verdicts from a position on, of the filtered task or of all tasks in turn.
+
+        Returns:
+            The verdicts, and the position of the next ones; None after the last.
         """
-        if task_id is not None and not self.tasks.is_known(caller, task_id):
-            raise NotFoundError(f"no task {task_id}")
-
-    def page(self, export: Export, position: Position) -> VerdictPage:
-        """Return verdicts from a position on, of the filtered task or of all tasks in turn."""
-        filters = filters_of(export)
-        task_id = position.task_id or self._first_task(export)
+        filters = ScoreFilters.of(export.request.filters)
+        # Without verdicts that were decided after the export's creation.
+        end = min(filters.end, export.as_of) if filters.end else export.as_of
+        filters = filters.model_copy(update={"end": end})
+        only_task = export.request.filters.task_id
+        task_id = position.task_id or only_task or self.tasks.id_after(export.organization_id, None)
         if task_id is None:
-            return VerdictPage([], None)
+            return [], None
         found, token = self.verdicts.matching(
             task_id, filters, limit=PAGE_VERDICTS, next_token=position.token
         )
         if token is None:
-            task_id = self._task_after(export, task_id)
+            task_id = None if only_task else self.tasks.id_after(export.organization_id, task_id)
         following = {"task_id": task_id, "token": token}
-        return VerdictPage(found, position.model_copy(update=following) if task_id else None)
+        return found, position.model_copy(update=following) if task_id else None
 
     def behind(self, position: Position, verdict: Verdict) -> Position:
         """Return the position behind a verdict."""
@@ -107,21 +102,6 @@ class ExportSource:
                 found |= some
         return found
 
-    def _first_task(self, export: Export) -> str | None:
-        return export.request.filters.task_id or self.tasks.id_after(export.organization_id, None)
-
-    def _task_after(self, export: Export, task_id: str) -> str | None:
-        if export.request.filters.task_id is not None:
-            return None
-        return self.tasks.id_after(export.organization_id, task_id)
-
-
-def filters_of(export: Export) -> ScoreFilters:
-    """Return an export's filters, without verdicts that were decided after its creation."""
-    filters = ScoreFilters.of(export.request.filters)
-    end = min(filters.end, export.as_of) if filters.end else export.as_of
-    return filters.model_copy(update={"end": end})
-
 
 def _key(verdict: Verdict) -> tuple[str, str, str]:
     return verdict.completion_id, verdict.grader_id, verdict.grader_version
@@ -131,23 +111,14 @@ class VerdictWalk:
     """Iterates over an export's verdicts from the export's position, while there is time.
 
     It yields each verdict with its text. The text is None if the verdict has no score, or if the
-    text is deleted or has expired.
-
-    Args:
-        whole: read the verdicts with their dimensions.
+    text is deleted or has expired. Verdicts have dimensions if the export's shape needs them.
     """
 
     def __init__(
-        self,
-        source: ExportSource,
-        export: Export,
-        *,
-        whole: bool,
-        has_time: Callable[[], bool],
+        self, source: ExportSource, export: Export, *, has_time: Callable[[], bool]
     ) -> None:
         self._source = source
         self._export = export
-        self._whole = whole
         self._has_time = has_time
         self._next: Position | None = export.position
         self._last: Verdict | None = None
@@ -167,34 +138,26 @@ class VerdictWalk:
         with ThreadPoolExecutor(1) as ahead:
             coming = ahead.submit(self._load, self._next)
             while self._next is not None:
-                loaded = coming.result()
-                if loaded.next is not None:
-                    coming = ahead.submit(self._load, loaded.next)
-                for verdict in loaded.verdicts:
+                verdicts, texts, following = coming.result()
+                if following is not None:
+                    coming = ahead.submit(self._load, following)
+                for verdict in verdicts:
                     self._last = verdict
                     is_scored = verdict.state == "scored"
-                    yield verdict, loaded.texts.get(verdict.completion_id) if is_scored else None
+                    yield verdict, texts.get(verdict.completion_id) if is_scored else None
                     if not self._has_time():
                         return
-                self._next, self._last = loaded.next, None
+                self._next, self._last = following, None
                 if not self._has_time():
                     return
 
-    def _load(self, position: Position) -> "_LoadedPage":
-        page = self._source.page(self._export, position)
-        scored = [one for one in page.verdicts if one.state == "scored"]
+    def _load(self, position: Position) -> tuple[list[Verdict], LoadedTexts, Position | None]:
+        verdicts, following = self._source.page(self._export, position)
+        scored = [one for one in verdicts if one.state == "scored"]
         texts = self._source.texts(one.completion_id for one in scored)
-        verdicts = page.verdicts
-        if self._whole:
+        if needs_dimensions(self._export.request.shape):
             found = self._source.dimensions(scored)
             verdicts = [
                 one.model_copy(update={"dimensions": found.get(_key(one))}) for one in verdicts
             ]
-        return _LoadedPage(verdicts, texts, page.next)
-
-
-@dataclass(frozen=True)
-class _LoadedPage:
-    verdicts: list[Verdict]
-    texts: LoadedTexts
-    next: Position | None
+        return verdicts, texts, following

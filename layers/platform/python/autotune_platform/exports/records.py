@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from autotune.protocol.exports import CreateExportRequest, ExportShape, SkipReason
 from autotune_platform.completions.models import CompletionText
-from autotune_platform.exports.pairs import Pair
+from autotune_platform.exports.pairing import Pair
 from autotune_platform.verdicts.models import Verdict
 
 Record = dict[str, Any]

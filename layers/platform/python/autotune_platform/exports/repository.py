@@ -8,8 +8,9 @@ that may be open, so the conditions of the writes alone keep the limit. All slot
 collection, in which the sweeper finds the open exports of every organisation.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
@@ -22,7 +23,6 @@ from autotune_platform.storage.registry import (
     collection,
     entity_attributes,
     entity_from,
-    entity_item,
     find_entity,
     list_collection,
 )
@@ -71,13 +71,8 @@ class ExportRepository:
         for slot in range(MAX_OPEN_EXPORTS):
             if str(slot) in taken:
                 continue
-            slot_item: Item = {
-                "pk": slots,
-                "sk": str(slot),
-                "collection": _OPEN_EXPORTS,
-                "exportId": export.id,
-                "expiresAt": int(export.expires_at.timestamp()),
-            }
+            listed = {"collection": _OPEN_EXPORTS, "exportId": export.id}
+            slot_item = _item(export, slots, str(slot), listed)
             in_slot = export.model_copy(update={"slot": slot})
             refused = self._table.transact(
                 [
@@ -131,29 +126,11 @@ class ExportRepository:
         Return False if the export changed in the meantime: another worker stored the same segment,
         the export was redriven, or it is no longer open.
         """
-        expires_at = int(after.expires_at.timestamp())
-        results: list[Write] = [
-            Put(
-                item={
-                    "pk": after.id,
-                    "sk": f"{kind}#{before.segments:06}#{index:03}",
-                    "expiresAt": expires_at,
-                    **entity_attributes(file),
-                }
-            )
-            for index, (kind, file) in enumerate(files)
-        ]
-        results.append(
-            Put(
-                item={
-                    "pk": after.id,
-                    "sk": f"{_SUMMARY}#{before.segments:06}",
-                    "expiresAt": expires_at,
-                    "packed": summary.pack(),
-                }
-            )
-        )
-        return self._change(before, after, results)
+        results = {f"{_SUMMARY}#{before.segments:06}": {"packed": summary.pack()}}
+        for index, (kind, file) in enumerate(files):
+            results[f"{kind}#{before.segments:06}#{index:03}"] = entity_attributes(file)
+        writes = [Put(item=_item(after, after.id, sk, result)) for sk, result in results.items()]
+        return self._change(before, after, writes)
 
     def files(self, export: Export, kind: FileKind) -> Iterator[StoredFile]:
         """Yield the files of a kind in the order in which they were stored."""
@@ -195,27 +172,21 @@ class ExportRepository:
                 return
 
 
+def _item(export: Export, pk: str, sk: str, attributes: Mapping[str, Any]) -> Item:
+    """Return an item that expires with an export."""
+    return {"pk": pk, "sk": sk, "expiresAt": int(export.expires_at.timestamp()), **attributes}
+
+
 def _record(export: Export) -> Item:
-    return {
-        **entity_item(
-            export, pk=export.id, in_collection=collection(export.organization_id, "export")
-        ),
-        "expiresAt": int(export.expires_at.timestamp()),
-    }
+    listed = {"collection": collection(export.organization_id, "export")}
+    return _item(export, export.id, RECORD, {**listed, **entity_attributes(export)})
 
 
 def _claimed(claim: Claim, export: Export) -> Put:
-    return Put(
-        item={
-            "pk": claim.pk,
-            "sk": RECORD,
-            "exportId": export.id,
-            "expiresAt": int(export.expires_at.timestamp()),
-        },
-        condition=Condition(exists=False)
-        if claim.export_id is None
-        else Condition(only_if={"exportId": claim.export_id}),
-    )
+    condition = Condition(exists=False)
+    if claim.export_id is not None:
+        condition = Condition(only_if={"exportId": claim.export_id})
+    return Put(item=_item(export, claim.pk, RECORD, {"exportId": export.id}), condition=condition)
 
 
 def _slots(organization_id: str) -> str:

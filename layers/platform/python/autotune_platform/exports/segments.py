@@ -10,30 +10,18 @@ from pathlib import Path
 
 from autotune.protocol.exports import PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_CANDIDATES, MAX_EXPORT_PARTS
-from autotune.protocol.problems import LimitProblem
 from autotune_platform.completions.models import CompletionText
 from autotune_platform.exports.files import ExportFiles
-from autotune_platform.exports.formats import MEDIA_TYPES
-from autotune_platform.exports.models import (
-    Export,
-    ExportTooLargeError,
-    FileKind,
-    Position,
-)
-from autotune_platform.exports.pairing import pair_candidates
-from autotune_platform.exports.pairs import Candidate, Pair, RowFile, read_pairs
-from autotune_platform.exports.parts import PartWriter
+from autotune_platform.exports.formats import MEDIA_TYPES, SUFFIXES, RecordWriter, record_writer
+from autotune_platform.exports.models import Export, ExportTooLargeError, FileKind, Position
+from autotune_platform.exports.pairing import Candidate, Pair, RowFile, pair_candidates, read_pairs
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
-from autotune_platform.exports.records import (
-    Skipped,
-    needs_dimensions,
-    preference,
-    record_maker,
-)
+from autotune_platform.exports.records import Skipped, preference, record_maker
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.statistics import Summary
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.verdicts.models import Verdict
 
 CANDIDATES_PER_FILE = 500_000
 
@@ -92,27 +80,16 @@ class ExportSegments:
     ) -> ExportSegment:
         make = record_maker(export.request)
         summary = Summary()
-        walk = VerdictWalk(
-            self.source,
-            export,
-            whole=needs_dimensions(export.request.shape),
-            has_time=has_time,
-        )
-        with PartWriter(export, directory) as part:
-            for verdict, text in walk:
-                summary.states[verdict.state] += 1
-                if verdict.value is None:
-                    continue
-                if text is None:
-                    summary.text_gone += 1
-                    continue
+        walk = VerdictWalk(self.source, export, has_time=has_time)
+        with _part_writer(export, directory) as part:
+            for verdict, score, text in _scored(walk, summary):
                 record = make(verdict, text)
                 if isinstance(record, Skipped):
                     summary.skipped[record.reason] += 1
                     continue
                 part.write(record)
                 summary.add_record(
-                    scores=[verdict.value], task_id=verdict.task_id, model_ids=[verdict.model_id]
+                    scores=[score], task_id=verdict.task_id, model_ids=[verdict.model_id]
                 )
                 if part.is_full:
                     break
@@ -128,15 +105,9 @@ class ExportSegments:
     ) -> ExportSegment:
         summary = Summary()
         path = directory / "candidates.jsonl.gz"
-        walk = VerdictWalk(self.source, export, whole=False, has_time=has_time)
+        walk = VerdictWalk(self.source, export, has_time=has_time)
         with closing(RowFile(path)) as file:
-            for verdict, text in walk:
-                summary.states[verdict.state] += 1
-                if verdict.value is None:
-                    continue
-                if text is None:
-                    summary.text_gone += 1
-                    continue
+            for verdict, _, text in _scored(walk, summary):
                 candidate = Candidate.of(verdict, text, seed=options.seed)
                 if candidate.confidence < options.min_confidence:
                     summary.skipped["low_confidence"] += 1
@@ -147,11 +118,7 @@ class ExportSegments:
             position = walk.position
         before = sum(one.records for one in self.repository.files(export, "candidates"))
         if before + file.rows > MAX_EXPORT_CANDIDATES:
-            raise ExportTooLargeError(
-                LimitProblem(
-                    name="completions to pair", maximum=MAX_EXPORT_CANDIDATES, unit="completions"
-                )
-            )
+            raise ExportTooLargeError("completions to pair", MAX_EXPORT_CANDIDATES, "completions")
         written = [LocalFile("candidates", path, file.rows)] if file.rows else []
         return ExportSegment(position or Position(phase="pair"), summary, written)
 
@@ -178,12 +145,20 @@ class ExportSegments:
         self.files.fetch(files[position.file], path)
         row = position.row
         with (
-            PartWriter(export, directory) as part,
+            _part_writer(export, directory) as part,
             closing(read_pairs(path, after=position.row)) as pairs,
         ):
             for pair, chosen, rejected in self._with_texts(pairs):
                 row += 1
-                self._write_pair(part, pair, chosen, rejected, summary)
+                if chosen is None or rejected is None:
+                    summary.skipped["pair_text_gone"] += 1
+                else:
+                    part.write(preference(pair, chosen, rejected))
+                    summary.add_record(
+                        scores=[pair.chosen_value, pair.rejected_value],
+                        task_id=pair.task_id,
+                        model_ids=[pair.chosen_model_id, pair.rejected_model_id],
+                    )
                 if part.is_full or not has_time():
                     break
         following = position.model_copy(update={"row": row})
@@ -203,30 +178,26 @@ class ExportSegments:
             # Frees these texts before the next ones are read.
             del texts
 
-    @staticmethod
-    def _write_pair(
-        part: PartWriter,
-        pair: Pair,
-        chosen: CompletionText | None,
-        rejected: CompletionText | None,
-        summary: Summary,
-    ) -> None:
-        if chosen is None or rejected is None:
-            summary.skipped["pair_text_gone"] += 1
-            return
-        part.write(preference(pair, chosen, rejected))
-        summary.add_record(
-            scores=[pair.chosen_value, pair.rejected_value],
-            task_id=pair.task_id,
-            model_ids=[pair.chosen_model_id, pair.rejected_model_id],
-        )
+
+def _scored(walk: VerdictWalk, summary: Summary) -> Iterator[tuple[Verdict, float, CompletionText]]:
+    """Yield what has a score and a text; count the rest."""
+    for verdict, text in walk:
+        summary.states[verdict.state] += 1
+        if verdict.value is not None and text is not None:
+            yield verdict, verdict.value, text
+        elif verdict.value is not None:
+            summary.text_gone += 1
 
 
-def _as_file(export: Export, part: PartWriter) -> list[LocalFile]:
+def _part_writer(export: Export, directory: Path) -> RecordWriter:
+    request = export.request
+    name = f"part-{export.parts + 1:05}.{SUFFIXES[request.format]}"
+    return record_writer(request.format, request.shape, directory / name)
+
+
+def _as_file(export: Export, part: RecordWriter) -> list[LocalFile]:
     if not part.records:
         return []
     if export.parts >= MAX_EXPORT_PARTS:
-        raise ExportTooLargeError(
-            LimitProblem(name="parts of an export", maximum=MAX_EXPORT_PARTS, unit="parts")
-        )
+        raise ExportTooLargeError("parts of an export", MAX_EXPORT_PARTS, "parts")
     return [LocalFile("part", part.path, part.records, MEDIA_TYPES[export.request.format])]

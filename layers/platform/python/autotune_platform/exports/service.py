@@ -12,16 +12,15 @@ from autotune.protocol.exports import (
     ExportDownloads,
     ExportedFile,
     ExportedPart,
+    ExportProgress,
 )
 from autotune.protocol.exports import Export as WireExport
-from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
-from autotune_platform.exports.redriving import start_export
 from autotune_platform.exports.repository import ExportRepository
-from autotune_platform.exports.wire import export_on_wire
+from autotune_platform.exports.work import start_export
 from autotune_platform.runtime.errors import (
     IdempotencyKeyReusedError,
     InvalidRequestError,
@@ -61,12 +60,10 @@ class ExportService:
             UnavailableError: the same request is in progress, or a store refused work.
         """
         fingerprint = _fingerprint(request)
-        claim = (
-            self.repository.claim(caller.organization_id, idempotency_key)
-            if idempotency_key is not None
-            else None
-        )
-        before = self.repository.get(claim.export_id) if claim and claim.export_id else None
+        claim = before = None
+        if idempotency_key is not None:
+            claim = self.repository.claim(caller.organization_id, idempotency_key)
+            before = self.repository.get(claim.export_id) if claim.export_id else None
         if before is not None and not _has_expired(before):
             if before.fingerprint != fingerprint:
                 raise IdempotencyKeyReusedError(
@@ -74,18 +71,18 @@ class ExportService:
                 )
             if before.state == "pending":
                 start_export(self.executions, before)
-            return CreatedExport(export_on_wire(before), replayed=True)
-        self._require_task(caller, request.filters.task_id)
-        export = Export.new(
-            export_id=new_id("exp"),
-            organization_id=caller.organization_id,
-            request=request,
-            fingerprint=fingerprint,
-        )
+            return CreatedExport(_on_wire(before), replayed=True)
+        if not self.source.is_known(caller, request.filters.task_id):
+            raise InvalidRequestError.of_field(
+                "filters.taskId",
+                "a task of this organisation",
+                told=f"no task {request.filters.task_id}",
+            )
+        export = Export.new(caller.organization_id, request, fingerprint=fingerprint)
         if not self.repository.add(export, claim=claim):
             raise UnavailableError("the same request is in progress", retry_after_seconds=1)
         start_export(self.executions, export)
-        return CreatedExport(export_on_wire(export), replayed=False)
+        return CreatedExport(_on_wire(export), replayed=False)
 
     def get(self, caller: Caller, export_id: str) -> ExportDetails:
         """Return an export, with links to its files if it is completed.
@@ -98,7 +95,7 @@ class ExportService:
         if export.manifest is not None and export.state == "completed":
             parts = self.repository.files(export, "part")
             downloads = self._downloads(export.manifest, parts)
-        return ExportDetails(**dict(export_on_wire(export)), downloads=downloads)
+        return ExportDetails(**dict(_on_wire(export)), downloads=downloads)
 
     def list(
         self, caller: Caller, *, limit: int, next_token: str | None
@@ -107,7 +104,7 @@ class ExportService:
         found, token = self.repository.list(
             caller.organization_id, limit=limit, next_token=next_token
         )
-        return [export_on_wire(export) for export in found if not _has_expired(export)], token
+        return [_on_wire(export) for export in found if not _has_expired(export)], token
 
     def delete(self, caller: Caller, export_id: str) -> None:
         """Delete an export's files and stop its work; it stays as ``canceled`` until it expires.
@@ -134,23 +131,11 @@ class ExportService:
             raise NotFoundError(f"no export {export_id}")
         return export
 
-    def _require_task(self, caller: Caller, task_id: str | None) -> None:
-        try:
-            self.source.require_task(caller, task_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                "filters.taskId", "a task of this organisation", told=error.detail
-            ) from error
-
     def _downloads(self, manifest: StoredFile, parts: Iterable[StoredFile]) -> ExportDownloads:
         return ExportDownloads(
-            manifest=ExportedFile(**self._described(manifest)),
-            parts=[ExportedPart(**self._described(one), records=one.records) for one in parts],
+            manifest=ExportedFile(**manifest.model_dump(), url=self.files.link(manifest)),
+            parts=[ExportedPart(**one.model_dump(), url=self.files.link(one)) for one in parts],
         )
-
-    def _described(self, file: StoredFile) -> dict[str, object]:
-        described = file.model_dump(include={"name", "sha256", "bytes"})
-        return {**described, "url": self.files.link(file)}
 
 
 def _has_expired(export: Export) -> bool:
@@ -160,3 +145,11 @@ def _has_expired(export: Export) -> bool:
 def _fingerprint(request: CreateExportRequest) -> str:
     document = json.dumps(request.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(document.encode()).hexdigest()
+
+
+def _on_wire(export: Export) -> WireExport:
+    """Return an export without links."""
+    progress = ExportProgress(
+        records_written=export.records, scanned=export.scanned, parts=export.parts
+    )
+    return WireExport.model_validate({**export.model_dump(), "progress": progress})

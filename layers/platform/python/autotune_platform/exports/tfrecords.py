@@ -11,21 +11,39 @@ from pathlib import Path
 from typing import Any
 
 import crc32c
-from google.protobuf.descriptor_pb2 import (
-    DescriptorProto,
-    FieldDescriptorProto,
-    FileDescriptorProto,
-)
+from google.protobuf import text_format
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
 _MASK = 0xA282EAD8
-_REPEATED = FieldDescriptorProto.LABEL_REPEATED
-_KINDS = {
-    "BytesList": FieldDescriptorProto.TYPE_BYTES,
-    "FloatList": FieldDescriptorProto.TYPE_FLOAT,
-    "Int64List": FieldDescriptorProto.TYPE_INT64,
-}
+_SCHEMA = """
+name: "example.proto" package: "tensorflow" syntax: "proto3"
+message_type { name: "BytesList"
+  field { name: "value" number: 1 type: TYPE_BYTES label: LABEL_REPEATED } }
+message_type { name: "FloatList"
+  field { name: "value" number: 1 type: TYPE_FLOAT label: LABEL_REPEATED } }
+message_type { name: "Int64List"
+  field { name: "value" number: 1 type: TYPE_INT64 label: LABEL_REPEATED } }
+message_type { name: "Feature"
+  oneof_decl { name: "kind" }
+  field { name: "bytes_list" number: 1 type: TYPE_MESSAGE label: LABEL_OPTIONAL
+    type_name: ".tensorflow.BytesList" oneof_index: 0 }
+  field { name: "float_list" number: 2 type: TYPE_MESSAGE label: LABEL_OPTIONAL
+    type_name: ".tensorflow.FloatList" oneof_index: 0 }
+  field { name: "int64_list" number: 3 type: TYPE_MESSAGE label: LABEL_OPTIONAL
+    type_name: ".tensorflow.Int64List" oneof_index: 0 } }
+message_type { name: "Features"
+  nested_type { name: "FeatureEntry" options { map_entry: true }
+    field { name: "key" number: 1 type: TYPE_STRING label: LABEL_OPTIONAL }
+    field { name: "value" number: 2 type: TYPE_MESSAGE label: LABEL_OPTIONAL
+      type_name: ".tensorflow.Feature" } }
+  field { name: "feature" number: 1 type: TYPE_MESSAGE label: LABEL_REPEATED
+    type_name: ".tensorflow.Features.FeatureEntry" } }
+message_type { name: "Example"
+  field { name: "features" number: 1 type: TYPE_MESSAGE label: LABEL_OPTIONAL
+    type_name: ".tensorflow.Features" } }
+"""
 
 
 class ExampleFile:
@@ -33,10 +51,9 @@ class ExampleFile:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb")
-        self.size = 0
 
-    def write(self, features: dict[str, list[bytes] | list[float] | list[int]]) -> None:
-        """Add an example; integers are stored with 64 bits, other numbers with 32."""
+    def write(self, features: dict[str, list[bytes] | list[float] | list[int]]) -> int:
+        """Add an example; return its bytes. Integers have 64 bits, other numbers 32."""
         example = _Example()
         for name, values in features.items():
             feature = example.features.feature[name]
@@ -46,8 +63,8 @@ class ExampleFile:
             getattr(feature, kind).value.extend(values)
         message = example.SerializeToString(deterministic=True)
         length = struct.pack("<Q", len(message))
-        for piece in (length, _checksum(length), message, _checksum(message)):
-            self.size += self._file.write(piece)
+        pieces = (length, _checksum(length), message, _checksum(message))
+        return sum(map(self._file.write, pieces))
 
     def close(self) -> None:
         """Finish the file."""
@@ -69,44 +86,9 @@ def _checksum(data: bytes) -> bytes:
 
 def _message_class() -> Any:
     """Return the class of ``tensorflow.Example``."""
-    file = FileDescriptorProto(name="example.proto", package="tensorflow", syntax="proto3")
-    for name, kind in _KINDS.items():
-        _add_field(file.message_type.add(name=name), "value", 1, kind, label=_REPEATED)
-    feature = file.message_type.add(name="Feature")
-    feature.oneof_decl.add(name="kind")
-    for number, (field, name) in enumerate(
-        [("bytes_list", "BytesList"), ("float_list", "FloatList"), ("int64_list", "Int64List")], 1
-    ):
-        _add_message(feature, field, number, f".tensorflow.{name}").oneof_index = 0
-    features = file.message_type.add(name="Features")
-    entry = features.nested_type.add(name="FeatureEntry")
-    entry.options.map_entry = True
-    _add_field(entry, "key", 1, FieldDescriptorProto.TYPE_STRING)
-    _add_message(entry, "value", 2, ".tensorflow.Feature")
-    _add_message(features, "feature", 1, ".tensorflow.Features.FeatureEntry").label = _REPEATED
-    _add_message(file.message_type.add(name="Example"), "features", 1, ".tensorflow.Features")
     pool = DescriptorPool()
-    pool.Add(file)
+    pool.Add(text_format.Parse(_SCHEMA, FileDescriptorProto()))
     return GetMessageClass(pool.FindMessageTypeByName("tensorflow.Example"))
-
-
-def _add_field(
-    message: DescriptorProto,
-    name: str,
-    number: int,
-    kind: "FieldDescriptorProto.Type.ValueType",
-    *,
-    label: "FieldDescriptorProto.Label.ValueType" = FieldDescriptorProto.LABEL_OPTIONAL,
-) -> FieldDescriptorProto:
-    return message.field.add(name=name, number=number, type=kind, label=label)
-
-
-def _add_message(
-    message: DescriptorProto, name: str, number: int, type_name: str
-) -> FieldDescriptorProto:
-    field = _add_field(message, name, number, FieldDescriptorProto.TYPE_MESSAGE)
-    field.type_name = type_name
-    return field
 
 
 _Example = _message_class()

@@ -1,31 +1,35 @@
 """Writes an export segment by segment, and stores the result of each before the next one.
 
 A crash repeats one segment at most. Each attempt uploads its files under new names, and only one
-attempt's transaction succeeds. So no record is lost, and none is written twice. An execution from
-before the latest redrive has no effect any more.
+attempt's transaction succeeds. So no record is lost, and none is written twice.
+
+An execution is lost if it could not be started, or if Step Functions lost it. Each step stores the
+time by which it or the next step will report. An export that is overdue is redriven, at most
+``MAX_REDRIVES`` times. Executions from before the latest redrive have no effect any more.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from aws_lambda_powertools import Logger
 
-from autotune.protocol.exports import ExportErrorCode, ExportState
+from autotune.protocol.exports import (
+    ExportErrorCode,
+    ExportManifest,
+    ExportRequest,
+    ExportState,
+    ManifestPart,
+)
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.exports.files import ExportFiles
-from autotune_platform.exports.manifests import manifest_of
-from autotune_platform.exports.models import (
-    START_WITHIN,
-    Export,
-    ExportTooLargeError,
-    FileKind,
-    StoredFile,
-)
+from autotune_platform.exports.models import START_WITHIN, Export, ExportTooLargeError
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.scratch import scratch_folder
-from autotune_platform.exports.segments import ExportSegment, ExportSegments, LocalFile
+from autotune_platform.exports.segments import ExportSegments
+from autotune_platform.exports.statistics import Summary
+from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
@@ -33,8 +37,19 @@ logger = Logger()
 RESERVED_SECONDS = 90
 """The time that a step keeps for packing and uploading its last part."""
 
-_MANIFEST = "manifest.json"
+MAX_REDRIVES = 5
+"""How often an export is redriven before it ends ``failed``."""
+
+LONGEST_EXPORT = timedelta(days=2)
+"""Longest time from the request of an export to its end; later it ends ``failed``."""
+
 _WITHOUT_FILES: tuple[ExportState, ...] = ("failed", "canceled")
+
+
+def start_export(executions: Executions, export: Export) -> None:
+    """Start an export's current execution unless it was started; the sweeper tries again."""
+    document = json.dumps({"export_id": export.id, "redrive": export.redrive})
+    executions.try_start(f"{export.id}-{export.redrive}", document)
 
 
 @part
@@ -113,61 +128,106 @@ class ExportWork:
             logger.info("export too large", export_id=export.id, reason=str(error))
             self.fail(export.id, redrive=export.redrive, error_code="too_large", limit=error.limit)
             return
-        stored = [(file.kind, self._store(export, file)) for file in segment.files]
-        if not self.repository.advance(
-            export, _after(export, segment), files=stored, summary=segment.summary
-        ):
-            self._drop(file for _, file in stored)
-
-    def _finish(self, export: Export, directory: Path) -> None:
-        manifest = manifest_of(
-            export,
-            parts=self.repository.files(export, "part"),
-            summaries=self.repository.summaries(export),
-        )
-        path = directory / _MANIFEST
-        document = manifest.model_dump(mode="json", by_alias=True, exclude_none=True)
-        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-        stored = self.files.store(
-            export,
-            path,
-            name=_MANIFEST,
-            media_type="application/json",
-            records=manifest.total_records,
-        )
-        completed = {
-            "state": "completed",
-            "manifest": stored,
-            "completed_at": datetime.now(UTC),
-        }
-        if self.repository.replace(export, export.model_copy(update=completed)):
-            logger.info("export completed", export_id=export.id, records=export.records)
-        else:
-            self._drop([stored])
-
-    def _store(self, export: Export, file: LocalFile) -> StoredFile:
-        return self.files.store(
-            export,
-            file.path,
-            name=file.path.name,
-            media_type=file.media_type,
-            records=file.records,
-        )
-
-    def _drop(self, files: Iterable[StoredFile]) -> None:
-        """Delete files of a segment that another worker stored first, or that is obsolete."""
-        for file in files:
-            self.files.delete(file)
-
-
-def _after(export: Export, segment: ExportSegment) -> Export:
-    kinds: Sequence[FileKind] = [file.kind for file in segment.files]
-    return export.model_copy(
-        update={
+        stored = [
+            self.files.store(export, file.path, media_type=file.media_type, records=file.records)
+            for file in segment.files
+        ]
+        kinds = [file.kind for file in segment.files]
+        changes = {
             "position": segment.next,
             "segments": export.segments + 1,
             "scanned": export.scanned + segment.summary.scanned,
             "records": export.records + segment.summary.records,
             "parts": export.parts + kinds.count("part"),
         }
-    )
+        if not self.repository.advance(
+            export,
+            export.model_copy(update=changes),
+            files=zip(kinds, stored, strict=True),
+            summary=segment.summary,
+        ):
+            # Another worker stored the segment first, or it is obsolete.
+            for file in stored:
+                self.files.delete(file)
+
+    def _finish(self, export: Export, directory: Path) -> None:
+        manifest = self._manifest(export)
+        path = directory / "manifest.json"
+        document = manifest.model_dump(mode="json", by_alias=True, exclude_none=True)
+        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        stored = self.files.store(
+            export, path, media_type="application/json", records=manifest.total_records
+        )
+        completed = {"state": "completed", "manifest": stored, "completed_at": datetime.now(UTC)}
+        if self.repository.replace(export, export.model_copy(update=completed)):
+            logger.info("export completed", export_id=export.id, records=export.records)
+        else:
+            self.files.delete(stored)
+
+    def _manifest(self, export: Export) -> ExportManifest:
+        """Return the manifest of an export whose parts are all written."""
+        total = Summary()
+        for summary in self.repository.summaries(export):
+            total.merge(summary)
+        return ExportManifest(
+            export_id=export.id,
+            exported_at=datetime.now(UTC),
+            as_of=export.as_of,
+            request=ExportRequest.model_validate(export.request.model_dump()),
+            task_ids=sorted(total.task_ids),
+            model_ids=sorted(total.model_ids),
+            ids_truncated=total.truncated,
+            total_records=total.records,
+            score_distribution=total.scores.distribution(),
+            counts=total.counts(),
+            parts=[
+                ManifestPart(**file.model_dump()) for file in self.repository.files(export, "part")
+            ],
+        )
+
+
+@part
+class ExportSweeper:
+    """Redrives or ends overdue exports of every organisation."""
+
+    repository: ExportRepository
+    executions: Executions
+    work: ExportWork
+
+    def sweep(self) -> int:
+        """Redrive or end every overdue export; return how many there were.
+
+        Raises:
+            ExceptionGroup: some exports could not be swept; all others were.
+        """
+        overdue = 0
+        errors: list[Exception] = []
+        for export_id in self.repository.open_ids():
+            try:
+                overdue += self._sweep_one(export_id)
+            except Exception as error:
+                logger.warning("export not swept", export_id=export_id, exc_info=True)
+                errors.append(error)
+        if errors:
+            raise ExceptionGroup("exports that could not be swept", errors)
+        return overdue
+
+    def _sweep_one(self, export_id: str) -> bool:
+        """Redrive or end an export if it is overdue; return whether it is."""
+        export = self.repository.get(export_id)
+        now = datetime.now(UTC)
+        if export is None or not export.is_open:
+            return False
+        is_late = export.created_at + LONGEST_EXPORT <= now
+        if export.due_at > now and not is_late:
+            return False
+        if export.redrive >= MAX_REDRIVES or is_late:
+            self.work.fail(export.id, redrive=export.redrive, error_code="platform_error")
+            return True
+        # Twice as long each time, so that an export outlasts two hours in which nothing starts.
+        due_at = now + START_WITHIN * 2 ** (export.redrive + 1)
+        redriven = export.model_copy(update={"redrive": export.redrive + 1, "due_at": due_at})
+        if self.repository.replace(export, redriven):
+            logger.warning("export redriven", export_id=export.id, redrive=redriven.redrive)
+            start_export(self.executions, redriven)
+        return True

@@ -14,7 +14,7 @@ class GraderCallError(Exception):
     """A call that brought no trustworthy answer.
 
     Attributes:
-        reason_code: what a trainer is told if the call is not repeated.
+        reason_code: what a trainer gets if the call is not repeated.
         retryable: whether the same call may succeed later.
         retry_after_seconds: how long the grader asked us to wait, at most 15 minutes.
         status: the HTTP status that the grader answered, if any.

@@ -1,18 +1,19 @@
-"""The way to graders: signs what is asked, checks what is answered, and tells failures apart."""
+"""The way to graders: signs what is asked, checks what is answered, and distinguishes failures."""
 
 import email.utils
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import httpcore
+from pydantic import ValidationError
 
+from autotune.protocol.completions import ReasonCode
+from autotune.protocol.graders import HealthReason, ProbeOutcome
+from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
-from autotune.protocol.signing import (
-    SignatureError,
-    sign_grader_request,
-    verify_grader_response,
-)
+from autotune.protocol.signing import SignatureError, sign_grader_request, verify_grader_response
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.gateway.models import UsableGrader
 from autotune_platform.outbound.connections import (
@@ -25,6 +26,16 @@ from autotune_platform.outbound.connections import (
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 _LONGEST_RETRY_AFTER_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How a grader is: ``answer`` is there unless it ``failed``, ``reason_code`` if not healthy."""
+
+    outcome: ProbeOutcome
+    latency_ms: int
+    reason_code: HealthReason | None = None
+    answer: HealthResponse | None = None
 
 
 class GraderGateway:
@@ -93,6 +104,30 @@ class GraderGateway:
             deferred=deferred,
         )
 
+    def ask_health(self, usable: UsableGrader, *, timeout_seconds: float) -> Finding:
+        """Ask a grader for its health, signed, once.
+
+        A grader that calls itself unhealthy has failed like one that does not answer: neither
+        scores.
+        """
+        started = time.monotonic()
+
+        def failed(reason_code: HealthReason) -> Finding:
+            return Finding("failed", round((time.monotonic() - started) * 1000), reason_code)
+
+        try:
+            answer = self.ask(usable, "/health", timeout_seconds=timeout_seconds)
+            health = HealthResponse.model_validate_json(answer.body)
+        except GraderCallError as error:
+            return failed(error.reason_code)
+        except ValidationError:
+            return failed("response_malformed")
+        if health.status == "unhealthy":
+            return failed("grader_unhealthy")
+        if health.status == "degraded":
+            return Finding("degraded", answer.elapsed_ms, "grader_degraded", health)
+        return Finding("healthy", answer.elapsed_ms, answer=health)
+
     def _exchange(
         self, method: str, url: str, headers: dict[str, str], body: bytes, timeout_seconds: float
     ) -> tuple[int, dict[str, str], bytes]:
@@ -130,15 +165,10 @@ def _read(response: httpcore.Response) -> bytes:
 
 
 def _refusal(status: int, headers: dict[str, str]) -> GraderCallError:
-    wait = _retry_after(headers.get("retry-after", ""))
-    if status == 429:
-        return GraderCallError(
-            "grader_rate_limited", retryable=True, retry_after_seconds=wait, status=status
-        )
     if status >= 500 or status in _RETRYABLE_STATUSES:
-        return GraderCallError(
-            "grader_error", retryable=True, retry_after_seconds=wait, status=status
-        )
+        wait = _retry_after(headers.get("retry-after", ""))
+        reason: ReasonCode = "grader_rate_limited" if status == 429 else "grader_error"
+        return GraderCallError(reason, retryable=True, retry_after_seconds=wait, status=status)
     if 300 <= status < 400:
         return GraderCallError("redirect_refused", status=status)
     if status >= 400:

@@ -66,7 +66,7 @@ class GraderDirectory:
 
 
 def manages(caller: Caller, scope: Scope, grader: Grader) -> bool:
-    """Tell whether a grader is the organisation's, and within ``own`` the caller's own."""
+    """Return whether a grader is the organisation's, and within ``own`` the caller's own."""
     return grader.organization_id == caller.organization_id and (
         scope == "organization" or grader.principal_id == caller.principal_id
     )

@@ -18,7 +18,7 @@ PROBES_TO_GIVE_UP = 6
 
 
 class Probe(FrozenModel):
-    """What one probe found; ``reason_code`` says why it was not ``healthy``."""
+    """What one probe found; ``reason_code`` is why it was not ``healthy``."""
 
     probed_at: datetime
     outcome: ProbeOutcome

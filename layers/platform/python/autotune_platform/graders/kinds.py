@@ -42,7 +42,7 @@ def initial_status(request: RegisterGraderRequest, *, now: datetime) -> dict[str
     Raises:
         InvalidRequestError: a field is missing, makes no sense for the kind, or is wrong.
     """
-    _refuse_foreign_fields(request, request.kind)
+    check_fields(request, request.kind)
     if request.kind == "http":
         if request.endpoint is None:
             raise configuration_error("endpoint", "an HTTPS URL, for a grader of kind http")
@@ -56,13 +56,18 @@ def initial_status(request: RegisterGraderRequest, *, now: datetime) -> dict[str
     return {**status, **builtin_changes(request)}
 
 
-def check_changes(request: UpdateGraderRequest, kind: GraderKind) -> None:
-    """Refuse to change what a grader of a kind does not have.
+def check_fields(request: RegisterGraderRequest | UpdateGraderRequest, kind: GraderKind) -> None:
+    """Refuse fields that a grader of a kind does not have.
 
     Raises:
         InvalidRequestError: a field makes no sense for the kind.
     """
-    _refuse_foreign_fields(request, kind)
+    for name, field in type(request).model_fields.items():
+        given = name in request.model_fields_set and getattr(request, name) is not None
+        if given and name in _REFUSED[kind]:
+            raise configuration_error(
+                str(field.alias), f"no such field for a grader of kind {kind}"
+            )
 
 
 def builtin_changes(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:
@@ -84,14 +89,3 @@ def builtin_changes(request: RegisterGraderRequest | UpdateGraderRequest) -> dic
     check_builtin(configuration, field=field)
     stored = stored_form(configuration)
     return {"builtin": stored, "version": version_of(stored)}
-
-
-def _refuse_foreign_fields(
-    request: RegisterGraderRequest | UpdateGraderRequest, kind: GraderKind
-) -> None:
-    for name, field in type(request).model_fields.items():
-        given = name in request.model_fields_set and getattr(request, name) is not None
-        if given and name in _REFUSED[kind]:
-            raise configuration_error(
-                str(field.alias), f"no such field for a grader of kind {kind}"
-            )

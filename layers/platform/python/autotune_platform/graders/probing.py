@@ -8,7 +8,6 @@ from typing import Literal
 from aws_lambda_powertools import Logger
 
 from autotune_platform.gateway.gateway import GraderGateway
-from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.clients import REFUSALS
@@ -69,7 +68,7 @@ class GraderProbing:
         usable = self.graders.get_usable(health.grader_id)
         if usable is None:
             return "probed"  # deleted since the shard was read
-        found = ask_health(self.gateway, usable, timeout_seconds=_CALL_SECONDS)
+        found = self.gateway.ask_health(usable, timeout_seconds=_CALL_SECONDS)
         probe = Probe(
             probed_at=datetime.now(UTC),
             outcome=found.outcome,

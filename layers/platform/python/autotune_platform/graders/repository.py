@@ -18,7 +18,7 @@ from autotune_platform.storage.registry import (
     list_collection,
 )
 from autotune_platform.storage.table import Item, Table
-from autotune_platform.storage.transactions import PRESENT, Condition, Delete, Put, Write
+from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Delete, Put, Write
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.outbox import outbox_item
 
@@ -71,15 +71,11 @@ class GraderRepository:
         writes: list[Write] = [Put(item=_grader_item(after), condition=unchanged)]
         if health is None:
             writes.append(Delete(pk=_health_partition(before.id), sk=before.id))
-        elif health_before is None:
-            writes.append(Put(item=_health_item(health)))
         else:
-            writes.append(
-                Put(
-                    item=_health_item(health),
-                    condition=Condition(exists=True, only_if=_unchanged(health_before)),
-                )
-            )
+            condition = ANYTHING
+            if health_before is not None:
+                condition = Condition(exists=True, only_if=_unchanged(health_before))
+            writes.append(Put(item=_health_item(health), condition=condition))
         if event is not None:
             writes.append(Put(item=outbox_item(event, pk=after.id)))
         return not self._table.transact(writes)

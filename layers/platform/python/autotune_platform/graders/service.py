@@ -4,18 +4,23 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from autotune.protocol.graders import RegisterGraderRequest, StatusReason, UpdateGraderRequest
-from autotune.protocol.ids import new_id
+from autotune.protocol.graders import (
+    GraderStatusChange,
+    RegisterGraderRequest,
+    StatusReason,
+    UpdateGraderRequest,
+)
+from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, manages
 from autotune_platform.graders.health import Health, Probe
-from autotune_platform.graders.kinds import builtin_changes, check_changes, initial_status
+from autotune_platform.graders.kinds import builtin_changes, check_fields, initial_status
 from autotune_platform.graders.repository import GraderRepository
-from autotune_platform.graders.status_events import status_event
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.storage.table import Table
+from autotune_platform.webhooks.models import Event
 
 
 class GraderService(GraderDirectory):
@@ -70,11 +75,11 @@ class GraderService(GraderDirectory):
             ConflictError: it changed at the same time.
         """
         before = self.get_managed(caller, scope, grader_id)
-        check_changes(request, before.kind)
+        check_fields(request, before.kind)
         changes = {**_fields(request), **builtin_changes(request)}
         if changes.get("endpoint", before.endpoint) != before.endpoint:
             changes |= {"status": "inactive", "verified_at": None, "version": None}
-            return self._unverified(before, changes, reason="endpoint_changed")
+            return self._set_status(before, changes, reason="endpoint_changed", health=None)
         after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
         if not self._repository.replace(before, after):
             raise _changed_meanwhile(before)
@@ -86,19 +91,13 @@ class GraderService(GraderDirectory):
         Raises:
             ConflictError: it changed while it was verified.
         """
+        changes: dict[str, Any] = {"status": "inactive", "verified_at": None}
         if version is None:
-            changes = {"status": "inactive", "verified_at": None}
-            return self._unverified(before, changes, reason="verification_failed")
+            return self._set_status(before, changes, reason="verification_failed", health=None)
         now = datetime.now(UTC)
-        after = self._change_status(
-            before,
-            {"status": "active", "verified_at": now, "version": version},
-            reason="verification_passed",
-            health=Health(grader_id=before.id, updated_at=now),
-        )
-        if after is None:
-            raise _changed_meanwhile(before)
-        return after
+        changes = {"status": "active", "verified_at": now, "version": version}
+        health = Health(grader_id=before.id, updated_at=now)
+        return self._set_status(before, changes, reason="verification_passed", health=health)
 
     def health(self, grader: Grader) -> Health | None:
         """Return what probes of a grader found, None where it is not probed."""
@@ -136,10 +135,15 @@ class GraderService(GraderDirectory):
         if not self._repository.delete(self.get_managed(caller, scope, grader_id)):
             raise NotFoundError(f"no grader {grader_id}")
 
-    def _unverified(
-        self, before: Grader, changes: Mapping[str, Any], *, reason: StatusReason
+    def _set_status(
+        self,
+        before: Grader,
+        changes: Mapping[str, Any],
+        *,
+        reason: StatusReason,
+        health: Health | None,
     ) -> Grader:
-        after = self._change_status(before, changes, reason=reason, health=None)
+        after = self._change_status(before, changes, reason=reason, health=health)
         if after is None:
             raise _changed_meanwhile(before)
         return after
@@ -153,7 +157,7 @@ class GraderService(GraderDirectory):
         health: Health | None,
         health_before: Health | None = None,
     ) -> Grader | None:
-        """Set a grader's status, and tell of it if it is another; no other place sets it.
+        """Set a grader's status, with an event if it is another; no other place sets it.
 
         Returns:
             The grader after that, None where something changed at the same time.
@@ -164,7 +168,7 @@ class GraderService(GraderDirectory):
         stored = self._repository.change_status(
             before,
             after,
-            event=status_event(before, after, reason),
+            event=_status_event(before, after, reason),
             health=health,
             health_before=health_before,
         )
@@ -180,3 +184,23 @@ def _fields(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, A
     names = type(request).model_fields.keys() - {"builtin", "openai"}
     given = {name: getattr(request, name) for name in names}
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _status_event(before: Grader, after: Grader, reason: StatusReason) -> Event | None:
+    """Return the event of a change, None where the status stays."""
+    if before.status == after.status:
+        return None
+    change = GraderStatusChange(
+        grader_id=after.id,
+        previous_status=before.status,
+        current_status=after.status,
+        reason=reason,
+    )
+    return Event(
+        # A grader is changed once from each state that it was ever in.
+        id=derived_id("evt", "grader.status_changed", before.id, before.updated_at.isoformat()),
+        type="grader.status_changed",
+        organization_id=after.organization_id,
+        occurred_at=after.updated_at,
+        data=change.model_dump(mode="json", by_alias=True),
+    )

@@ -8,7 +8,6 @@ from autotune.protocol.ids import new_id
 from autotune_platform.gateway.calls import GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
-from autotune_platform.gateway.probe import ask_health
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.parts import part
 
@@ -46,7 +45,7 @@ class GraderVerification:
         self, usable: UsableGrader
     ) -> tuple[HealthResponse | None, VerificationCheck]:
         name = "signed health request is answered with a signed, healthy response"
-        found = ask_health(self.gateway, usable, timeout_seconds=_CALL_SECONDS)
+        found = self.gateway.ask_health(usable, timeout_seconds=_CALL_SECONDS)
         if found.answer is None:
             return None, VerificationCheck(name=name, passed=False, reason_code=found.reason_code)
         return found.answer, VerificationCheck(name=name, passed=True)
@@ -55,15 +54,8 @@ class GraderVerification:
         name = "wrongly signed score request is refused with 401"
         # A well-formed question, so that nothing but the signature can be what the grader refuses.
         request_id = new_id("req")
-        probe = {
-            "requestId": request_id,
-            "completion": {
-                "id": new_id("cmp"),
-                "taskId": new_id("task"),
-                "prompt": "",
-                "response": "",
-            },
-        }
+        asked = {"id": new_id("cmp"), "taskId": new_id("task"), "prompt": "", "response": ""}
+        probe = {"requestId": request_id, "completion": asked}
         try:
             self.gateway.ask(
                 usable,
@@ -84,11 +76,12 @@ class GraderVerification:
 
 
 def _check_batch_size(grader: Grader, health: HealthResponse) -> VerificationCheck:
-    """See that requests of the registered size are not more than the grader says it takes."""
-    told = "capabilities" in health.model_fields_set
-    too_many = grader.capabilities.max_batch_size > health.capabilities.max_batch_size
+    """Check that requests of the registered size are not more than the grader takes."""
+    is_named = "capabilities" in health.model_fields_set
+    taken = health.capabilities.max_batch_size
+    too_many = is_named and grader.capabilities.max_batch_size > taken
     return VerificationCheck(
         name="registered maxBatchSize is one that the grader takes",
-        passed=not (told and too_many),
-        reason_code="batch_size_too_large" if told and too_many else None,
+        passed=not too_many,
+        reason_code="batch_size_too_large" if too_many else None,
     )

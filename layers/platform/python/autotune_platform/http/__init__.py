@@ -1,1 +1,1 @@
-"""What every HTTP function shares: signatures checked, errors told as problem+json."""
+"""What every HTTP function shares: signatures checked, errors returned as problem+json."""

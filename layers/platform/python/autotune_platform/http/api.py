@@ -5,7 +5,7 @@ Every answer is in the audit log, refusals too; errors are problem+json.
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
@@ -16,11 +16,12 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
 from autotune.protocol.signing import REQUEST_ID_HEADER
 from autotune_platform.access.models import Caller, Key, Scope
+from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.routes import ROUTES, Grant, Open, Rule
 from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
+from autotune_platform.http.bodies import parse_json
 from autotune_platform.http.problems import problem_response
-from autotune_platform.http.requests import SignedRequest, parse_json
 from autotune_platform.runtime.errors import MethodNotAllowedError, NotFoundError
 
 logger = Logger()
@@ -33,21 +34,12 @@ class UndeclaredRouteError(Exception):
 
 
 class Authenticator(Protocol):
-    """What tells who sent a request; ``AccessService`` says how it is done with keys."""
+    """What finds out who sent a request; ``AccessService`` does so by keys."""
 
-    def claimed_key(self, headers: Mapping[str, str]) -> Key | None:
-        """Return the key that a request says it is signed with, of any status; None of none."""
+    def claimed_key(self, request: SignedRequest) -> Key | None:
+        """Return the key that a request names, of any status; None if it names none."""
 
-    def authenticate(
-        self,
-        key: Key | None,
-        headers: Mapping[str, str],
-        *,
-        method: str,
-        path: str,
-        query: str,
-        body: bytes,
-    ) -> Caller:
+    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
         """Return who sent it.
 
         Raises:
@@ -60,7 +52,7 @@ class ApiParts(Protocol):
 
     @property
     def access(self) -> AccessService:
-        """Tells who calls by the key that signed a request."""
+        """Finds out who calls, by the key that signed a request."""
 
     @property
     def call_audit(self) -> CallAudit:
@@ -68,11 +60,11 @@ class ApiParts(Protocol):
 
 
 class Api(APIGatewayHttpResolver):
-    """Routes of one domain; what each needs is said in ``access.routes`` and enforced here.
+    """Routes of one domain; what each needs stands in ``access.routes`` and is enforced here.
 
     Args:
         parts: what the process is put together from.
-        authenticator: tells who calls; by the key that signed the request, unless given.
+        authenticator: finds out who calls; by default, by the key that signed the request.
         keyless: whether nobody ever signs: tokens stand in paths, so that no error repeats one.
 
     Handlers ask ``caller`` who is calling and ``scope`` how far that reaches; they let errors
@@ -96,25 +88,22 @@ class Api(APIGatewayHttpResolver):
         self._parts = parts
         self._authenticator = authenticator or (lambda: parts().access)
         self._call = CallInProgress(request_id="")
-        self.exception_handler(Exception)(self._tell)
+        self.exception_handler(Exception)(self._problem)
 
     @property
     def caller(self) -> Caller:
         """Who sent the request that is being answered; nobody is known on a public route."""
-        caller: Caller = self.context["caller"]
-        return caller
+        return cast("Caller", self.context["caller"])
 
     @property
     def scope(self) -> Scope:
         """How far the caller's permission reaches on this route, where it needs one."""
-        scope: Scope = self.context["scope"]
-        return scope
+        return cast("Scope", self.context["scope"])
 
     @property
     def signed_request(self) -> SignedRequest:
         """The request that is being answered, with its body as it came."""
-        request: SignedRequest = self.context["request"]
-        return request
+        return cast("SignedRequest", self.context["request"])
 
     @property
     def routes(self) -> list[Route]:
@@ -135,18 +124,18 @@ class Api(APIGatewayHttpResolver):
         return super().route(rule, method, *options, **named)
 
     def acts_for(self, organization_id: str, *, principal_id: str, is_outsider: bool) -> None:
-        """Tell the audit log on whose behalf a public route is called, once that is proven.
+        """Note for the audit log on whose behalf a public route is called, once that is proven.
 
         Args:
             is_outsider: whether the organisation is not to learn where the caller is.
         """
         self._call.acts_for(organization_id, principal_id=principal_id)
         if is_outsider:
-            self._call.came_from_outside()
+            self._call.source_address = ""
 
     def made(self, **ids: str) -> None:
-        """Tell the audit log what a call made, such as ``key_id="key_…"``."""
-        self._call.made(ids)
+        """Note for the audit log what a call made, such as ``key_id="key_…"``."""
+        self._call.ids |= ids
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Authenticate a request, answer it, and write it into the audit log."""
@@ -200,21 +189,14 @@ class Api(APIGatewayHttpResolver):
 
     def _authenticate(self, request: SignedRequest, call: CallInProgress) -> Caller:
         authenticator = self._authenticator()
-        key = authenticator.claimed_key(request.headers)
+        key = authenticator.claimed_key(request)
         call.claimed(key)
         request.require_within_limit()
-        caller = authenticator.authenticate(
-            key,
-            request.headers,
-            method=request.method,
-            path=request.path,
-            query=request.query,
-            body=request.body,
-        )
-        call.authenticated(caller)
+        caller = authenticator.authenticate(key, request)
+        call.authenticated_as(caller)
         return caller
 
-    def _tell(self, error: Exception) -> Response[str]:
+    def _problem(self, error: Exception) -> Response[str]:
         return problem_response(error, request_id=self.context["request_id"])
 
     def _no_route(self, path: str, *, request_id: str) -> dict[str, Any]:
@@ -232,7 +214,7 @@ class Api(APIGatewayHttpResolver):
 def _permit(caller: Caller, rule: Grant, request: SignedRequest) -> Scope:
     scope = permitted_scope(caller, rule.resource, rule.action)
     for parameter, more in rule.with_parameter.items():
-        if request.asks_for(parameter):
+        if request.values_of(parameter):  # whatever they are
             permitted_scope(caller, more.resource, more.action)
     return scope
 

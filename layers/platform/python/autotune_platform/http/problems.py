@@ -27,28 +27,28 @@ _MOST_FIELDS = 20
 
 
 def problem_response(error: Exception, *, request_id: str) -> Response[str]:
-    """Return the response that tells a caller about an error.
+    """Return the response for an error.
 
-    An error that nobody foresaw is logged with its traceback and told as ``internal_error``,
+    An error that nobody foresaw is logged with its traceback and returned as ``internal_error``,
     without a word of its text.
     """
-    told = _as_autotune_error(error)
+    known = _as_autotune_error(error)
     problem = Problem(
-        type=f"urn:autotune:problem:{told.code.replace('_', '-')}",
-        title=told.title,
-        status=told.status,
-        code=told.code,
-        detail=told.detail,
+        type=f"urn:autotune:problem:{known.code.replace('_', '-')}",
+        title=known.title,
+        status=known.status,
+        code=known.code,
+        detail=known.detail,
         request_id=request_id,
-        errors=told.fields,
-        limit=told.limit,
-        retry_after_seconds=told.retry_after_seconds,
+        errors=known.fields,
+        limit=known.limit,
+        retry_after_seconds=known.retry_after_seconds,
     )
     headers: dict[str, str | list[str]] = {}
-    if told.retry_after_seconds is not None:
-        headers["Retry-After"] = str(told.retry_after_seconds)
+    if known.retry_after_seconds is not None:
+        headers["Retry-After"] = str(known.retry_after_seconds)
     return Response(
-        status_code=told.status,
+        status_code=known.status,
         content_type=PROBLEM_CONTENT_TYPE,
         body=problem.model_dump_json(by_alias=True, exclude_none=True),
         headers=headers,
@@ -71,7 +71,7 @@ def _as_autotune_error(error: Exception) -> AutotuneError:
 
 
 def invalid_request(faults: Iterable[Mapping[str, Any]]) -> InvalidRequestError:
-    """Return the error that tells of what a model found wrong, field by field."""
+    """Return the error for what a model found wrong, field by field."""
     listed = list(faults)
     if any(fault["type"] == "json_invalid" for fault in listed):
         return MalformedRequestError(
@@ -88,7 +88,7 @@ def invalid_request(faults: Iterable[Mapping[str, Any]]) -> InvalidRequestError:
 
 
 def _expected(fault: Mapping[str, Any]) -> str:
-    """Say what an id looks like where the library shows the expression that it has to match."""
+    """Describe an id by its looks where the library shows the expression that it has to match."""
     kinds, is_id_pattern, _ = str(fault.get("ctx", {}).get("pattern", "")).partition(f"_{ID_BODY}")
     if not is_id_pattern:
         return str(fault["msg"]).removeprefix("Value error, ")

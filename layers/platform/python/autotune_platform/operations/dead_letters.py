@@ -1,9 +1,12 @@
 """Moving dead letters back to the queues that they came from."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from autotune_platform.operations.repository import MessageMover
 from autotune_platform.runtime.parts import part
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
 
 _MOST_MESSAGES = 10_000
 
@@ -12,12 +15,27 @@ _MOST_MESSAGES = 10_000
 class DeadLetters:
     """Messages that could not be handled five times."""
 
-    mover: MessageMover
+    sqs: "SQSClient"
     queues: Mapping[str, tuple[str, str]]
 
     def redrive(self) -> dict[str, int]:
         """Move every dead letter back, up to 10,000 of each queue; return how many moved."""
-        return {
-            name: self.mover.move(dead_letters, queue, most=_MOST_MESSAGES)
-            for name, (dead_letters, queue) in self.queues.items()
-        }
+        return {name: self._move(*queues) for name, queues in self.queues.items()}
+
+    def _move(self, source: str, target: str) -> int:
+        """Move messages of a queue to another; return how many moved.
+
+        A message is deleted only after it was sent, so that a crash in between doubles it and never
+        loses it; whatever we queue may come twice.
+        """
+        moved = 0
+        while moved < _MOST_MESSAGES:
+            received = self.sqs.receive_message(QueueUrl=source, MaxNumberOfMessages=10)
+            messages = received.get("Messages", [])
+            if not messages:
+                return moved
+            for message in messages:
+                self.sqs.send_message(QueueUrl=target, MessageBody=message["Body"])
+                self.sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
+                moved += 1
+        return moved

@@ -1,4 +1,4 @@
-"""Telling operators what is pending longer than it should be."""
+"""Showing operators what is pending longer than it should be."""
 
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from autotune_platform.runtime.errors import InvalidRequestError
 
-# Addresses with an IPv4 address inside, whose end cannot be told from here; site-local ones of old.
+# Addresses with an IPv4 address inside, whose end is not visible from here; site-local ones of old.
 _REFUSED = tuple(
     map(
         ipaddress.IPv6Network,
@@ -25,12 +25,12 @@ _FIRST_USER_PORT = 1_024
 
 
 def is_callable_port(port: int) -> bool:
-    """Tell whether a port may be called: HTTPS's own, or one that no system service has."""
+    """Return whether a port may be called: HTTPS's own, or one that no system service has."""
     return port == 443 or port >= _FIRST_USER_PORT
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an IP address is globally reachable."""
+    """Return whether an IP address is globally reachable."""
     ip = ipaddress.ip_address(address.split("%", maxsplit=1)[0])
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:

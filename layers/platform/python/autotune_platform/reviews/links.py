@@ -1,4 +1,4 @@
-"""Links for reviewers who have no key: a token that says who may review what, and until when.
+"""Links for reviewers who have no key: a token that holds who may review what, and until when.
 
 ``<payload>.<HMAC-SHA256 of it>``, both base64url without padding, under a secret that KMS derives
 and that is stored nowhere. Nothing is kept of a link: it ends by its time, which is at most seven
@@ -10,12 +10,19 @@ import base64
 import binascii
 import hashlib
 import hmac
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from autotune.protocol.ids import derived_id
+from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.reviews import REVIEWER_SESSION_HEADER
+from autotune.protocol.signing import REQUEST_ID_HEADER
+from autotune_platform.access.models import Caller, Key
+from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.access.service import AccessService
 from autotune_platform.judging.human.models import ReviewSummary
 from autotune_platform.runtime.errors import LinkExpiredError, UnauthenticatedError
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -26,14 +33,16 @@ ANYONE = "anyone"
 
 _LONGEST_TOKEN = 1_024
 _SIGNED = b"autotune.review-link.v1."
+_SESSION = re.compile(r"[A-Za-z0-9]{8,40}")
+_NAME_DIGITS = 32
 
 
 class LinkPayload(FrozenModel):
-    """What a link says.
+    """What a link holds.
 
     Attributes:
         review_id: the one review that it opens; None for all open ones of the organisation.
-        shared: whether it was sent to many, so that who opens it is told apart by browser.
+        shared: whether it was sent to many, so that those who open it are distinguished by browser.
         expires_at: Unix seconds.
     """
 
@@ -63,25 +72,25 @@ class ReviewLinks:
         return f"{self.base_url}/review#{self.token(payload)}"
 
     def token(self, payload: LinkPayload) -> str:
-        """Return the token that says what ``payload`` says."""
-        said = _encoded(payload.model_dump_json(by_alias=True, exclude_defaults=True).encode())
-        return f"{said}.{_encoded(self._mac(said))}"
+        """Return the token that holds ``payload``."""
+        encoded = _encoded(payload.model_dump_json(by_alias=True, exclude_defaults=True).encode())
+        return f"{encoded}.{_encoded(self._mac(encoded))}"
 
     def read(self, token: str) -> LinkPayload:
-        """Return what a token says.
+        """Return what a token holds.
 
         Raises:
             UnauthenticatedError: it is not one that this platform signed.
             LinkExpiredError: its time is over.
         """
-        said, _, mac = token.partition(".")
+        encoded, _, mac = token.partition(".")
         wrong = UnauthenticatedError("the link is not one that this service made")
         if len(token) > _LONGEST_TOKEN or not token.isascii():
             raise wrong
-        if not hmac.compare_digest(mac, _encoded(self._mac(said))):
+        if not hmac.compare_digest(mac, _encoded(self._mac(encoded))):
             raise wrong
         try:
-            payload = LinkPayload.model_validate_json(_decoded(said))
+            payload = LinkPayload.model_validate_json(_decoded(encoded))
         except (binascii.Error, ValidationError) as error:
             raise wrong from error
         if payload.expires_at <= datetime.now(UTC).timestamp():
@@ -89,9 +98,9 @@ class ReviewLinks:
         return payload
 
     def of_review(self, review: ReviewSummary) -> str:
-        """Return the address that opens one review to whoever is told of it, while it is open.
+        """Return the address that opens a review to whoever gets its notification.
 
-        It follows from the review, so that telling of it again tells the same.
+        It follows from the review, so that a repeated notification has the same one.
         """
         return self.url(
             LinkPayload(
@@ -104,11 +113,64 @@ class ReviewLinks:
             )
         )
 
-    def _mac(self, said: str) -> bytes:
+    def _mac(self, encoded: str) -> bytes:
         # One secret for all organisations: a forged token costs no call of KMS for each that it
         # makes up, and the organisation is part of what is signed.
         secret = self.secrets.derive("review-link", "links", 1)
-        return hmac.digest(bytes.fromhex(secret), _SIGNED + said.encode(), hashlib.sha256)
+        return hmac.digest(bytes.fromhex(secret), _SIGNED + encoded.encode(), hashlib.sha256)
+
+
+@part
+class ReviewCallers:
+    """Takes a link's token where a request carries one, and else the signature of a key.
+
+    A link makes its bearer a caller in the role ``reviewer`` of its organisation, confined to open
+    reviews, or to one review where it opens only that.
+    """
+
+    keys: AccessService
+    links: ReviewLinks
+
+    def claimed_key(self, request: SignedRequest) -> Key | None:
+        """Return the key that a request names; None if it brings a link."""
+        return None if "authorization" in request.headers else self.keys.claimed_key(request)
+
+    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
+        """Return who sent a request.
+
+        Raises:
+            UnauthenticatedError: no active key signed it, and no link that was made here opens it.
+            LinkExpiredError: the link's time is over.
+            StaleRequestError, ReplayedRequestError: as ``AccessService.authenticate``.
+        """
+        if "authorization" in request.headers:
+            return self._bearer(request.headers)
+        return self.keys.authenticate(key, request)
+
+    def _bearer(self, headers: Mapping[str, str]) -> Caller:
+        scheme, _, token = headers["authorization"].partition(" ")
+        if scheme.lower() != "bearer":
+            raise UnauthenticatedError("authorization must be Bearer, with the token of a link")
+        payload = self.links.read(token.strip())
+        reviewer_id = payload.reviewer_id
+        if payload.shared:
+            session = headers.get(REVIEWER_SESSION_HEADER, "")
+            if _SESSION.fullmatch(session) is None:
+                raise UnauthenticatedError(
+                    f"{REVIEWER_SESSION_HEADER} must be 8 to 40 letters and digits with this link"
+                )
+            # Others read the name, and who knows a session is that person.
+            named = hashlib.sha256(f"{payload.id}.{session}".encode()).hexdigest()[:_NAME_DIGITS]
+            reviewer_id = f"{reviewer_id}.{named}"
+        return Caller(
+            key_id=payload.id,
+            organization_id=payload.organization_id,
+            principal_id=reviewer_id,
+            role="reviewer",
+            request_id=headers.get(REQUEST_ID_HEADER) or new_id("req"),
+            by_link=True,
+            review_id=payload.review_id,
+        )
 
 
 def _encoded(raw: bytes) -> str:

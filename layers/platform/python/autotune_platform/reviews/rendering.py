@@ -25,7 +25,7 @@ def rendered(text: str) -> str | None:
     """Return markdown (CommonMark, tables, strikethrough) as HTML; None where it is too long.
 
     Addresses stand where they are used: a name for one could have it copied thousands of times.
-    HTML in the text is shown, not interpreted. Links open elsewhere and tell the address nothing of
+    HTML in the text is shown, not interpreted. Links open elsewhere, and the address does not learn
     where they were followed; images are named, not loaded.
     """
     if len(text) > MAX_RENDERED_CHARACTERS:
@@ -65,7 +65,7 @@ def _link(
     token = tokens[at]
     token.attrSet("rel", "noreferrer noopener nofollow")
     token.attrSet("target", "_blank")
-    # What a link says and where it leads may differ.
+    # A link's text and its address may differ.
     token.attrSet("title", str(token.attrGet("href")))
     html: str = renderer.renderToken(tokens, at, options, _env)  # type: ignore[attr-defined]
     return html

@@ -5,20 +5,15 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from autotune.protocol.ids import new_id
-from autotune.protocol.reviews import (
-    AnswerReviewRequest,
-    CreateReviewLinkRequest,
-    ReviewState,
-)
+from autotune.protocol.reviews import AnswerReviewRequest, CreateReviewLinkRequest, ReviewState
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.human.models import Lease, Review, ReviewAnswer, ReviewSummary
 from autotune_platform.judging.human.records import Assignments, ReviewRecords
-from autotune_platform.reviews.conditions import ReviewConditions
+from autotune_platform.reviews.availability import ReviewAvailability
 from autotune_platform.reviews.links import LinkPayload
-from autotune_platform.reviews.pool import ReviewPool
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime.errors import (
     ConflictError,
@@ -27,8 +22,8 @@ from autotune_platform.runtime.errors import (
     ReviewClosedError,
     UnavailableError,
 )
+from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
-from autotune_platform.verdicts.service import VerdictService
 
 LEASE = timedelta(minutes=15)
 """How long a review is one person's, from the last time that they claimed it."""
@@ -36,6 +31,7 @@ LEASE = timedelta(minutes=15)
 _ATTEMPTS = 8
 
 
+@part
 class ReviewService:
     """Reviews of the caller's organisation, or the one review that the caller's link opens.
 
@@ -44,25 +40,14 @@ class ReviewService:
     run's wait follow from the record, here or wherever the record is found later.
     """
 
-    def __init__(
-        self,
-        *,
-        records: ReviewRecords,
-        assignments: Assignments,
-        batches: OpenBatches,
-        completions: CompletionService,
-        verdicts: VerdictService,
-        resolver: PanelResolver,
-        waits: RunWaits,
-    ) -> None:
-        self._records = records
-        self._pool = ReviewPool(records=records, assignments=assignments)
-        self._conditions = ReviewConditions(records=records, verdicts=verdicts)
-        self._batches = batches
-        self._completions = completions
-        self._resolver = resolver
-        self._waits = waits
-        self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    records: ReviewRecords
+    assignments: Assignments
+    availability: ReviewAvailability
+    batches: OpenBatches
+    completions: CompletionService
+    resolver: PanelResolver
+    waits: RunWaits
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def list(
         self, caller: Caller, *, state: ReviewState, limit: int, next_token: str | None
@@ -78,7 +63,7 @@ class ReviewService:
             raise ForbiddenError("this link opens one review, and no list of them")
         if caller.by_link and state != "open":
             raise ForbiddenError("this link opens no reviews but open ones")
-        return self._records.of_organization(
+        return self.records.of_organization(
             caller.organization_id, state=state, limit=limit, next_token=next_token
         )
 
@@ -89,20 +74,19 @@ class ReviewService:
             NotFoundError: there is none, or none that the caller may know of.
             ReviewClosedError: it is not open any more, and the caller came by a link.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find_visible(caller, review_id)
+
+        def noted(review: Review) -> Review:
             seen = review.was_shown_to(caller.principal_id)
             if not with_preliminary or seen or review.preliminary is None or review.state != "open":
                 return review
             seen_by = review.preliminary_seen_by | {caller.principal_id}
-            noted = review.after(preliminary_seen_by=seen_by)
-            if self._records.change(review, noted):
-                return noted
-        raise _busy()
+            return review.after(preliminary_seen_by=seen_by)
+
+        return self._changed(lambda: self._find_visible(caller, review_id), noted)
 
     def completion_of(self, review: ReviewSummary) -> Completion | None:
         """Return what is to be judged; None where its text was deleted."""
-        return self._completions.load([review.completion_id]).get(review.completion_id)
+        return self.completions.load([review.completion_id]).get(review.completion_id)
 
     def next(self, caller: Caller, *, skip: Sequence[str]) -> tuple[Review | None, bool]:
         """Take the next review for the caller: those assigned to them first, then the oldest.
@@ -123,7 +107,7 @@ class ReviewService:
                 return None, True
             return self.claim(caller, caller.review_id), False
         skipped = False
-        for review_id in self._pool.candidates(caller, self.now()):
+        for review_id in self.availability.candidates(caller, self.now()):
             if review_id in skip:
                 skipped = True
                 continue
@@ -140,17 +124,15 @@ class ReviewService:
             ReviewHeldError: somebody else holds it.
             ReviewAssignedError: it is for somebody else.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find(caller, review_id)
+
+        def claimed(review: Review) -> Review:
             now = self.now()
-            self._conditions.require_free(review, caller, now)
+            self.availability.require_free(review, caller, now)
             if review.expires_at <= now:
                 raise ReviewClosedError("its time is over", state="expired")
-            lease = Lease(holder=caller.principal_id, until=now + LEASE)
-            claimed = review.after(lease=lease)
-            if self._records.change(review, claimed):
-                return claimed
-        raise _busy()
+            return review.after(lease=Lease(holder=caller.principal_id, until=now + LEASE))
+
+        return self._changed(lambda: self._find(caller, review_id), claimed)
 
     def release(self, caller: Caller, review_id: str) -> Review:
         """Give a review back to the pool; one that the caller does not hold stays as it is.
@@ -159,17 +141,15 @@ class ReviewService:
             NotFoundError: there is none, or none that the caller may know of.
             ReviewClosedError: it is not open any more, and the caller came by a link.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find_visible(caller, review_id)
-            if review.lease is None or review.lease.holder != caller.principal_id:
-                return review
-            released = review.after(lease=None)
-            if self._records.change(review, released):
-                return released
-        raise _busy()
+
+        def released(review: Review) -> Review:
+            is_holder = _holder(review) == caller.principal_id
+            return review.after(lease=None) if is_holder else review
+
+        return self._changed(lambda: self._find_visible(caller, review_id), released)
 
     def assign(self, caller: Caller, review_id: str, assignee_id: str | None) -> Review:
-        """Say whom a review is for; None gives it back to everybody.
+        """Assign a review to a person; None gives it back to everybody.
 
         Who else holds it loses it, except to another reviewer.
 
@@ -179,22 +159,21 @@ class ReviewService:
             ReviewClosedError: it is not open any more.
             ReviewHeldError: a reviewer would take it from who holds it.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find(caller, review_id)
+
+        def assigned(review: Review) -> Review:
             others = {review.assignee_id, assignee_id} - {None, caller.principal_id}
             if caller.role == "reviewer":
                 if others:
                     raise ForbiddenError("a reviewer assigns reviews to nobody else")
-                self._conditions.require_free(review, caller, self.now())
+                self.availability.require_free(review, caller, self.now())
             else:
-                self._conditions.require_open(review)
+                self.availability.require_open(review)
             if assignee_id is not None:
-                self._pool.assign(review, assignee_id)
+                self.assignments.note(review, assignee_id)
             kept = review.lease if assignee_id in {None, _holder(review)} else None
-            assigned = review.after(assignee_id=assignee_id, lease=kept)
-            if self._records.change(review, assigned):
-                return assigned
-        raise _busy()
+            return review.after(assignee_id=assignee_id, lease=kept)
+
+        return self._changed(lambda: self._find(caller, review_id), assigned)
 
     def answer(self, caller: Caller, review_id: str, request: AnswerReviewRequest) -> Review:
         """Record a person's answer, and have everything follow that follows from it.
@@ -209,29 +188,26 @@ class ReviewService:
             ReviewHeldError: the caller's lease ran out, and somebody else holds it.
             ReviewAssignedError: it is for somebody else.
         """
-        for _ in range(_ATTEMPTS):
-            review = self._find(caller, review_id)
+
+        def answered(review: Review) -> Review:
             if review.answer is not None and review.answer.is_repeated_by(caller, request):
-                self._follow(review)
                 return review
             now = self.now()
-            self._conditions.require_free(review, caller, now)
+            self.availability.require_free(review, caller, now)
             answer = ReviewAnswer(
-                value=request.value,
-                explanation=request.explanation,
-                dimensions=request.dimensions,
+                **request.model_dump(),
                 reviewer_id=caller.principal_id,
                 saw_preliminary=review.was_shown_to(caller.principal_id),
                 answered_at=now,
             )
-            answered = review.after(state="answered", lease=None, answer=answer)
-            if self._records.change(review, answered):
-                self._follow(answered)
-                return answered
-        raise _busy()
+            return review.after(state="answered", lease=None, answer=answer)
+
+        review = self._changed(lambda: self._find(caller, review_id), answered)
+        self._follow(review)
+        return review
 
     def link(self, caller: Caller, request: CreateReviewLinkRequest) -> LinkPayload:
-        """Return what a new link for a named reviewer says.
+        """Return the payload of a new link for a named reviewer.
 
         Raises:
             NotFoundError: it is for a review that is not there.
@@ -247,8 +223,21 @@ class ReviewService:
             expires_at=int(expires_at.timestamp()),
         )
 
+    def _changed(self, find: Callable[[], Review], change: Callable[[Review], Review]) -> Review:
+        """Change a review that others may change meanwhile; what ``change`` leaves stays as it is.
+
+        Raises:
+            UnavailableError: others kept changing it.
+        """
+        for _ in range(_ATTEMPTS):
+            review = find()
+            changed = change(review)
+            if changed is review or self.records.change(review, changed):
+                return changed
+        raise UnavailableError("a review is busy", retry_after_seconds=1)
+
     def _find(self, caller: Caller, review_id: str) -> Review:
-        review = self._records.find(review_id)
+        review = self.records.find(review_id)
         if (
             review is None
             or review.organization_id != caller.organization_id
@@ -261,22 +250,19 @@ class ReviewService:
         # A link goes on being passed around after what it was for is done.
         review = self._find(caller, review_id)
         if caller.by_link:
-            self._conditions.require_open(review)
+            self.availability.require_open(review)
         return review
 
     def _follow(self, review: Review) -> None:
         # First, so that the sweeper comes soon if this process ends before the verdict is written.
-        self._batches.have_looked_at([review.batch_id])
-        headers = self._completions.headers_in(review.batch_id, [review.completion_id])
-        self._resolver.resolve(headers, run_id=review.run_id)
+        self.batches.have_looked_at([review.batch_id])
+        headers = self.completions.headers_in(review.batch_id, [review.completion_id])
+        self.resolver.resolve(headers, run_id=review.run_id)
         if review.run_id is not None:
-            self._waits.wake(review.run_id)
-        self._pool.forget(review)
+            self.waits.wake(review.run_id)
+        if review.assignee_id is not None:
+            self.assignments.forget(review, review.assignee_id)
 
 
 def _holder(review: Review) -> str | None:
     return review.lease.holder if review.lease is not None else None
-
-
-def _busy() -> UnavailableError:
-    return UnavailableError("a review is busy", retry_after_seconds=1)

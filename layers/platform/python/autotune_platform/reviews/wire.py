@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from autotune.protocol import reviews as wire
 from autotune_platform.completions.models import Completion
-from autotune_platform.http.sizes import response_bytes
+from autotune_platform.http.bodies import response_bytes
 from autotune_platform.judging.human.models import Preliminary, Review, ReviewSummary
 from autotune_platform.reviews.links import LinkPayload
 from autotune_platform.reviews.rendering import rendered
@@ -31,7 +31,7 @@ def review_on_wire(
     HTML is left out first where all is too large for one response, and then the text.
 
     Args:
-        names_graders: whether the preliminary tells which graders were asked, too.
+        names_graders: whether the preliminary also names the graders that were asked.
     """
     fields = {
         **_summary(review),
@@ -44,7 +44,7 @@ def review_on_wire(
         return wire.Review.model_validate(fields)
     text = {"prompt": completion.prompt, "response": completion.response}
     if as_html:
-        html = {f"{part}_html": rendered(said) for part, said in text.items()}
+        html = {f"{part}_html": rendered(one) for part, one in text.items()}
         whole = wire.Review.model_validate({**fields, **text, **html})
         if response_bytes(whole) <= _LARGEST_REVIEW_BYTES:
             return whole
@@ -65,11 +65,13 @@ def link_on_wire(payload: LinkPayload, url: str) -> wire.ReviewLink:
     )
 
 
-def _preliminary(said: Preliminary, *, names_graders: bool) -> dict[str, object]:
+def _preliminary(preliminary: Preliminary, *, names_graders: bool) -> dict[str, object]:
     if names_graders:
-        return said.model_dump()
-    anonymous = [one.model_dump(include={"state", "value", "confidence"}) for one in said.opinions]
-    return {**said.model_dump(), "opinions": anonymous}
+        return preliminary.model_dump()
+    anonymous = [
+        one.model_dump(include={"state", "value", "confidence"}) for one in preliminary.opinions
+    ]
+    return {**preliminary.model_dump(), "opinions": anonymous}
 
 
 def _summary(review: ReviewSummary) -> dict[str, object]:

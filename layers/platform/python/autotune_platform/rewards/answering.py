@@ -8,7 +8,7 @@ from typing import Any
 from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.completions.wire import verdict_on_wire
-from autotune_platform.http.requests import parse_json
+from autotune_platform.http.bodies import parse_json
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring
@@ -87,25 +87,23 @@ def _scores(questions: Sequence[Question], verdicts: Sequence[Verdict | None]) -
             reasons the first of these is raised.
     """
     scores: list[Score] = []
-    unscored: dict[str, list[FieldProblem]] = {"final": [], "failed": [], "pending": []}
+    final: list[FieldProblem] = []
+    failed: list[FieldProblem] = []
+    pending: list[FieldProblem] = []
     for question, verdict in zip(questions, verdicts, strict=True):
         shown = verdict_on_wire(verdict) if verdict is not None else None
-        if shown is not None and shown.score is not None:
+        if shown is None:
+            unscored, state = pending, "pending"
+        elif shown.score is not None:
             scores.append(shown.score)
             continue
-        kind, state = "pending", "pending"
-        if shown is not None:
-            kind = "failed" if shown.state == "failed" else "final"
+        else:
+            unscored = failed if shown.state == "failed" else final
             state = shown.state if shown.reason_code is None else f"failed ({shown.reason_code})"
-        unscored[kind].append(
+        unscored.append(
             FieldProblem(field=question.field, expected=f"a score, where this one is {state}")
         )
-    _require_scored(unscored, len(questions))
-    return scores
-
-
-def _require_scored(unscored: dict[str, list[FieldProblem]], asked: int) -> None:
-    final, failed, pending = unscored["final"], unscored["failed"], unscored["pending"]
+    asked = len(questions)
     if final:
         raise NotScoredError(
             f"{len(final)} of {asked} completions have no score, and asking again will not help",
@@ -125,3 +123,4 @@ def _require_scored(unscored: dict[str, list[FieldProblem]], asked: int) -> None
             fields=pending[:_MOST_FIELDS],
             retry_after_seconds=_ASK_AGAIN_SECONDS,
         )
+    return scores

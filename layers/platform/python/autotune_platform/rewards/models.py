@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
+from autotune.protocol.completions import NewCompletion
+from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune.protocol.rewards import RewardUrlState
+from autotune.protocol.types import METADATA_TOO_LARGE
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.tasks.models import Task
 
@@ -65,3 +71,35 @@ class Question:
         ]
         document = json.dumps(asked, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(document.encode()).hexdigest()
+
+    def completion(self, task: Task, model_id: str) -> NewCompletion:
+        """Return the completion that is submitted for the question.
+
+        Raises:
+            InvalidRequestError: it is over a limit of completions, or has text that cannot be
+                stored.
+        """
+        try:
+            return NewCompletion(
+                task_id=task.id,
+                model_id=model_id,
+                prompt=self.prompt,
+                response=self.response,
+                metadata=dict(self.metadata),
+            )
+        except ValidationError as error:
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: ValidationError) -> InvalidRequestError:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        fields = {"prompt": self.prompt_field, "metadata": self.metadata_field}
+        field = fields.get(str(fault["loc"][0]), self.field)
+        expected = fault["msg"].removeprefix("Value error, ")
+        limit = None
+        if fault["type"] == METADATA_TOO_LARGE:
+            limit = LimitProblem(name="metadata", unit="bytes", **fault["ctx"])
+        return InvalidRequestError(
+            f"{field}: {expected}",
+            fields=[FieldProblem(field=field, expected=expected)],
+            limit=limit,
+        )

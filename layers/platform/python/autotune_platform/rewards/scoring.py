@@ -13,13 +13,9 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.repository import Claim, ClaimRepository
-from autotune_platform.rewards.submitting import completion_of
 from autotune_platform.runtime.clients import REFUSALS
-from autotune_platform.runtime.errors import (
-    NotFoundError,
-    TaskDeletedError,
-    UnavailableError,
-)
+from autotune_platform.runtime.errors import NotFoundError, TaskDeletedError, UnavailableError
+from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.models import Verdict
@@ -57,6 +53,7 @@ class _Flow:
         return {one: self.claims[one] for one in self.undecided if one in self.claims}
 
 
+@part
 class RewardScoring:
     """Claims questions, submits those that nobody else has claimed, and waits for all of them.
 
@@ -66,21 +63,12 @@ class RewardScoring:
     failed when the request came, or if its submission was not stored within a minute.
     """
 
-    def __init__(
-        self,
-        *,
-        claims: ClaimRepository,
-        tasks: TaskService,
-        submissions: SubmissionService,
-        completions: CompletionService,
-        verdicts: VerdictService,
-    ) -> None:
-        self._claims = claims
-        self._tasks = tasks
-        self._submissions = submissions
-        self._completions = completions
-        self._verdicts = verdicts
-        self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    claims: ClaimRepository
+    tasks: TaskService
+    submissions: SubmissionService
+    completions: CompletionService
+    verdicts: VerdictService
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def score(
         self, reward_url: RewardUrl, questions: Sequence[Question], *, wait_seconds: float
@@ -99,7 +87,7 @@ class RewardScoring:
         deadline = began + wait_seconds
         flow = self._flow(reward_url, questions)
         fingerprints = [one.fingerprint(flow.task, flow.model_id) for one in questions]
-        flow.claims |= self._claims.find(flow.questions, self.now())
+        flow.claims |= self.claims.find(flow.questions, self.now())
         missing = self._poll(flow)
         # A failure that was there before this request is scored again; a later one is returned.
         missing += [one for one, verdict in flow.verdicts.items() if verdict.state == "failed"]
@@ -119,14 +107,14 @@ class RewardScoring:
     def _flow(self, reward_url: RewardUrl, questions: Sequence[Question]) -> _Flow:
         caller = caller_of(reward_url)
         try:
-            task = self._tasks.get(caller, reward_url.task_id)
+            task = self.tasks.get(caller, reward_url.task_id)
         except NotFoundError as error:
             raise TaskDeletedError("make a reward URL for another task") from error
         model_id = reward_url.model_id
         by_fingerprint = {one.fingerprint(task, model_id): one for one in questions}
         flow = _Flow(caller, task, model_id, by_fingerprint)
         for question in by_fingerprint.values():
-            completion_of(question, flow.task, flow.model_id)
+            question.completion(task, model_id)  # refuses what cannot be submitted
         return flow
 
     def _may_have_news(self, flow: _Flow) -> bool:
@@ -143,7 +131,7 @@ class RewardScoring:
             return True
         last = claims[-1]
         key = flow.batches[last.batch_id].verdict_keys[last.index]
-        return bool(self._verdicts.find_many([key]))
+        return bool(self.verdicts.find_many([key]))
 
     def _poll(self, flow: _Flow) -> list[str]:
         """Add new verdicts; return the questions that no live submission will decide."""
@@ -161,7 +149,7 @@ class RewardScoring:
             for one, claim in claims.items()
             if claim.batch_id in of_batch and claim.batch_id not in lost
         }
-        found = self._verdicts.find_many(keys.values())
+        found = self.verdicts.find_many(keys.values())
         flow.verdicts |= {one: found[key[0]] for one, key in keys.items() if key[0] in found}
         for batch_id in submissions:
             batch = flow.batches.get(batch_id)
@@ -172,7 +160,7 @@ class RewardScoring:
     def _read_batches(self, flow: _Flow) -> None:
         """Read batches not yet seen as accepted, and again the claims on those that broke off."""
         wanted = {claim.batch_id for claim in flow.open_claims.values()}
-        flow.batches |= self._completions.batches(wanted - flow.batches.keys())
+        flow.batches |= self.completions.batches(wanted - flow.batches.keys())
         broken = []
         for one, claim in flow.open_claims.items():
             batch = flow.batches.get(claim.batch_id)
@@ -182,7 +170,7 @@ class RewardScoring:
         if broken:
             for one in broken:
                 del flow.claims[one]
-            flow.claims |= self._claims.find(broken, self.now())
+            flow.claims |= self.claims.find(broken, self.now())
 
     def _is_lost(self, flow: _Flow, batch_id: str, claimed_at: datetime) -> bool:
         """Return whether a submission will never be accepted.
@@ -196,16 +184,16 @@ class RewardScoring:
         if self.now() - claimed_at < DURABLE_WITHIN:
             return False
         if batch is None:
-            return self._submissions.give_up(flow.task.organization_id, batch_id)
+            return self.submissions.give_up(flow.task.organization_id, batch_id)
         try:
-            return not self._submissions.resume(batch)
+            return not self.submissions.resume(batch)
         except UnavailableError:  # somebody else is finishing it
             return False
 
     def _claim_and_submit(self, flow: _Flow, fingerprints: Sequence[str]) -> None:
         """Claim questions, and submit as one batch those that no other request claimed first."""
         if fingerprints:  # a claim costs a write, and a release another
-            self._submissions.planner.require_graders(flow.caller, [flow.task])
+            self.submissions.planner.require_graders(flow.caller, [flow.task])
         key = new_id("req")
         batch_id = derived_id("bat", flow.task.organization_id, key)
         claimed: list[Claim] = []
@@ -215,26 +203,25 @@ class RewardScoring:
             )
             before = flow.claims.pop(one, None)
             flow.verdicts.pop(one, None)
-            if self._claim(before, claim):
+            if before is None:
+                is_mine = self.claims.add(claim, self.now())
+            else:
+                is_mine = self.claims.take_over(before, claim)
+            if is_mine:
                 claimed.append(claim)
                 flow.claims[one] = claim
             else:
-                flow.claims |= self._claims.find([one], self.now())
+                flow.claims |= self.claims.find([one], self.now())
         if claimed:
             self._submit(flow, claimed, idempotency_key=key)
 
-    def _claim(self, before: Claim | None, claim: Claim) -> bool:
-        if before is None:
-            return self._claims.add(claim, self.now())
-        return self._claims.take_over(before, claim)
-
     def _submit(self, flow: _Flow, claimed: Sequence[Claim], *, idempotency_key: str) -> None:
         completions = [
-            completion_of(flow.questions[claim.fingerprint], flow.task, flow.model_id)
+            flow.questions[claim.fingerprint].completion(flow.task, flow.model_id)
             for claim in claimed
         ]
         try:
-            self._submissions.submit(
+            self.submissions.submit(
                 flow.caller,
                 completions,
                 priority="normal",
@@ -244,13 +231,10 @@ class RewardScoring:
         except Exception:
             # After any error the next request need not wait until the claims of this one expire.
             with suppress(UnavailableError, *REFUSALS):  # the first error is raised
-                self._release(claimed)
+                for claim in claimed:
+                    released = claim.model_copy(update={"claimed_at": self.now() - DURABLE_WITHIN})
+                    self.claims.take_over(claim, released)
             raise
-
-    def _release(self, claims: Sequence[Claim]) -> None:
-        for claim in claims:
-            released = claim.model_copy(update={"claimed_at": self.now() - DURABLE_WITHIN})
-            self._claims.take_over(claim, released)
 
 
 def caller_of(reward_url: RewardUrl) -> Caller:

@@ -1,32 +1,36 @@
-"""Creates, verifies and revokes reward URLs."""
+"""Creates, verifies and revokes reward URLs, whose tokens are an id and a MAC over it."""
 
+import hashlib
+import hmac
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from autotune.protocol.ids import new_id
-from autotune.protocol.rewards import CreateRewardUrlRequest
+from autotune.protocol import rewards as wire
+from autotune.protocol.ids import ID_BODY, new_id
 from autotune_platform.access.models import Caller
+from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.rewards.models import RewardUrl
 from autotune_platform.rewards.repository import RewardUrlRepository
-from autotune_platform.rewards.tokens import RewardTokens
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
+from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
 
 _UNKNOWN = "no such reward URL, or it was revoked or has expired"
+_SHAPE = re.compile(rf"(rwu_{ID_BODY})-([0-9a-f]{{64}})")
+_SIGNED = b"autotune.reward-url.v1."
 
 
+@part
 class RewardUrlService:
     """Manages an organisation's reward URLs."""
 
-    def __init__(
-        self, *, repository: RewardUrlRepository, tasks: TaskService, tokens: RewardTokens
-    ) -> None:
-        self._repository = repository
-        self._tasks = tasks
-        self._tokens = tokens
-        self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    repository: RewardUrlRepository
+    tasks: TaskService
+    secrets: DerivedSecrets
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def create(self, caller: Caller, request: CreateRewardUrlRequest) -> tuple[RewardUrl, str]:
+    def create(self, caller: Caller, request: wire.CreateRewardUrlRequest) -> tuple[RewardUrl, str]:
         """Create a reward URL; return it and its token, which cannot be read again.
 
         Raises:
@@ -36,7 +40,7 @@ class RewardUrlService:
         if request.expires_at is not None and request.expires_at <= now:
             raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
         try:
-            self._tasks.get(caller, request.task_id)
+            self.tasks.get(caller, request.task_id)
         except NotFoundError as error:
             raise InvalidRequestError.of_field(
                 "taskId", "a task of this organisation", told="no such task in this organisation"
@@ -47,8 +51,8 @@ class RewardUrlService:
             created_at=now,
             **request.model_dump(),
         )
-        self._repository.add(reward_url)
-        return reward_url, self._tokens.token(reward_url.id)
+        self.repository.add(reward_url)
+        return reward_url, f"{reward_url.id}-{self._mac(reward_url.id)}"
 
     def get(self, caller: Caller, reward_url_id: str) -> RewardUrl:
         """Return a reward URL of the caller's organisation.
@@ -56,7 +60,7 @@ class RewardUrlService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        reward_url = self._repository.get(reward_url_id)
+        reward_url = self.repository.get(reward_url_id)
         if reward_url is None or reward_url.organization_id != caller.organization_id:
             raise NotFoundError(f"no reward URL {reward_url_id}")
         return reward_url
@@ -65,7 +69,7 @@ class RewardUrlService:
         self, caller: Caller, *, limit: int, next_token: str | None
     ) -> tuple[list[RewardUrl], str | None]:
         """Return a page of the organisation's reward URLs, oldest first."""
-        return self._repository.list(caller.organization_id, limit=limit, next_token=next_token)
+        return self.repository.list(caller.organization_id, limit=limit, next_token=next_token)
 
     def revoke(self, caller: Caller, reward_url_id: str) -> RewardUrl:
         """Revoke a reward URL, at once and for good; revoking it again changes nothing.
@@ -73,7 +77,7 @@ class RewardUrlService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        revoked = self._repository.revoke(self.get(caller, reward_url_id))
+        revoked = self.repository.revoke(self.get(caller, reward_url_id))
         if revoked is None:
             raise NotFoundError(f"no reward URL {reward_url_id}")
         return revoked
@@ -85,13 +89,13 @@ class RewardUrlService:
             NotFoundError: the token is not valid. All invalid tokens get the same error and cost
                 the same calls, except text without the form of a token, which costs none.
         """
-        claimed = self._tokens.claimed_id(token)
-        if claimed is None:
+        shaped = _SHAPE.fullmatch(token)
+        if shaped is None:
             raise NotFoundError(_UNKNOWN)
         # Read before the comparison, so that timing does not show whether id or MAC was wrong.
-        reward_url = self._repository.get(claimed)
-        genuine = self._tokens.is_genuine(token)
-        if reward_url is None or not genuine:
+        reward_url = self.repository.get(shaped[1])
+        is_genuine = hmac.compare_digest(shaped[2], self._mac(shaped[1]))
+        if reward_url is None or not is_genuine:
             raise NotFoundError(_UNKNOWN)
         return reward_url
 
@@ -103,3 +107,15 @@ class RewardUrlService:
         """
         if reward_url.state_at(self.now()) != "active":
             raise NotFoundError(_UNKNOWN)
+
+    def _mac(self, reward_url_id: str) -> str:
+        # One secret for all organisations, so that made-up ids cost no calls of KMS.
+        secret = self.secrets.derive("reward-url", "urls", 1)
+        signed = _SIGNED + reward_url_id.encode()
+        return hmac.new(bytes.fromhex(secret), signed, hashlib.sha256).hexdigest()
+
+
+def reward_url_on_wire(reward_url: RewardUrl) -> wire.RewardUrl:
+    """Return a reward URL without its token, with its state now."""
+    state = reward_url.state_at(datetime.now(UTC))
+    return wire.RewardUrl.model_validate({**reward_url.model_dump(), "state": state})

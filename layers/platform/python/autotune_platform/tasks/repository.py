@@ -12,7 +12,7 @@ from autotune_platform.storage.registry import (
     ids_in,
     list_collection,
 )
-from autotune_platform.storage.table import Table
+from autotune_platform.storage.table import Item, Table
 from autotune_platform.tasks.models import Task
 
 _DELETED = "deleted_task"
@@ -26,9 +26,7 @@ class TaskRepository:
 
     def add(self, task: Task) -> None:
         """Store a new task."""
-        self._table.put_new(
-            entity_item(task, pk=task.id, in_collection=collection(task.organization_id, "task"))
-        )
+        self._table.put_new(_item(task))
 
     def get(self, task_id: str) -> Task | None:
         """Return a task of any organisation."""
@@ -40,7 +38,7 @@ class TaskRepository:
         return {pk: entity_from(item, Task) for (pk, _), item in items.items()}
 
     def is_known(self, organization_id: str, task_id: str) -> bool:
-        """Tell whether a task, deleted or not, is an organisation's, with the same call for all."""
+        """Return whether a task, deleted or not, is an organisation's; any costs the same call."""
         listed = {collection(organization_id, kind) for kind in ("task", _DELETED)}
         found = self._table.get_many([(task_id, RECORD), (task_id, _DELETED)])
         return any(item["collection"] in listed for item in found.values())
@@ -62,23 +60,17 @@ class TaskRepository:
 
     def replace(self, before: Task, after: Task) -> bool:
         """Store a changed task; return False where it changed or went in the meantime."""
-        return self._table.replace(
-            before.id,
-            RECORD,
-            entity_item(
-                after, pk=after.id, in_collection=collection(after.organization_id, "task")
-            ),
-            only_if={"updated_at": entity_attributes(before)["updated_at"]},
-        )
+        unchanged = {"updated_at": entity_attributes(before)["updated_at"]}
+        return self._table.replace(before.id, RECORD, _item(after), only_if=unchanged)
 
     def delete(self, task: Task) -> None:
         """Delete a task; its completions and verdicts stay, and so does its id."""
         # Kept first: whoever walks through the ids finds it in one place or in both.
-        self._table.put_new(
-            {
-                "pk": task.id,
-                "sk": _DELETED,
-                "collection": collection(task.organization_id, _DELETED),
-            }
-        )
+        listed = collection(task.organization_id, _DELETED)
+        self._table.put_new({"pk": task.id, "sk": _DELETED, "collection": listed})
         self._table.delete(task.id, RECORD)
+
+
+def _item(task: Task) -> Item:
+    listed = collection(task.organization_id, "task")
+    return entity_item(task, pk=task.id, in_collection=listed)

@@ -66,7 +66,7 @@ class TaskService:
         }
 
     def is_known(self, caller: Caller, task_id: str) -> bool:
-        """Tell whether a task is or was the organisation's; of any other it takes as long."""
+        """Return whether a task is or was the organisation's; of any other it takes as long."""
         return self.repository.is_known(caller.organization_id, task_id)
 
     def ids(self, caller: Caller, *, after: str | None = None) -> Iterator[str]:
@@ -125,7 +125,7 @@ class TaskService:
     def _require_graders(
         self, caller: Caller, graders: Sequence[GraderWeight], *, alone: bool
     ) -> None:
-        """See that all graders may be used, and that a person judges alone."""
+        """Require that all graders may be used, and that a person judges alone."""
         for place, named in enumerate(graders):
             field = "graderId" if alone else f"graders[{place}].graderId"
             grader = self._visible(caller, named.grader_id, field)
@@ -165,7 +165,7 @@ def _changes(request: UpdateTaskRequest) -> dict[str, Any]:
 
 
 def _named(graders: Sequence[GraderWeight]) -> dict[str, Any]:
-    """Return a task's fields that say which its graders are."""
+    """Return a task's fields that name its graders."""
     return {
         "graders": list(graders),
         "grader_id": graders[0].grader_id if len(graders) == 1 else None,

@@ -1,1 +1,1 @@
-"""Telling organisations what happened: events, subscriptions and deliveries."""
+"""What happened, published to organisations: events, subscriptions and deliveries."""

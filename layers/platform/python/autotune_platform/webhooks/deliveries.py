@@ -79,13 +79,8 @@ class DeliveryRepository:
         after = None
         last = _position(webhook_id, until) if until else _position(webhook_id) + _END
         while True:
-            page = self._table.query(
-                _due_shard(webhook_id),
-                partition_name="dueShard",
-                index=_DUE,
-                between=("duePosition", _position(webhook_id), last),
-                limit=_DUE_PAGE,
-                after=after,
+            page = self._due_page(
+                _due_shard(webhook_id), _position(webhook_id), last, limit=_DUE_PAGE, after=after
             )
             # The index may be a moment behind; the items themselves are not.
             for delivery in self._load(page):
@@ -97,17 +92,8 @@ class DeliveryRepository:
 
     def next_due(self, webhook_id: str, *, after: datetime) -> datetime | None:
         """Return when the first pending delivery after a moment is due."""
-        page = self._table.query(
-            _due_shard(webhook_id),
-            partition_name="dueShard",
-            index=_DUE,
-            between=(
-                "duePosition",
-                _position(webhook_id, after) + _END,
-                _position(webhook_id) + _END,
-            ),
-            limit=1,
-        )
+        first, last = _position(webhook_id, after) + _END, _position(webhook_id) + _END
+        page = self._due_page(_due_shard(webhook_id), first, last)
         if not page.items:
             return None
         return datetime.fromisoformat(page.items[0]["duePosition"].partition("#")[2])
@@ -121,13 +107,7 @@ class DeliveryRepository:
         for shard in range(DUE_SHARDS):
             start = _FIRST
             while True:
-                page = self._table.query(
-                    f"due#{shard}",
-                    partition_name="dueShard",
-                    index=_DUE,
-                    between=("duePosition", start, _END),
-                    limit=1,
-                )
+                page = self._due_page(f"due#{shard}", start, _END)
                 if not page.items:
                     break
                 (item,) = page.items
@@ -149,6 +129,19 @@ class DeliveryRepository:
                 only_if=expected,
             )
             is not None
+        )
+
+    def _due_page(
+        self, shard: str, first: str, last: str, *, limit: int = 1, after: Item | None = None
+    ) -> Page:
+        """Read what is pending from one position to another, both included."""
+        return self._table.query(
+            shard,
+            partition_name="dueShard",
+            index=_DUE,
+            between=("duePosition", first, last),
+            limit=limit,
+            after=after,
         )
 
     def _load(self, page: Page) -> list[Delivery]:

@@ -14,16 +14,13 @@ from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.drains import (
-    LONGEST_DELAY_SECONDS,
-    Drain,
-    drain_key,
-)
+from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
 from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
 from autotune_platform.webhooks.secrets import WebhookSecrets
-from autotune_platform.webhooks.sending import Attempt, WebhookSender
+from autotune_platform.webhooks.sending import GONE, Attempt, WebhookSender
+from autotune_platform.webhooks.waking import WakeQueue
 
 logger = Logger()
 
@@ -163,12 +160,8 @@ class Deliverer:
             for some in groups(self.deliveries.pending(key.webhook_id), CALLS_AT_ONCE):
                 if seconds_left() < _LAST_START_SECONDS:
                     return False
-                list(
-                    writes.map(
-                        lambda one: self.deliveries.replace(one, one.model_copy(update=ended)),
-                        some,
-                    )
-                )
+                after = [one.model_copy(update=ended) for one in some]
+                list(writes.map(self.deliveries.replace, some, after))
         return True
 
 
@@ -198,13 +191,9 @@ def after_attempts(webhook: Webhook, attempts: Iterable[Attempt], now: datetime)
     failed = sum(attempt.error is not None for attempt in listed)
     since = failing_since(webhook.failing_since, now, succeeded=len(listed) - failed, failed=failed)
     after = webhook.model_copy(update={"failing_since": since})
-    gone = any(attempt.gone for attempt in listed)
+    gone = any(attempt.status == GONE for attempt in listed)
     if not gone and not (failed and is_given_up(since, now)):
         return after
-    return after.model_copy(
-        update={
-            "status": "disabled",
-            "disabled_reason": "gone" if gone else "failing",
-            "updated_at": now,
-        }
-    )
+    reason = "gone" if gone else "failing"
+    disabled = {"status": "disabled", "disabled_reason": reason, "updated_at": now}
+    return after.model_copy(update=disabled)

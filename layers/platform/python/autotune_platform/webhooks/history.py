@@ -11,8 +11,8 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, key_of
-from autotune_platform.webhooks.repository import WakeQueue
 from autotune_platform.webhooks.service import WebhookService
+from autotune_platform.webhooks.waking import WakeQueue
 
 # A list of few failures among many deliveries comes in pages that may be short.
 _MOST_EXAMINED = 1_000

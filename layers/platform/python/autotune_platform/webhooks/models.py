@@ -1,4 +1,4 @@
-"""What happened, who wants to know it, and how the telling goes."""
+"""Events, the webhooks that want them, and their deliveries."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -18,7 +18,7 @@ AllEvents = Literal["all"]
 class Event(FrozenModel):
     """Something that happened in an organisation, once.
 
-    ``id`` follows from what happened, so that telling of it again tells of the same event;
+    ``id`` follows from what happened, so that publishing it again is publishing the same event;
     ``occurred_at`` and ``data`` follow from it, too.
     """
 
@@ -30,7 +30,7 @@ class Event(FrozenModel):
 
 
 class Webhook(FrozenModel):
-    """An organisation's wish to be told of events at a URL.
+    """An organisation's wish to get events at a URL.
 
     Its secret is derived from id and ``secret_version``; the version before it signs, too, until
     ``previous_secret_until``.
@@ -50,7 +50,7 @@ class Webhook(FrozenModel):
     updated_at: datetime
 
     def wants(self, event: Event) -> bool:
-        """Tell whether an event is one to deliver: of a type asked for, and not from before."""
+        """Return whether an event is one to deliver: of a type asked for, and not from before."""
         return (
             self.status == "active"
             and event.occurred_at >= self.created_at

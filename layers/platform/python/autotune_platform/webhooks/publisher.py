@@ -5,32 +5,25 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+from autotune_platform.runtime.parts import part
 from autotune_platform.storage.changes import Change
-from autotune_platform.webhooks.calls import DrainCalls
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
 from autotune_platform.webhooks.outbox import event_in
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.waking import WakeQueue
 
 _WRITERS = 8
 
 
+@part
 class EventPublisher:
-    """Tells organisations of events, each webhook once of each event."""
+    """Publishes events to organisations: each event once to each webhook."""
 
-    def __init__(
-        self,
-        *,
-        webhooks: WebhookRepository,
-        deliveries: DeliveryRepository,
-        calls: DrainCalls,
-        queue: WakeQueue,
-    ) -> None:
-        self._webhooks = webhooks
-        self._deliveries = deliveries
-        self._calls = calls
-        self._queue = queue
-        self.now: Callable[[], datetime] = _now
+    webhooks: WebhookRepository
+    deliveries: DeliveryRepository
+    queue: WakeQueue
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Publish the events that changes of a table store beside what happened.
@@ -50,7 +43,7 @@ class EventPublisher:
             UnavailableError: the queue refused a message; publish again.
         """
         webhooks = {
-            organization_id: self._webhooks.list(organization_id)
+            organization_id: self.webhooks.list(organization_id)
             for organization_id in dict.fromkeys(event.organization_id for event in events)
         }
         wanted = [
@@ -65,11 +58,11 @@ class EventPublisher:
         new = [_delivery(webhook, event, now) for webhook, event in wanted]
         with ThreadPoolExecutor(min(_WRITERS, len(new))) as writers:
             # Drained, so that an error of any write is raised here.
-            list(writers.map(self._deliveries.add, new))
+            list(writers.map(self.deliveries.add, new))
         # Deliveries that were there before are woken for, too: their publisher may have died here.
         # One that dies after it noted the message and before it sent it leaves that to the sweep.
         keys = dict.fromkeys(key_of(webhook) for webhook, _ in wanted)
-        self._queue.wake([key for key in keys if self._calls.must_send(key, self.now())])
+        self.queue.call(keys, self.now())
 
 
 def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:
@@ -85,18 +78,10 @@ def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:
 
 
 def event_body(event: Event) -> str:
-    """Return the text that tells of an event, the same whenever it is asked for."""
+    """Return the text that is sent for an event, the same whenever it is asked for."""
     occurred_at = event.occurred_at.astimezone(UTC).isoformat(timespec="milliseconds")
     return json.dumps(
-        {
-            "event": event.type,
-            "timestamp": occurred_at.replace("+00:00", "Z"),
-            "data": event.data,
-        },
+        {"event": event.type, "timestamp": occurred_at.replace("+00:00", "Z"), "data": event.data},
         separators=(",", ":"),
         ensure_ascii=False,
     )
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -1,21 +1,11 @@
-"""Where webhooks are stored, and the queue that wakes the deliverer."""
+"""Where webhooks are stored."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from autotune.protocol.ids import is_id
-from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.grouping import groups
-from autotune_platform.runtime.parts import part
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.webhooks.models import Webhook, WebhookKey
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
-
-_MESSAGES_PER_CALL = 10
 
 
 class WebhookRepository:
@@ -56,35 +46,8 @@ class WebhookRepository:
         return self._table.update(pk, before.id, changes, remove=gone, only_if=expected) is not None
 
     def delete(self, webhook: Webhook) -> None:
-        """Delete a webhook; what it was to be told ends on its own."""
+        """Delete a webhook; its pending deliveries end on their own."""
         self._table.delete(_webhooks(webhook.organization_id), webhook.id)
-
-
-@part
-class WakeQueue:
-    """The queue of webhooks that have something due."""
-
-    url: str
-    sqs: "SQSClient"
-
-    def wake(self, keys: Iterable[WebhookKey], *, delay_seconds: int = 0) -> None:
-        """Have webhooks drained, after 0 to 900 seconds; twice does no harm.
-
-        Raises:
-            UnavailableError: the queue refused a message.
-        """
-        for some in groups(keys, _MESSAGES_PER_CALL):
-            entries: list[SendMessageBatchRequestEntryTypeDef] = [
-                {
-                    "Id": str(index),
-                    "MessageBody": key.model_dump_json(),
-                    "DelaySeconds": delay_seconds,
-                }
-                for index, key in enumerate(some)
-            ]
-            answer = self.sqs.send_message_batch(QueueUrl=self.url, Entries=entries)
-            if answer.get("Failed"):
-                raise UnavailableError("the queue is busy", retry_after_seconds=1)
 
 
 def _webhooks(organization_id: str) -> str:

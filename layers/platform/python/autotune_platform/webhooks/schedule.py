@@ -32,7 +32,7 @@ def failing_since(
 ) -> datetime | None:
     """Return since when a webhook has failed, after some attempts that ended about together.
 
-    One success says that the address works, whatever failed beside it.
+    One success shows that the address works, whatever failed beside it.
     """
     if succeeded:
         return None
@@ -40,5 +40,5 @@ def failing_since(
 
 
 def is_given_up(since: datetime | None, now: datetime) -> bool:
-    """Tell whether a webhook has failed for so long that it is disabled."""
+    """Return whether a webhook has failed for so long that it is disabled."""
     return since is not None and now - since >= DISABLED_AFTER

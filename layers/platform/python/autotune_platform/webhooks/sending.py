@@ -20,7 +20,9 @@ from autotune_platform.outbound.connections import (
 _ANSWER_SECONDS = 14
 _BODY_SECONDS = 1
 _MAX_READ_BYTES = 16_384
-_GONE = 410
+
+GONE = 410
+"""The status of a subscriber that wants nothing any more."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,6 @@ class Attempt:
 
     status: int | None = None
     error: DeliveryError | None = None
-
-    @property
-    def gone(self) -> bool:
-        """Whether the subscriber wants nothing any more."""
-        return self.status == _GONE
 
 
 class WebhookSender:
@@ -45,7 +42,7 @@ class WebhookSender:
     def send(
         self, url: str, *, event_id: str, body: str, secrets: Sequence[str], now: datetime
     ) -> Attempt:
-        """Post one event, signed with each secret as the Standard Webhooks specification says.
+        """Post one event, signed with each secret by the Standard Webhooks specification.
 
         Args:
             now: in UTC; goes into the signature, and a subscriber refuses it five minutes later.
@@ -104,7 +101,7 @@ def _attempt(status: int) -> Attempt:
 def _skip_body(response: httpcore.Response) -> None:
     """Read a little of an answer, so that its connection can serve the next call.
 
-    The status said all there is to know: a body that is long, slow or broken changes nothing.
+    Only the status counts: a body that is long, slow or broken changes nothing.
     """
     skipped = 0
     with (

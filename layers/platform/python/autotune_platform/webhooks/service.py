@@ -13,8 +13,9 @@ from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.models import Webhook, WebhookKey, key_of
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
+from autotune_platform.webhooks.repository import WebhookRepository
 from autotune_platform.webhooks.secrets import ROTATION, WebhookSecrets
+from autotune_platform.webhooks.waking import WakeQueue
 
 
 @part
@@ -109,13 +110,9 @@ class WebhookService:
             ConflictError: it changed at the same time.
         """
         before = self.get(caller, webhook_id)
-        after = self._change(
-            before,
-            {
-                "secret_version": before.secret_version + 1,
-                "previous_secret_until": datetime.now(UTC) + ROTATION,
-            },
-        )
+        until = datetime.now(UTC) + ROTATION
+        changes = {"secret_version": before.secret_version + 1, "previous_secret_until": until}
+        after = self._change(before, changes)
         return after, self.secrets.current(after)
 
     def _check(self, url: str) -> None:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from autotune_platform.access.repository import AccessRepository, KmsMacs
+from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
 from autotune_platform.audit.calls import CallAudit
@@ -27,7 +27,7 @@ class RegistryParts:
 
     @cached_property
     def secrets(self) -> DerivedSecrets:
-        return DerivedSecrets(KmsMacs(self.environment.secrets_key_id, clients.kms()))
+        return DerivedSecrets(key_id=self.environment.secrets_key_id, kms=clients.kms())
 
 
 class AuditParts(RegistryParts):

@@ -2,10 +2,8 @@
 
 from functools import cached_property
 
-from autotune_platform.audit.archive import AuditArchive
-from autotune_platform.audit.exporting import AuditExport
+from autotune_platform.audit.exporting import AuditArchive, AuditExport, ExportProgressRepository
 from autotune_platform.audit.listing import AuditListing
-from autotune_platform.audit.progress import ExportProgressRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import AuditExportEnvironment
 from autotune_platform.storage.table import Table

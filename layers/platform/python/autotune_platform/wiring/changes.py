@@ -6,7 +6,6 @@ from autotune_platform.completions.forgetting import ContentForgetting
 from autotune_platform.completions.removed_content import REMOVED_CONTENT, RemovedContent
 from autotune_platform.judging.human.records import REQUESTED_REVIEWS
 from autotune_platform.reviews.projection import ReviewProjection
-from autotune_platform.reviews.topic import ReviewTopic
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChangesEnvironment
 from autotune_platform.storage.changes import Route, Router
@@ -25,7 +24,8 @@ class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
         return ReviewProjection(
             links=self.review_links,
             publisher=self.publisher,
-            topic=ReviewTopic(arn=self.environment.review_topic_arn, sns=clients.sns()),
+            topic_arn=self.environment.review_topic_arn,
+            sns=clients.sns(),
         )
 
     @cached_property

@@ -5,11 +5,10 @@ from functools import cached_property
 from autotune_platform.exports.direct import DirectExport
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.reading import ExportSource
-from autotune_platform.exports.redriving import ExportSweeper
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.segments import ExportSegments
 from autotune_platform.exports.service import ExportService
-from autotune_platform.exports.work import ExportWork
+from autotune_platform.exports.work import ExportSweeper, ExportWork
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     ContentEnvironment,

@@ -3,7 +3,6 @@
 from functools import cached_property
 
 from autotune_platform.operations.dead_letters import DeadLetters
-from autotune_platform.operations.repository import MessageMover
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import DeadLetterEnvironment
 
@@ -16,4 +15,4 @@ class DeadLetterParts:
 
     @cached_property
     def dead_letters(self) -> DeadLetters:
-        return DeadLetters(mover=MessageMover(clients.sqs()), queues=self.environment.dead_letters)
+        return DeadLetters(sqs=clients.sqs(), queues=self.environment.dead_letters)

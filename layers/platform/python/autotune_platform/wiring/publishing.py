@@ -6,12 +6,13 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
-from autotune_platform.webhooks.calls import DrainCalls
+from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.outbox import NEW_EVENTS
 from autotune_platform.webhooks.publisher import EventPublisher
-from autotune_platform.webhooks.repository import WakeQueue, WebhookRepository
-from autotune_platform.webhooks.sweeping import DeliverySweeper
+from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.waking import DeliverySweeper, WakeQueue
 from autotune_platform.wiring.access import RegistryParts
 
 
@@ -33,19 +34,19 @@ class PublisherParts(RegistryParts):
         return DeliveryRepository(self.deliveries_table)
 
     @cached_property
-    def drain_calls(self) -> DrainCalls:
-        return DrainCalls(self.deliveries_table)
+    def drains(self) -> VersionedStates:
+        return VersionedStates(self.deliveries_table, kept_seconds=DRAIN_KEPT_SECONDS)
 
     @cached_property
     def wake_queue(self) -> WakeQueue:
-        return WakeQueue(url=self.environment.webhook_queue_url, sqs=clients.sqs())
+        url = self.environment.webhook_queue_url
+        return WakeQueue(url=url, sqs=clients.sqs(), drains=self.drains)
 
     @cached_property
     def publisher(self) -> EventPublisher:
         return EventPublisher(
             webhooks=self.webhook_repository,
             deliveries=self.deliveries,
-            calls=self.drain_calls,
             queue=self.wake_queue,
         )
 
@@ -63,6 +64,4 @@ class DeliverySweepParts(PublisherParts):
 
     @cached_property
     def delivery_sweeper(self) -> DeliverySweeper:
-        return DeliverySweeper(
-            deliveries=self.deliveries, calls=self.drain_calls, queue=self.wake_queue
-        )
+        return DeliverySweeper(deliveries=self.deliveries, queue=self.wake_queue)

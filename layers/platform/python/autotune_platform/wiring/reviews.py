@@ -3,8 +3,8 @@
 from functools import cached_property
 
 from autotune_platform.judging.human.records import Assignments
-from autotune_platform.reviews.callers import ReviewCallers
-from autotune_platform.reviews.links import ReviewLinks
+from autotune_platform.reviews.availability import ReviewAvailability
+from autotune_platform.reviews.links import ReviewCallers, ReviewLinks
 from autotune_platform.reviews.service import ReviewService
 from autotune_platform.runtime.environment import ReviewEnvironment
 from autotune_platform.wiring.access import ApiParts, RegistryParts
@@ -32,12 +32,15 @@ class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
 
     @cached_property
     def reviews(self) -> ReviewService:
+        assignments = Assignments(self.completions_table)
         return ReviewService(
             records=self.review_records,
-            assignments=Assignments(self.completions_table),
+            assignments=assignments,
+            availability=ReviewAvailability(
+                records=self.review_records, assignments=assignments, verdicts=self.verdicts
+            ),
             batches=self.open_batches,
             completions=self.completions,
-            verdicts=self.verdicts,
             resolver=self.resolver,
             waits=self.run_waits,
         )

@@ -4,7 +4,6 @@ from functools import cached_property
 
 from autotune_platform.rewards.repository import RewardUrlRepository
 from autotune_platform.rewards.service import RewardUrlService
-from autotune_platform.rewards.tokens import RewardTokens
 from autotune_platform.runtime.environment import RewardUrlEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.tasks import TaskParts
@@ -18,7 +17,7 @@ class RewardUrlParts(TaskParts):
         return RewardUrlService(
             repository=RewardUrlRepository(self.registry_table),
             tasks=self.tasks,
-            tokens=RewardTokens(self.secrets),
+            secrets=self.secrets,
         )
 
 

@@ -3,9 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.runtime.environment import DeliveryEnvironment
-from autotune_platform.storage.versioned_states import VersionedStates
 from autotune_platform.webhooks.delivering import Deliverer
-from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.history import DeliveryHistory
 from autotune_platform.webhooks.secrets import WebhookSecrets
 from autotune_platform.webhooks.sending import WebhookSender
@@ -33,7 +31,7 @@ class DelivererParts(WebhookSecretParts):
         return Deliverer(
             webhooks=self.webhook_repository,
             deliveries=self.deliveries,
-            drains=VersionedStates(self.deliveries_table, kept_seconds=DRAIN_KEPT_SECONDS),
+            drains=self.drains,
             queue=self.wake_queue,
             sender=WebhookSender(self.connections),
             secrets=self.webhook_secrets,

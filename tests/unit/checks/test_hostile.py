@@ -12,8 +12,8 @@ from autotune_platform.checks.compiling import check_builtin, compile_stored
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.templates import Sample
 from autotune_platform.runtime.errors import InvalidRequestError
-from tests.unit.builtin_graders.judging import configurations, value
-from tests.unit.builtin_graders.test_schemas import doubled
+from tests.unit.checks.judging import configurations, value
+from tests.unit.checks.test_schemas import doubled
 
 SLACK_SECONDS = 1.5
 """For a busy machine: the overshoot itself is one step, at most some hundredths of a second."""

@@ -1,11 +1,9 @@
 """The HTTP request as it was signed."""
 
 import base64
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from autotune.protocol.limits import MAX_REQUEST_BYTES
@@ -43,7 +41,7 @@ class SignedRequest:
         )
 
     def require_within_limit(self, maximum: int = MAX_REQUEST_BYTES) -> None:
-        """See that the body is not too large.
+        """Require that the body is not too large.
 
         Raises:
             RequestTooLargeError: it is over the limit, 5 MB if not given.
@@ -55,17 +53,13 @@ class SignedRequest:
                 limit=LimitProblem(name="request body", maximum=maximum, unit="bytes", actual=size),
             )
 
-    def asks_for(self, parameter: str) -> bool:
-        """Tell whether the query has a parameter, with whatever value."""
-        return bool(self.values_of(parameter))
-
     def values_of(self, parameter: str) -> list[str]:
         """Return the values that the query gives a parameter, each as it was sent."""
         sent = parse_qsl(self.query, keep_blank_values=True)
         return [value for name, value in sent if name == parameter]
 
     def require_text(self) -> None:
-        """See that the body is UTF-8, before anything tries to read it as text.
+        """Require that the body is UTF-8, before anything tries to read it as text.
 
         Raises:
             MalformedRequestError: it is not.
@@ -77,29 +71,3 @@ class SignedRequest:
                 "the body is not UTF-8",
                 fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
             ) from error
-
-
-def parse_json(text: str) -> Any:
-    """Parse a request body as strict JSON.
-
-    Python's parser takes NaN and Infinity, which no other JSON reader does, makes infinities of
-    numbers such as 1e999, and gives up on deep nesting with an error that is not about JSON.
-
-    Raises:
-        json.JSONDecodeError: the body is not JSON, holds NaN, Infinity or a number beyond what is
-            counted with, or nests too deep.
-    """
-
-    def refuse(constant: str) -> NoReturn:
-        raise json.JSONDecodeError(f"{constant} is not JSON", constant, 0)
-
-    def finite(number: str) -> float:
-        found = float(number)
-        return found if math.isfinite(found) else refuse(number)
-
-    try:
-        return json.loads(text, parse_constant=refuse, parse_float=finite)
-    except json.JSONDecodeError:
-        raise
-    except (RecursionError, ValueError) as error:  # nested too deep; an integer of 5,000 digits
-        raise json.JSONDecodeError("beyond what can be read", "", 0) from error

@@ -16,7 +16,7 @@ from autotune_platform.checks.compiling import (
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.templates import Sample
 from autotune_platform.runtime.errors import InvalidRequestError
-from tests.unit.builtin_graders.judging import configurations, graded, value
+from tests.unit.checks.judging import configurations, graded, value
 
 words = st.text(st.sampled_from("abAB ß{}"), max_size=6)
 

@@ -9,7 +9,7 @@ import pytest
 from autotune.protocol.limits import MAX_BUILTIN_CPU_SECONDS
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.runtime.errors import InvalidRequestError
-from tests.unit.builtin_graders.judging import value
+from tests.unit.checks.judging import value
 
 HUGE = "9" * 400
 

@@ -1,0 +1,77 @@
+"""Which reviews a person may take: where the next one is looked for, and what must hold of it."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from autotune_platform.access.models import Caller
+from autotune_platform.judging.human.models import Review
+from autotune_platform.judging.human.records import Assignments, ReviewRecords
+from autotune_platform.runtime.errors import ReviewAssignedError, ReviewClosedError, ReviewHeldError
+from autotune_platform.runtime.parts import part
+from autotune_platform.verdicts.service import VerdictService
+
+
+@part
+class ReviewAvailability:
+    """Finds reviews that may be taken, and refuses others without naming anybody.
+
+    A person comes upon their own open reviews first, then upon everybody's by age.
+    """
+
+    records: ReviewRecords
+    assignments: Assignments
+    verdicts: VerdictService
+
+    def candidates(self, caller: Caller, now: datetime) -> Iterator[str]:
+        """Yield ids of reviews that may be free for the caller; claiming one shows.
+
+        Hints of assignments that hold no more are dropped on the way.
+        """
+        organization_id, reviewer_id = caller.organization_id, caller.principal_id
+        hinted = self.assignments.of(organization_id, reviewer_id)
+        assigned = self.records.find_many(hinted)
+        for review_id in hinted:
+            review = assigned.get(review_id)
+            if review is not None and review.assignee_id == reviewer_id and review.state == "open":
+                yield review_id
+            elif review is not None:
+                self.assignments.forget(review, reviewer_id)
+        for summary in self.records.open_of(organization_id):
+            # One whose time is over is closed by who comes upon it, or it would lie here always.
+            is_over = summary.expires_at <= now
+            if summary.id not in assigned and (is_over or summary.is_free_for(reviewer_id, now)):
+                yield summary.id
+
+    def require_free(self, review: Review, caller: Caller, now: datetime) -> None:
+        """Require that a review is open, held by nobody else and meant for nobody else.
+
+        Raises:
+            ReviewClosedError, ReviewHeldError, ReviewAssignedError: in this order.
+        """
+        self.require_open(review)
+        lease = review.held_at(now)
+        if lease is not None and lease.holder != caller.principal_id:
+            raise ReviewHeldError("another reviewer holds it at the moment")
+        if review.assignee_id not in {None, caller.principal_id}:
+            raise ReviewAssignedError("it is assigned to another reviewer")
+
+    def require_open(self, review: Review) -> None:
+        """Require that a person's word is still wanted; close what got its verdict without it.
+
+        Raises:
+            ReviewClosedError: it is not.
+        """
+        if review.state == "open" and self.verdicts.first(review.completion_id) is not None:
+            withdrawn = review.after(state="withdrawn", lease=None)
+            if self.records.change(review, withdrawn):
+                review = withdrawn
+        match review.state:
+            case "open":
+                return
+            case "answered":
+                detail = "somebody answered it"
+            case "expired":
+                detail = "its time is over"
+            case "withdrawn":
+                detail = "its completion was canceled, or decided otherwise"
+        raise ReviewClosedError(detail, state=review.state)

@@ -1,0 +1,99 @@
+"""Waking the deliverer: by whoever publishes, and by a sweep that finds wake-ups which are lost.
+
+A publisher may die between a delivery and its wake-up, a message may end as a dead letter, and SQS
+holds none back for longer than 15 minutes: the sweep finds within a minute whatever is due.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.versioned_states import VersionedStates
+from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.drains import Drain, drain_key
+from autotune_platform.webhooks.models import WebhookKey
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+
+_MESSAGES_PER_CALL = 10
+_RESERVE_SECONDS = 10
+_WOKEN_AT_ONCE = 10
+
+
+@part
+class WakeQueue:
+    """The queue of webhooks that have something due."""
+
+    url: str
+    sqs: "SQSClient"
+    drains: VersionedStates
+
+    def wake(self, keys: Iterable[WebhookKey], *, delay_seconds: int = 0) -> None:
+        """Have webhooks drained, after 0 to 900 seconds; twice does no harm.
+
+        Raises:
+            UnavailableError: the queue refused a message.
+        """
+        for some in groups(keys, _MESSAGES_PER_CALL):
+            entries: list[SendMessageBatchRequestEntryTypeDef] = [
+                {
+                    "Id": str(index),
+                    "MessageBody": key.model_dump_json(),
+                    "DelaySeconds": delay_seconds,
+                }
+                for index, key in enumerate(some)
+            ]
+            answer = self.sqs.send_message_batch(QueueUrl=self.url, Entries=entries)
+            if answer.get("Failed"):
+                raise UnavailableError("the queue is busy", retry_after_seconds=1)
+
+    def call(self, keys: Iterable[WebhookKey], now: datetime) -> int:
+        """Have webhooks drained now that no message is on its way to; return how many.
+
+        Whoever drains one of the others looks again at its end; see ``Drain``.
+
+        Raises:
+            UnavailableError: the queue refused a message.
+        """
+        unheard = [key for key in keys if self._must_send(key, now.timestamp())]
+        self.wake(unheard)
+        return len(unheard)
+
+    def _must_send(self, key: WebhookKey, now: float) -> bool:
+        try:
+            return self.drains.change(
+                drain_key(key.webhook_id), Drain, now, lambda drain: drain.called(now)
+            )
+        except UnavailableError:  # many call at the same time; one message more does no harm
+            return True
+
+
+@part
+class DeliverySweeper:
+    """Finds webhooks that have something due."""
+
+    deliveries: DeliveryRepository
+    queue: WakeQueue
+
+    def sweep(self, *, seconds_left: Callable[[], float]) -> int:
+        """Wake every webhook with something due that there is time for; return how many.
+
+        One that is being drained, or was woken just now, is left alone.
+        """
+        due = groups(self._due(seconds_left), _WOKEN_AT_ONCE)
+        return sum(self.queue.call(some, _now()) for some in due)
+
+    def _due(self, seconds_left: Callable[[], float]) -> Iterator[WebhookKey]:
+        for key in self.deliveries.webhooks_due(_now()):
+            if seconds_left() < _RESERVE_SECONDS:
+                return
+            yield key
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
