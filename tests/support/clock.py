@@ -1,6 +1,6 @@
 """A clock that a test turns."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from autotune_platform.runtime.clock import Clock
 
@@ -30,3 +30,14 @@ class TurnedClock(Clock):
     def turn(self, **by: float) -> None:
         """Turn it ahead by so much more, in the words of ``timedelta``."""
         self.ahead += timedelta(**by)
+
+
+class StandingClock(TurnedClock):
+    """A clock whose time passes only when a test turns it, however busy the machine is."""
+
+    def __init__(self, ahead: timedelta = timedelta()) -> None:
+        super().__init__(ahead)
+        self._started = datetime.now(UTC)
+
+    def now(self) -> datetime:
+        return self._started + self.ahead

@@ -12,11 +12,12 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
-from autotune_platform.exports import work
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.table import Page, Table
+from functions.exports import sweep_exports
 from tests.component.access.prepared import large_text
 from tests.support.exports import (
     ExportedTask,
@@ -309,7 +310,7 @@ def test_an_export_that_does_not_start_is_given_more_time_with_each_redrive(
     waited = []
     while (export := repository.get(export_id)) is not None and export.is_open:
         now = export.due_at + timedelta(seconds=1)
-        monkeypatch.setattr(work, "datetime", _Clock(now))
+        sweep_exports.parts().export_sweeper.clock = _Clock(now)
         assert sweep() == 1
         waited.append(now - export.created_at)
     assert [round(one / timedelta(minutes=1)) for one in waited] == [2, 6, 14, 30, 62, 126]
@@ -329,7 +330,7 @@ def test_an_export_that_is_not_written_within_two_days_fails(
     assert repository.replace(begun, begun.model_copy(update={"due_at": begun.expires_at}))
     two_days = begun.created_at + timedelta(days=2)
     for moment, overdue in ((two_days - timedelta(seconds=1), 0), (two_days, 1), (two_days, 0)):
-        monkeypatch.setattr(work, "datetime", _Clock(moment))
+        sweep_exports.parts().export_sweeper.clock = _Clock(moment)
         assert sweep() == overdue
     assert read(platform, late)["errorCode"] == "platform_error"
     assert read(platform, export_id)["state"] == "completed"
@@ -356,11 +357,11 @@ def test_a_bad_export_does_not_keep_those_behind_it_from_being_redriven(
     assert {"export_id": good, "redrive": 1} in platform.exports_started()
 
 
-class _Clock:
+class _Clock(Clock):
     def __init__(self, moment: datetime) -> None:
         self._moment = moment
 
-    def now(self, _: Any) -> datetime:
+    def now(self) -> datetime:
         return self._moment
 
 

@@ -1,7 +1,7 @@
 """Who gets which review, for how long, and what an answer does."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -12,6 +12,7 @@ from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from functions.reviews import api
+from tests.support.clock import TurnedClock
 
 PRELIMINARY = Preliminary(
     state="scored",
@@ -27,15 +28,7 @@ PRELIMINARY = Preliminary(
 @pytest.fixture
 def clock():
     """A clock of the reviews' function that a test can turn."""
-
-    class Clock:
-        ahead = timedelta()
-
-        def __call__(self):
-            return datetime.now(UTC) + self.ahead
-
-    turned = Clock()
-    api.parts().reviews.now = turned
+    api.parts().reviews.clock = turned = TurnedClock()
     return turned
 
 
@@ -379,16 +372,14 @@ def test_reviews_of_others_and_roles_without_reviews(reviewing):
     assert refused.status == 403
 
 
-def test_what_was_canceled_and_forgotten_leaves_the_pool(reviewing):
+def test_what_was_canceled_and_forgotten_leaves_the_pool(reviewing, clock):
     canceled = reviewing.request(minutes_old=5)
     completion_id = reviewing.read(canceled)["completionId"]
     cancel = f"/api/v1/completions/{completion_id}/cancel"
     assert reviewing.platform.call("POST", cancel).status == 200
     table = Table("completions", clients.dynamodb())
     table.delete(completion_id, "content")
-    api.parts().reviews.now = lambda: datetime.now(UTC) + timedelta(days=2)  # nobody came in time
-    try:
-        assert reviewing.next_id(api_key=reviewing.anna) is None
-    finally:
-        api.parts().reviews.now = lambda: datetime.now(UTC)
+    clock.turn(days=2)  # nobody came in time
+    assert reviewing.next_id(api_key=reviewing.anna) is None
+    clock.ahead = timedelta()
     assert reviewing.read(canceled)["state"] == "withdrawn"

@@ -5,8 +5,6 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +16,24 @@ from autotune_platform.verdicts.models import Verdict
 from autotune_platform.wiring.reward_urls import RewardUrlParts
 from autotune_platform.wiring.rewards import RewardScoringParts
 from functions.rewards import answer_trainers
+from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Answer, Platform
+
+
+class ClaimClock(TurnedClock):
+    """Turned by tests for the age of claims; where ``passes`` is set, a sleep passes at once."""
+
+    passes = False
+
+    def monotonic(self) -> float:
+        return sum(self.slept) if self.passes else time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        if self.passes:
+            super().sleep(seconds)
+        else:
+            time.sleep(seconds)
 
 
 @dataclass
@@ -30,7 +44,7 @@ class Rewarded:
     grader: LoopbackGrader
     task_id: str
     path: str
-    ahead: timedelta = field(default=timedelta(0))
+    clock: ClaimClock = field(default_factory=ClaimClock)
 
     def openrlhf(self, *asked: tuple[str, str, Any], **options: Any) -> Answer:
         """Ask about prompts, responses and labels."""
@@ -49,7 +63,7 @@ class Rewarded:
     def reward_scoring(self) -> RewardScoring:
         """Return a service of its own, as another process has."""
         service = RewardScoringParts(SubmissionEnvironment.parse()).reward_scoring
-        service.now = self.now
+        service.clock = self.clock
         return service
 
     def reward_url(self) -> RewardUrl:
@@ -59,9 +73,6 @@ class Rewarded:
     def ask(self, *responses: str, wait_seconds: float = 0) -> list[Verdict | None]:
         questions = [Question("p", response, {}, "f", "f", "f") for response in responses]
         return self.reward_scoring().score(self.reward_url(), questions, wait_seconds=wait_seconds)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
     def responses_graded(self) -> list[str]:
         """The responses that the grader was asked about, in order, with repetitions."""
@@ -103,20 +114,12 @@ def rewarded(
     grader.judge = scoring_by_text(grader)  # type: ignore[method-assign]
     task_id = platform.new_task(grader_id)
     made = Rewarded(platform, grader, task_id, platform.new_reward_url(task_id))
-    answer_trainers.parts().reward_scoring.now = made.now
+    answer_trainers.parts().reward_scoring.clock = made.clock
     return made
 
 
 @pytest.fixture
-def passing_time(rewarded: Rewarded, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def passing_time(rewarded: Rewarded) -> list[float]:
     """Turn the clock where somebody would wait; return how long each of the waits was."""
-    began = time.monotonic()
-    slept: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        rewarded.ahead += timedelta(seconds=seconds)
-
-    clock = SimpleNamespace(sleep=sleep, monotonic=lambda: began + sum(slept))
-    monkeypatch.setattr("autotune_platform.rewards.scoring.time", clock)
-    return slept
+    rewarded.clock.passes = True
+    return rewarded.clock.slept

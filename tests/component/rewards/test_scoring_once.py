@@ -48,9 +48,9 @@ def test_those_who_ask_at_the_same_time_wait_for_one_completion(rewarded: Reward
 def test_a_day_later_it_is_asked_anew(rewarded: Rewarded) -> None:
     rewarded.ask("a")
     rewarded.platform.score_everything()
-    rewarded.ahead = timedelta(hours=23)
+    rewarded.clock.ahead = timedelta(hours=23)
     assert rewarded.ask("a")[0] is not None
-    rewarded.ahead = timedelta(hours=25)
+    rewarded.clock.ahead = timedelta(hours=25)
     assert rewarded.ask("a") == [None]
     rewarded.platform.score_everything()
     assert rewarded.responses_graded() == ["a", "a"]
@@ -61,7 +61,7 @@ def test_claims_are_removed_by_the_table(rewarded: Rewarded) -> None:
     rewarded.ask("a")
     items = boto3.resource("dynamodb").Table("registry").scan()["Items"]
     (claim,) = [item for item in items if item["pk"].startswith("question#")]
-    left = int(claim["expiresAt"]) - rewarded.now().timestamp()
+    left = int(claim["expiresAt"]) - rewarded.clock.now().timestamp()
     assert left == pytest.approx(86_400, abs=5)
 
 
@@ -97,13 +97,13 @@ def test_a_crash_at_any_step_neither_loses_a_question_nor_asks_it_twice(
         for step in range(len(steps)):
             where = f"{moment} {steps[step]}, step {step}"
             questions = [f"{one} {where}" for one in responses]
-            rewarded.ahead = timedelta(0)
+            rewarded.clock.ahead = timedelta(0)
             killer.kill(moment, after=step)
             with pytest.raises(Killed):
                 rewarded.ask(*questions)
             killer.spare()
             rewarded.ask(*questions)  # at once: nobody knows yet that the other is dead
-            rewarded.ahead = timedelta(seconds=61)
+            rewarded.clock.ahead = timedelta(seconds=61)
             rewarded.ask(*questions)
             rewarded.ask(questions[0])
             rewarded.platform.score_everything()
@@ -173,7 +173,7 @@ def test_an_attempt_that_is_slow_and_alive_asks_nothing_that_another_took_over(
     def hang(*arguments: Any, **named: Any) -> Any:
         attempts.append(step)
         if len(attempts) == 1:
-            rewarded.ahead = timedelta(seconds=61)
+            rewarded.clock.ahead = timedelta(seconds=61)
             rewarded.ask("a", "b")
         return done(*arguments, **named)
 

@@ -70,7 +70,9 @@ def test_whose_claim_fails_meanwhile_is_asked_without_waiting_out_the_minute(
         if as_it_was:
             asked_after.append(sum(passing_time))
             return submit(self, *arguments, **named)
-        as_it_was.append(find(rewarded.reward_scoring().claims, fingerprints[0], rewarded.now()))
+        as_it_was.append(
+            find(rewarded.reward_scoring().claims, fingerprints[0], rewarded.clock.now())
+        )
         raise ConnectionError
 
     def find_late(self: ClaimRepository, wanted: Any, now: Any) -> dict[str, Claim]:

@@ -3,13 +3,13 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import count
 from typing import Any
 
 import pytest
 
-from tests.support.clock import TurnedClock
+from tests.support.clock import StandingClock
 from tests.support.graders import Exchange, LoopbackGrader, healthy
 from tests.support.parts import permits
 from tests.support.platform import Platform
@@ -17,20 +17,6 @@ from tests.support.platform import Platform
 
 def down(exchange: Exchange) -> None:
     exchange.status = 503
-
-
-class StandingClock(TurnedClock):
-    """The clock of the permits: its time passes only when a test moves it.
-
-    On a busy machine calls may take longer than outcomes count.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._started = datetime.now(UTC)
-
-    def now(self) -> datetime:
-        return self._started + self.ahead
 
 
 @pytest.fixture

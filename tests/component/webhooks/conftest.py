@@ -11,7 +11,8 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.webhooks.models import Event, WebhookKey
 from autotune_platform.wiring.publishing import PublisherParts
-from functions.webhooks import deliver_events
+from functions.webhooks import deliver_events, sweep_deliveries
+from tests.support.clock import StandingClock
 from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Subscriber, loopback_subscriber
 
@@ -83,22 +84,13 @@ def subscriber() -> Iterator[Subscriber]:
         yield made
 
 
-@dataclass
-class Clock:
-    """The clock of deliverer and sweep, turned by hand."""
-
-    now: datetime
-
-    def turn(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(platform: Platform) -> StandingClock:
+    """The clock of deliverer and sweep, turned by hand."""
     # Ahead, so that what a test has just published is due.
-    made = Clock(datetime.now(UTC) + timedelta(minutes=1))
-    for module in ("delivering", "waking"):
-        monkeypatch.setattr(f"autotune_platform.webhooks.{module}._now", lambda: made.now)
+    made = StandingClock(timedelta(minutes=1))
+    deliver_events.parts().deliverer.clock = made
+    sweep_deliveries.parts().delivery_sweeper.clock = made
     return made
 
 

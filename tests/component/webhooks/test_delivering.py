@@ -1,7 +1,6 @@
 """What is due is sent, signed and tried again on schedule, until it arrives or is given up."""
 
 import json
-from datetime import timedelta
 
 import pytest
 
@@ -11,7 +10,8 @@ from autotune_platform.webhooks import sending
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.schedule import RETRY_DELAYS
 from functions.webhooks import deliver_events, sweep_deliveries
-from tests.component.webhooks.conftest import Clock, drain, publish, subscribe
+from tests.component.webhooks.conftest import drain, publish, subscribe
+from tests.support.clock import StandingClock
 from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Received, Reply, Subscriber, loopback_subscriber
 
@@ -97,7 +97,7 @@ def test_any_2xx_is_a_delivery_whatever_follows_it(
 
 
 def test_attempts_follow_the_schedule_under_one_id_and_end(
-    platform: Platform, subscriber: Subscriber, clock: Clock, wakes: list[int]
+    platform: Platform, subscriber: Subscriber, clock: StandingClock, wakes: list[int]
 ) -> None:
     subscriber.answers(500)
     subscription = subscribe(platform, subscriber)
@@ -123,7 +123,7 @@ def test_attempts_follow_the_schedule_under_one_id_and_end(
 
 
 def test_a_success_ends_the_time_of_failing(
-    platform: Platform, subscriber: Subscriber, clock: Clock, wakes: list[int]
+    platform: Platform, subscriber: Subscriber, clock: StandingClock, wakes: list[int]
 ) -> None:
     subscriber.answers(503)
     subscription = subscribe(platform, subscriber)
@@ -138,7 +138,7 @@ def test_a_success_ends_the_time_of_failing(
 
 
 def test_a_webhook_that_fails_for_five_days_is_disabled_with_all_that_is_pending(
-    platform: Platform, subscriber: Subscriber, clock: Clock, wakes: list[int]
+    platform: Platform, subscriber: Subscriber, clock: StandingClock, wakes: list[int]
 ) -> None:
     subscriber.answers(500)
     subscription = subscribe(platform, subscriber)
@@ -244,11 +244,11 @@ def test_both_secrets_sign_for_a_day_after_a_rotation(
 
 
 def test_the_old_secret_signs_no_more_after_a_day(
-    platform: Platform, subscriber: Subscriber, clock: Clock
+    platform: Platform, subscriber: Subscriber, clock: StandingClock
 ) -> None:
     subscription = subscribe(platform, subscriber)
     platform.call("POST", f"{subscription.path}/rotate-secret")
-    clock.now += timedelta(days=1)
+    clock.turn(days=1)
     publish(platform)
     drain(subscription)
     (received,) = subscriber.received

@@ -9,7 +9,8 @@ import pytest
 
 from autotune_platform.webhooks.deliveries import DeliveryRepository
 from functions.webhooks import deliver_events, sweep_deliveries
-from tests.component.webhooks.conftest import Clock, drain, publish, subscribe
+from tests.component.webhooks.conftest import drain, publish, subscribe
+from tests.support.clock import StandingClock
 from tests.support.platform import LambdaContext, Platform
 from tests.support.subscribers import Received, Reply, Subscriber, loopback_subscriber
 
@@ -78,7 +79,10 @@ def test_what_there_is_no_time_for_is_left_to_the_next_function(
 
 
 def test_a_function_killed_after_sending_leaves_the_event_to_be_sent_again(
-    platform: Platform, subscriber: Subscriber, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    platform: Platform,
+    subscriber: Subscriber,
+    clock: StandingClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     subscription = subscribe(platform, subscriber)
     (event,) = publish(platform)
@@ -104,7 +108,7 @@ def test_a_function_killed_after_sending_leaves_the_event_to_be_sent_again(
 
 
 def test_an_event_whose_wake_up_was_lost_is_found_by_the_sweep(
-    platform: Platform, subscriber: Subscriber, clock: Clock
+    platform: Platform, subscriber: Subscriber, clock: StandingClock
 ) -> None:
     subscription = subscribe(platform, subscriber)
     (event,) = publish(platform)
@@ -117,7 +121,10 @@ def test_an_event_whose_wake_up_was_lost_is_found_by_the_sweep(
 
 
 def test_of_two_sweeps_at_once_one_wakes_a_webhook(
-    platform: Platform, subscriber: Subscriber, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    platform: Platform,
+    subscriber: Subscriber,
+    clock: StandingClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     subscribe(platform, subscriber)
     publish(platform)
@@ -142,7 +149,7 @@ class KilledError(Exception):
 
 
 def test_the_sweep_wakes_only_what_has_something_due(
-    platform: Platform, subscriber: Subscriber, clock: Clock
+    platform: Platform, subscriber: Subscriber, clock: StandingClock
 ) -> None:
     assert sweep_deliveries.lambda_handler({}, LambdaContext()) == {"woken": 0}
     with loopback_subscriber() as failing:

@@ -1,6 +1,5 @@
 """Deliveries are listed and sent again."""
 
-from datetime import timedelta
 from itertools import chain
 from typing import Any
 
@@ -76,7 +75,7 @@ def test_a_failed_delivery_is_replayed_with_all_its_attempts(
     (event,) = publish(platform)
     for _ in range(7):
         drain(subscription)
-        clock.now += timedelta(hours=11)
+        clock.turn(hours=11)
     assert subscription.delivery(event)["status"] == "failed"
     platform.call("POST", f"{subscription.path}/deliveries/{event.id}/replay")
     drain(subscription)

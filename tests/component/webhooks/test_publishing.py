@@ -18,6 +18,7 @@ from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.webhooks.repository import WebhookRepository
 from autotune_platform.webhooks.waking import WakeQueue
 from autotune_platform.wiring.publishing import PublisherParts
+from tests.support.clock import TurnedClock
 from tests.support.platform import Platform
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -52,7 +53,7 @@ def webhook(**changes: Any) -> Webhook:
 
 def publisher(*, seconds_later: float = 0) -> EventPublisher:
     made = PublisherParts(WebhookEnvironment.parse()).publisher
-    made.now = lambda: datetime.now(UTC) + timedelta(seconds=seconds_later)
+    made.clock = TurnedClock(timedelta(seconds=seconds_later))
     return made
 
 

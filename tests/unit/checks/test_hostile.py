@@ -15,8 +15,8 @@ from autotune_platform.runtime.errors import InvalidRequestError
 from tests.unit.checks.judging import configurations, value
 from tests.unit.checks.test_schemas import doubled
 
-SLACK_SECONDS = 1.5
-"""For a busy machine: the overshoot itself is one step, at most some hundredths of a second."""
+SLACK_SECONDS = 4
+"""For a busy machine, where a step takes twice as long: the overshoot itself is one step."""
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

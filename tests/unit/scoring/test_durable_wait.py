@@ -1,6 +1,7 @@
 """No wake-up of an execution is lost, and none ends a wait too early."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pytest
 
@@ -16,7 +17,7 @@ class Answers:
     sent: list[str] = field(default_factory=list)
     is_gone: bool = False
 
-    def begin_wait(self, awaited: str, token: str) -> bool:
+    def begin_wait(self, awaited: str, token: str, _now: datetime) -> bool:
         self.stored = Wait(token, awaited)
         return True
 

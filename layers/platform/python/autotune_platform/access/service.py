@@ -1,8 +1,5 @@
 """Keys: who is calling, and what the caller may do."""
 
-import time
-from datetime import UTC, datetime
-
 from cachetools import TTLCache
 
 from autotune.protocol.access import CreateKeyRequest
@@ -21,6 +18,7 @@ from autotune_platform.access.models import (
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import (
     ForbiddenError,
     NotFoundError,
@@ -85,7 +83,7 @@ class AccessService:
                 raise StaleRequestError(str(error)) from error
             raise UnauthenticatedError(str(error)) from error
         assert active is not None, "nothing verifies without a secret"
-        now = int(time.time())
+        now = int(SYSTEM_CLOCK.unix())
         fresh = self._repository.use_request_id(
             active.id, request_id, now=now, until=now + 2 * SIGNATURE_TOLERANCE_SECONDS
         )
@@ -103,7 +101,7 @@ class AccessService:
 
     def create_organization(self, name: str) -> tuple[Organization, Key, str]:
         """Create an organisation with its first admin key; return both and the key's credential."""
-        now = datetime.now(UTC)
+        now = SYSTEM_CLOCK.now()
         organization = Organization(id=new_id("org"), name=name, created_at=now)
         self._repository.add_organization(organization)
         key, api_key = self._add_key(
@@ -159,7 +157,7 @@ class AccessService:
             role=request.role,
             principal_id=request.principal_id or key_id,
             status="active",
-            created_at=datetime.now(UTC),
+            created_at=SYSTEM_CLOCK.now(),
         )
         self._repository.add_key(key)
         return key, f"{key_id}.{self._secrets.derive('api-key', key_id, key.secret_version)}"

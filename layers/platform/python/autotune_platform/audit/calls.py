@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 
 from aws_lambda_powertools import Logger
 
@@ -14,6 +13,7 @@ from autotune.protocol.ids import ID_BODY, new_id
 from autotune_platform.access.models import Caller, Key
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 
 logger = Logger()
 
@@ -82,7 +82,7 @@ class CallInProgress:
         return AuditedCall(
             **known,
             id=new_id("aud"),
-            time=datetime.now(UTC),
+            time=SYSTEM_CLOCK.now(),
             status=status,
             code=code,
             duration_ms=round((time.perf_counter() - self.started) * 1000),

@@ -6,6 +6,7 @@ from autotune.protocol.audit import AuditedCall, AuditEntry
 from autotune.protocol.limits import MAX_AUDIT_DAYS
 from autotune_platform.access.models import Caller
 from autotune_platform.audit.repository import AuditRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 
@@ -72,7 +73,7 @@ class AuditListing:
 
 
 def _range(since: datetime | None, until: datetime | None) -> tuple[datetime, datetime]:
-    now = datetime.now(UTC)
+    now = SYSTEM_CLOCK.now()
     earliest = now - timedelta(days=MAX_AUDIT_DAYS)
     if since is not None and since < earliest:
         expected = f"a time within the last {MAX_AUDIT_DAYS} days"
@@ -98,7 +99,7 @@ def _position(next_token: str, last: datetime) -> tuple[date, str | None, dateti
         raise invalid_cursor() from error
     if at > last.date() or not (after == "" or after.startswith(day)):
         raise invalid_cursor()
-    earliest = datetime.now(UTC) - timedelta(days=MAX_AUDIT_DAYS)
+    earliest = SYSTEM_CLOCK.now() - timedelta(days=MAX_AUDIT_DAYS)
     if first.tzinfo is None or first > last:
         raise invalid_cursor()
     return at, after or None, max(first, earliest).astimezone(UTC)

@@ -1,7 +1,6 @@
 """Where completions and batches are stored, and large texts in S3."""
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from autotune_platform.completions.models import (
     CompletionText,
     PackedText,
 )
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.table import Item, Table
@@ -183,7 +183,7 @@ class CompletionRepository:
 
 def _is_gone(item: Mapping[str, Any]) -> bool:
     # The table removes what has expired, but days later at times.
-    return "deletedAt" in item or bool(item.get("expiresAt", math.inf) <= time.time())
+    return "deletedAt" in item or bool(item.get("expiresAt", math.inf) <= SYSTEM_CLOCK.unix())
 
 
 def _header_fields(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """Exports as the platform stores them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal, Self
 
 from autotune.protocol.exports import CreateExportRequest, ExportErrorCode, ExportState
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import EXPORT_DAYS
 from autotune.protocol.problems import LimitProblem
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 OPEN: tuple[ExportState, ...] = ("pending", "running")
@@ -89,7 +90,7 @@ class Export(FrozenModel):
         cls, organization_id: str, request: CreateExportRequest, *, fingerprint: str = ""
     ) -> Self:
         """Return a new export, ready to start."""
-        now = datetime.now(UTC)
+        now = SYSTEM_CLOCK.now()
         return cls(
             id=new_id("exp"),
             organization_id=organization_id,

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from autotune.protocol.exports import (
     CreateExportRequest,
@@ -21,6 +20,7 @@ from autotune_platform.exports.models import Export, StoredFile
 from autotune_platform.exports.reading import ExportSource
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.work import start_export
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import (
     IdempotencyKeyReusedError,
     InvalidRequestError,
@@ -139,7 +139,7 @@ class ExportService:
 
 
 def _has_expired(export: Export) -> bool:
-    return export.expires_at <= datetime.now(UTC)
+    return export.expires_at <= SYSTEM_CLOCK.now()
 
 
 def _fingerprint(request: CreateExportRequest) -> str:

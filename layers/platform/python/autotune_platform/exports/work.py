@@ -10,7 +10,7 @@ time by which it or the next step will report. An export that is overdue is redr
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from aws_lambda_powertools import Logger
@@ -29,6 +29,7 @@ from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.scratch import scratch_folder
 from autotune_platform.exports.segments import ExportSegments
 from autotune_platform.exports.statistics import Summary
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
 
@@ -59,6 +60,7 @@ class ExportWork:
     repository: ExportRepository
     files: ExportFiles
     segments: ExportSegments
+    clock: Clock = SYSTEM_CLOCK
 
     def advance(self, export_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> bool:
         """Run segment after segment; return whether this execution has nothing left to do."""
@@ -106,7 +108,7 @@ class ExportWork:
 
     def _begin(self, export_id: str, redrive: int, seconds: float) -> None:
         """Store when this step counts as lost, for the sweeper."""
-        due_at = datetime.now(UTC) + timedelta(seconds=seconds) + START_WITHIN
+        due_at = self.clock.now() + timedelta(seconds=seconds) + START_WITHIN
         while (export := self._open(export_id, redrive)) is not None:
             begun = export.model_copy(update={"state": "running", "due_at": due_at})
             if self.repository.replace(export, begun):
@@ -158,7 +160,7 @@ class ExportWork:
         stored = self.files.store(
             export, path, media_type="application/json", records=manifest.total_records
         )
-        completed = {"state": "completed", "manifest": stored, "completed_at": datetime.now(UTC)}
+        completed = {"state": "completed", "manifest": stored, "completed_at": self.clock.now()}
         if self.repository.replace(export, export.model_copy(update=completed)):
             logger.info("export completed", export_id=export.id, records=export.records)
         else:
@@ -171,7 +173,7 @@ class ExportWork:
             total.merge(summary)
         return ExportManifest(
             export_id=export.id,
-            exported_at=datetime.now(UTC),
+            exported_at=self.clock.now(),
             as_of=export.as_of,
             request=ExportRequest.model_validate(export.request.model_dump()),
             task_ids=sorted(total.task_ids),
@@ -193,6 +195,7 @@ class ExportSweeper:
     repository: ExportRepository
     executions: Executions
     work: ExportWork
+    clock: Clock = SYSTEM_CLOCK
 
     def sweep(self) -> int:
         """Redrive or end every overdue export; return how many there were.
@@ -215,7 +218,7 @@ class ExportSweeper:
     def _sweep_one(self, export_id: str) -> bool:
         """Redrive or end an export if it is overdue; return whether it is."""
         export = self.repository.get(export_id)
-        now = datetime.now(UTC)
+        now = self.clock.now()
         if export is None or not export.is_open:
             return False
         is_late = export.created_at + LONGEST_EXPORT <= now

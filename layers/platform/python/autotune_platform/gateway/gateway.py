@@ -3,7 +3,7 @@
 import email.utils
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 
 import httpcore
 from pydantic import ValidationError
@@ -23,6 +23,7 @@ from autotune_platform.outbound.connections import (
     pinned,
     time_limit,
 )
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 _LONGEST_RETRY_AFTER_SECONDS = 900
@@ -186,7 +187,7 @@ def _retry_after(value: str) -> int:
         return 0
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    wait = (moment - datetime.now(UTC)).total_seconds()
+    wait = (moment - SYSTEM_CLOCK.now()).total_seconds()
     return int(min(max(wait, 0), _LONGEST_RETRY_AFTER_SECONDS))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import Literal
 
 from aws_lambda_powertools import Logger
@@ -11,6 +10,7 @@ from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
@@ -42,6 +42,7 @@ class GraderProbing:
 
     graders: GraderService
     gateway: GraderGateway
+    clock: Clock = SYSTEM_CLOCK
 
     def probe(self, shard: int, *, seconds_left: Callable[[], float]) -> ProbeReport:
         """Probe every grader of a shard that there is time for, the longest unprobed first."""
@@ -70,7 +71,7 @@ class GraderProbing:
             return "probed"  # deleted since the shard was read
         found = self.gateway.ask_health(usable, timeout_seconds=_CALL_SECONDS)
         probe = Probe(
-            probed_at=datetime.now(UTC),
+            probed_at=self.clock.now(),
             outcome=found.outcome,
             latency_ms=found.latency_ms,
             reason_code=found.reason_code,

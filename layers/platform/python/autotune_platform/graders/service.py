@@ -1,7 +1,6 @@
 """Registering graders, changing them, and keeping their health."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from autotune.protocol.graders import (
@@ -18,6 +17,7 @@ from autotune_platform.graders.directory import GraderDirectory, manages
 from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.kinds import builtin_changes, check_fields, initial_status
 from autotune_platform.graders.repository import GraderRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
@@ -41,7 +41,7 @@ class GraderService(GraderDirectory):
         Raises:
             InvalidRequestError: a field is missing, or makes no sense for the kind.
         """
-        now = datetime.now(UTC)
+        now = SYSTEM_CLOCK.now()
         fields = {**_fields(request), **initial_status(request, now=now)}
         grader = Grader(
             id=new_id("grd"),
@@ -80,7 +80,7 @@ class GraderService(GraderDirectory):
         if changes.get("endpoint", before.endpoint) != before.endpoint:
             changes |= {"status": "inactive", "verified_at": None, "version": None}
             return self._set_status(before, changes, reason="endpoint_changed", health=None)
-        after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
+        after = before.model_copy(update={**changes, "updated_at": SYSTEM_CLOCK.now()})
         if not self._repository.replace(before, after):
             raise _changed_meanwhile(before)
         return after
@@ -94,7 +94,7 @@ class GraderService(GraderDirectory):
         changes: dict[str, Any] = {"status": "inactive", "verified_at": None}
         if version is None:
             return self._set_status(before, changes, reason="verification_failed", health=None)
-        now = datetime.now(UTC)
+        now = SYSTEM_CLOCK.now()
         changes = {"status": "active", "verified_at": now, "version": version}
         health = Health(grader_id=before.id, updated_at=now)
         return self._set_status(before, changes, reason="verification_passed", health=health)
@@ -162,7 +162,7 @@ class GraderService(GraderDirectory):
         Returns:
             The grader after that, None where something changed at the same time.
         """
-        now = datetime.now(UTC)
+        now = SYSTEM_CLOCK.now()
         since = before.status_changed_at if changes["status"] == before.status else now
         after = before.model_copy(update={**changes, "status_changed_at": since, "updated_at": now})
         stored = self._repository.change_status(

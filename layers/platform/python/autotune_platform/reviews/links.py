@@ -12,7 +12,6 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -24,6 +23,7 @@ from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
 from autotune_platform.judging.human.models import ReviewSummary
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import LinkExpiredError, UnauthenticatedError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
@@ -66,6 +66,7 @@ class ReviewLinks:
 
     secrets: DerivedSecrets
     base_url: str
+    clock: Clock = SYSTEM_CLOCK
 
     def url(self, payload: LinkPayload) -> str:
         """Return the address of the page, with the token that opens it."""
@@ -93,7 +94,7 @@ class ReviewLinks:
             payload = LinkPayload.model_validate_json(_decoded(encoded))
         except (binascii.Error, ValidationError) as error:
             raise wrong from error
-        if payload.expires_at <= datetime.now(UTC).timestamp():
+        if payload.expires_at <= self.clock.unix():
             raise LinkExpiredError("the link has expired; ask for a new one")
         return payload
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.reviews import AnswerReviewRequest, CreateReviewLinkRequest, ReviewState
@@ -15,6 +15,7 @@ from autotune_platform.judging.human.records import Assignments, ReviewRecords
 from autotune_platform.reviews.availability import ReviewAvailability
 from autotune_platform.reviews.links import LinkPayload
 from autotune_platform.runs.waits import RunWaits
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     ConflictError,
     ForbiddenError,
@@ -47,7 +48,7 @@ class ReviewService:
     completions: CompletionService
     resolver: PanelResolver
     waits: RunWaits
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Clock = SYSTEM_CLOCK
 
     def list(
         self, caller: Caller, *, state: ReviewState, limit: int, next_token: str | None
@@ -107,7 +108,7 @@ class ReviewService:
                 return None, True
             return self.claim(caller, caller.review_id), False
         skipped = False
-        for review_id in self.availability.candidates(caller, self.now()):
+        for review_id in self.availability.candidates(caller, self.clock.now()):
             if review_id in skip:
                 skipped = True
                 continue
@@ -126,7 +127,7 @@ class ReviewService:
         """
 
         def claimed(review: Review) -> Review:
-            now = self.now()
+            now = self.clock.now()
             self.availability.require_free(review, caller, now)
             if review.expires_at <= now:
                 raise ReviewClosedError("its time is over", state="expired")
@@ -165,7 +166,7 @@ class ReviewService:
             if caller.role == "reviewer":
                 if others:
                     raise ForbiddenError("a reviewer assigns reviews to nobody else")
-                self.availability.require_free(review, caller, self.now())
+                self.availability.require_free(review, caller, self.clock.now())
             else:
                 self.availability.require_open(review)
             if assignee_id is not None:
@@ -192,7 +193,7 @@ class ReviewService:
         def answered(review: Review) -> Review:
             if review.answer is not None and review.answer.is_repeated_by(caller, request):
                 return review
-            now = self.now()
+            now = self.clock.now()
             self.availability.require_free(review, caller, now)
             answer = ReviewAnswer(
                 **request.model_dump(),
@@ -212,7 +213,7 @@ class ReviewService:
         Raises:
             NotFoundError: it is for a review that is not there.
         """
-        expires_at = self.now() + timedelta(seconds=request.expires_in_seconds)
+        expires_at = self.clock.now() + timedelta(seconds=request.expires_in_seconds)
         if request.review_id is not None:
             self._find(caller, request.review_id)
         return LinkPayload(

@@ -8,6 +8,7 @@ from autotune_platform.http.bodies import response_bytes
 from autotune_platform.judging.human.models import Preliminary, Review, ReviewSummary
 from autotune_platform.reviews.links import LinkPayload
 from autotune_platform.reviews.rendering import rendered
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 
 # Lambda returns at most 6 MB, the envelope included.
 _LARGEST_REVIEW_BYTES = 5_500_000
@@ -75,6 +76,6 @@ def _preliminary(preliminary: Preliminary, *, names_graders: bool) -> dict[str, 
 
 
 def _summary(review: ReviewSummary) -> dict[str, object]:
-    lease = review.held_at(datetime.now(UTC))
+    lease = review.held_at(SYSTEM_CLOCK.now())
     shown = review.model_dump(exclude={"preliminary", "preliminary_seen_by"})
     return {**shown, "lease": lease.model_dump() if lease else None}

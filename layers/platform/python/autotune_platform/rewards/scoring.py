@@ -1,10 +1,9 @@
 """Scores questions of trainers, each once a day, however often and by whomever it is asked."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
@@ -14,7 +13,9 @@ from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.repository import Claim, ClaimRepository
 from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError, TaskDeletedError, UnavailableError
+from autotune_platform.runtime.long_poll import LongPoll
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
@@ -24,11 +25,7 @@ from autotune_platform.verdicts.service import VerdictService
 DURABLE_WITHIN = timedelta(minutes=1)
 """How long a claim's submission may be missing before its attempt is taken for dead."""
 
-_FIRST_POLL_SECONDS = 0.1
-_POLL_SECONDS = 1.0
-_SLOWEST_POLL_SECONDS = 5.0
-# The pause between polls grows to a thirtieth of the time waited.
-_POLLS_OF_A_WAIT = 30
+_POLL = LongPoll(first_seconds=0.1, usual_seconds=1, longest_seconds=5, looks_of_a_wait=30)
 
 
 @dataclass
@@ -68,7 +65,7 @@ class RewardScoring:
     submissions: SubmissionService
     completions: CompletionService
     verdicts: VerdictService
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Clock = SYSTEM_CLOCK
 
     def score(
         self, reward_url: RewardUrl, questions: Sequence[Question], *, wait_seconds: float
@@ -83,26 +80,19 @@ class RewardScoring:
             InvalidRequestError: a question is over a limit of completions; nothing was submitted.
             ConflictError, UnavailableError: as for submissions.
         """
-        began = time.monotonic()
-        deadline = began + wait_seconds
         flow = self._flow(reward_url, questions)
         fingerprints = [one.fingerprint(flow.task, flow.model_id) for one in questions]
-        flow.claims |= self.claims.find(flow.questions, self.now())
+        flow.claims |= self.claims.find(flow.questions, self.clock.now())
         missing = self._poll(flow)
         # A failure that was there before this request is scored again; a later one is returned.
         missing += [one for one, verdict in flow.verdicts.items() if verdict.state == "failed"]
-        pause = _FIRST_POLL_SECONDS
+        looks = _POLL.looks(self.clock, seconds=wait_seconds)
         while True:
             self._claim_and_submit(flow, missing)
-            left = deadline - time.monotonic()
-            if not flow.undecided or left <= 0:
+            is_last = next(looks, None) if flow.undecided else None
+            if is_last is None:
                 return [flow.verdicts.get(one) for one in fingerprints]
-            time.sleep(min(pause, left))
-            waited = time.monotonic() - began
-            slowest = min(waited / _POLLS_OF_A_WAIT, _SLOWEST_POLL_SECONDS)
-            pause = min(pause * 2, max(slowest, _POLL_SECONDS))
-            is_over = time.monotonic() >= deadline
-            missing = self._poll(flow) if is_over or self._may_have_news(flow) else []
+            missing = self._poll(flow) if is_last or self._may_have_news(flow) else []
 
     def _flow(self, reward_url: RewardUrl, questions: Sequence[Question]) -> _Flow:
         caller = caller_of(reward_url)
@@ -170,7 +160,7 @@ class RewardScoring:
         if broken:
             for one in broken:
                 del flow.claims[one]
-            flow.claims |= self.claims.find(broken, self.now())
+            flow.claims |= self.claims.find(broken, self.clock.now())
 
     def _is_lost(self, flow: _Flow, batch_id: str, claimed_at: datetime) -> bool:
         """Return whether a submission will never be accepted.
@@ -181,7 +171,7 @@ class RewardScoring:
         batch = flow.batches.get(batch_id)
         if batch is not None and batch.status in ("accepted", "given_up"):
             return batch.status == "given_up"
-        if self.now() - claimed_at < DURABLE_WITHIN:
+        if self.clock.now() - claimed_at < DURABLE_WITHIN:
             return False
         if batch is None:
             return self.submissions.give_up(flow.task.organization_id, batch_id)
@@ -199,19 +189,19 @@ class RewardScoring:
         claimed: list[Claim] = []
         for one in fingerprints:
             claim = Claim(
-                fingerprint=one, batch_id=batch_id, index=len(claimed), claimed_at=self.now()
+                fingerprint=one, batch_id=batch_id, index=len(claimed), claimed_at=self.clock.now()
             )
             before = flow.claims.pop(one, None)
             flow.verdicts.pop(one, None)
             if before is None:
-                is_mine = self.claims.add(claim, self.now())
+                is_mine = self.claims.add(claim, self.clock.now())
             else:
                 is_mine = self.claims.take_over(before, claim)
             if is_mine:
                 claimed.append(claim)
                 flow.claims[one] = claim
             else:
-                flow.claims |= self.claims.find([one], self.now())
+                flow.claims |= self.claims.find([one], self.clock.now())
         if claimed:
             self._submit(flow, claimed, idempotency_key=key)
 
@@ -232,7 +222,9 @@ class RewardScoring:
             # After any error the next request need not wait until the claims of this one expire.
             with suppress(UnavailableError, *REFUSALS):  # the first error is raised
                 for claim in claimed:
-                    released = claim.model_copy(update={"claimed_at": self.now() - DURABLE_WITHIN})
+                    released = claim.model_copy(
+                        update={"claimed_at": self.clock.now() - DURABLE_WITHIN}
+                    )
                     self.claims.take_over(claim, released)
             raise
 

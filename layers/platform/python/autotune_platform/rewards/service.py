@@ -3,8 +3,6 @@
 import hashlib
 import hmac
 import re
-from collections.abc import Callable
-from datetime import UTC, datetime
 
 from autotune.protocol import rewards as wire
 from autotune.protocol.ids import ID_BODY, new_id
@@ -12,6 +10,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.rewards.models import RewardUrl
 from autotune_platform.rewards.repository import RewardUrlRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
@@ -28,7 +27,7 @@ class RewardUrlService:
     repository: RewardUrlRepository
     tasks: TaskService
     secrets: DerivedSecrets
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Clock = SYSTEM_CLOCK
 
     def create(self, caller: Caller, request: wire.CreateRewardUrlRequest) -> tuple[RewardUrl, str]:
         """Create a reward URL; return it and its token, which cannot be read again.
@@ -36,7 +35,7 @@ class RewardUrlService:
         Raises:
             InvalidRequestError: the task is not the organisation's, or the expiry has passed.
         """
-        now = self.now()
+        now = self.clock.now()
         if request.expires_at is not None and request.expires_at <= now:
             raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
         try:
@@ -105,7 +104,7 @@ class RewardUrlService:
         Raises:
             NotFoundError: it was revoked or has expired. The error is that of an unknown token.
         """
-        if reward_url.state_at(self.now()) != "active":
+        if reward_url.state_at(self.clock.now()) != "active":
             raise NotFoundError(_UNKNOWN)
 
     def _mac(self, reward_url_id: str) -> str:
@@ -117,5 +116,5 @@ class RewardUrlService:
 
 def reward_url_on_wire(reward_url: RewardUrl) -> wire.RewardUrl:
     """Return a reward URL without its token, with its state now."""
-    state = reward_url.state_at(datetime.now(UTC))
+    state = reward_url.state_at(SYSTEM_CLOCK.now())
     return wire.RewardUrl.model_validate({**reward_url.model_dump(), "state": state})

@@ -1,7 +1,6 @@
 """Creating, reading and changing tasks."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from autotune.protocol.ids import new_id
@@ -9,6 +8,7 @@ from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskR
 from autotune_platform.access.models import Caller
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.models import Task
@@ -23,6 +23,7 @@ class TaskService:
 
     repository: TaskRepository
     graders: GraderDirectory
+    clock: Clock = SYSTEM_CLOCK
 
     def create(self, caller: Caller, request: CreateTaskRequest) -> Task:
         """Create a task.
@@ -34,7 +35,7 @@ class TaskService:
         """
         graders = request.all_graders()
         self._require_graders(caller, graders, alone=request.grader_id is not None)
-        now = datetime.now(UTC)
+        now = self.clock.now()
         task = Task(
             id=new_id("task"),
             organization_id=caller.organization_id,
@@ -109,7 +110,7 @@ class TaskService:
             self._require_graders(caller, graders, alone=request.grader_id is not None)
             changes = {"quorum": None, **changes, **_named(graders)}
         _require_attainable(request.quorum, graders or before.graders)
-        after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
+        after = before.model_copy(update={**changes, "updated_at": self.clock.now()})
         if not self.repository.replace(before, after):
             raise ConflictError(f"task {task_id} changed at the same time; read it again")
         return after

@@ -3,13 +3,14 @@
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from math import ceil
 
 from aws_lambda_powertools import Logger
 from pydantic import ValidationError
 
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.versioned_states import VersionedStates
@@ -45,6 +46,7 @@ class Deliverer:
     queue: WakeQueue
     sender: WebhookSender
     secrets: WebhookSecrets
+    clock: Clock = SYSTEM_CLOCK
 
     def drain_all(
         self, messages: Mapping[str, str], *, seconds_left: Callable[[], float]
@@ -79,7 +81,7 @@ class Deliverer:
             UnavailableError: a store is busy; draining again is safe.
         """
         holder = secrets.token_hex(8)
-        now = _now().timestamp()
+        now = self.clock.unix()
         state = drain_key(key.webhook_id)
         taken = self.drains.change(
             state, Drain, now, lambda drain: drain.taken(holder, now, seconds=seconds_left())
@@ -87,7 +89,7 @@ class Deliverer:
         if not taken:
             return
         next_due = self._work(key, seconds_left)
-        ended = _now().timestamp()
+        ended = self.clock.unix()
         wake_at = self.drains.change(
             state, Drain, ended, lambda drain: drain.released(holder, ended, next_due=next_due)
         )
@@ -99,7 +101,7 @@ class Deliverer:
     def _work(self, key: WebhookKey, seconds_left: Callable[[], float]) -> float | None:
         """Do what there is to do, and return when there is more, in Unix seconds."""
         while True:
-            now = _now()
+            now = self.clock.now()
             webhook = self.webhooks.get(key)
             if webhook is None or webhook.status != "active":
                 done = self._end_all(key, webhook, seconds_left)
@@ -123,7 +125,7 @@ class Deliverer:
                 if seconds_left() < _LAST_START_SECONDS:
                     break
                 # Once for all: what keeps derived secrets is not for several threads.
-                signed_with = self.secrets.valid(current, _now())
+                signed_with = self.secrets.valid(current, self.clock.now())
                 send = partial(self._send, current.url, signed_with)
                 attempts = list(calls.map(send, some))
                 sent += len(attempts)
@@ -134,14 +136,18 @@ class Deliverer:
 
     def _send(self, url: str, signed_with: Sequence[str], delivery: Delivery) -> Attempt:
         attempt = self.sender.send(
-            url, event_id=delivery.event_id, body=delivery.body, secrets=signed_with, now=_now()
+            url,
+            event_id=delivery.event_id,
+            body=delivery.body,
+            secrets=signed_with,
+            now=self.clock.now(),
         )
-        self.deliveries.replace(delivery, after_attempt(delivery, attempt, _now()))
+        self.deliveries.replace(delivery, after_attempt(delivery, attempt, self.clock.now()))
         return attempt
 
     def _note(self, webhook: Webhook, attempts: Iterable[Attempt]) -> None:
         """Store how some attempts left a webhook: failing or not, disabled or not."""
-        after = after_attempts(webhook, attempts, _now())
+        after = after_attempts(webhook, attempts, self.clock.now())
         # An address or status that its owner has set meanwhile was not the one that was tried.
         stored = self.webhooks.change(webhook, after, unless_changed=("url", "status"))
         if stored and after.status == "disabled":
@@ -163,10 +169,6 @@ class Deliverer:
                 after = [one.model_copy(update=ended) for one in some]
                 list(writes.map(self.deliveries.replace, some, after))
         return True
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def after_attempt(delivery: Delivery, attempt: Attempt, now: datetime) -> Delivery:

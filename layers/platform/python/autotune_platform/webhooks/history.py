@@ -1,11 +1,12 @@
 """What webhooks were sent, and sending it again."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import islice
 
 from autotune.protocol.events import DeliveryStatus
 from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Caller
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
@@ -26,6 +27,7 @@ class DeliveryHistory:
     webhooks: WebhookService
     deliveries: DeliveryRepository
     queue: WakeQueue
+    clock: Clock = SYSTEM_CLOCK
 
     def list(
         self,
@@ -85,7 +87,7 @@ class DeliveryHistory:
         }
         for _ in range(_REPLAY_ATTEMPTS):
             before = self.get(caller, webhook_id, event_id)
-            after = before.model_copy(update={**anew, "due_at": datetime.now(UTC)})
+            after = before.model_copy(update={**anew, "due_at": self.clock.now()})
             if self.deliveries.replace(before, after):
                 self.queue.wake([key_of(webhook)])
                 return after

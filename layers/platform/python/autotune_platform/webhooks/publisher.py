@@ -1,10 +1,11 @@
 """From what happened to deliveries."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.changes import Change
 from autotune_platform.webhooks.deliveries import DeliveryRepository
@@ -23,7 +24,7 @@ class EventPublisher:
     webhooks: WebhookRepository
     deliveries: DeliveryRepository
     queue: WakeQueue
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Clock = SYSTEM_CLOCK
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Publish the events that changes of a table store beside what happened.
@@ -54,7 +55,7 @@ class EventPublisher:
         ]
         if not wanted:
             return
-        now = self.now()
+        now = self.clock.now()
         new = [_delivery(webhook, event, now) for webhook, event in wanted]
         with ThreadPoolExecutor(min(_WRITERS, len(new))) as writers:
             # Drained, so that an error of any write is raised here.
@@ -62,7 +63,7 @@ class EventPublisher:
         # Deliveries that were there before are woken for, too: their publisher may have died here.
         # One that dies after it noted the message and before it sent it leaves that to the sweep.
         keys = dict.fromkeys(key_of(webhook) for webhook, _ in wanted)
-        self.queue.call(keys, self.now())
+        self.queue.call(keys, self.clock.now())
 
 
 def _delivery(webhook: Webhook, event: Event, now: datetime) -> Delivery:

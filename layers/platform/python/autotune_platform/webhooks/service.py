@@ -1,7 +1,6 @@
 """Keeping webhooks."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from autotune.protocol.ids import new_id
@@ -10,6 +9,7 @@ from autotune.protocol.problems import LimitProblem
 from autotune.protocol.webhooks import CreateWebhookRequest, UpdateWebhookRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.outbound.addresses import check_url
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.webhooks.models import Webhook, WebhookKey, key_of
@@ -26,6 +26,7 @@ class WebhookService:
     queue: WakeQueue
     secrets: WebhookSecrets
     admit_private: bool
+    clock: Clock = SYSTEM_CLOCK
 
     def create(self, caller: Caller, request: CreateWebhookRequest) -> tuple[Webhook, str]:
         """Create a webhook; return it and its secret.
@@ -35,7 +36,7 @@ class WebhookService:
             ConflictError: the organisation has as many webhooks as it may have.
         """
         self._check(request.url)
-        now = datetime.now(UTC)
+        now = self.clock.now()
         webhook = Webhook(
             id=new_id("whk"),
             organization_id=caller.organization_id,
@@ -110,7 +111,7 @@ class WebhookService:
             ConflictError: it changed at the same time.
         """
         before = self.get(caller, webhook_id)
-        until = datetime.now(UTC) + ROTATION
+        until = self.clock.now() + ROTATION
         changes = {"secret_version": before.secret_version + 1, "previous_secret_until": until}
         after = self._change(before, changes)
         return after, self.secrets.current(after)
@@ -129,7 +130,7 @@ class WebhookService:
             )
 
     def _change(self, before: Webhook, changes: Mapping[str, Any]) -> Webhook:
-        after = before.model_copy(update={**changes, "updated_at": datetime.now(UTC)})
+        after = before.model_copy(update={**changes, "updated_at": self.clock.now()})
         if not self.webhooks.change(before, after, unless_changed=["updated_at"]):
             raise ConflictError(f"webhook {before.id} changed at the same time; read it again")
         return after

@@ -5,9 +5,10 @@ holds none back for longer than 15 minutes: the sweep finds within a minute what
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
@@ -79,6 +80,7 @@ class DeliverySweeper:
 
     deliveries: DeliveryRepository
     queue: WakeQueue
+    clock: Clock = SYSTEM_CLOCK
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> int:
         """Wake every webhook with something due that there is time for; return how many.
@@ -86,14 +88,10 @@ class DeliverySweeper:
         One that is being drained, or was woken just now, is left alone.
         """
         due = groups(self._due(seconds_left), _WOKEN_AT_ONCE)
-        return sum(self.queue.call(some, _now()) for some in due)
+        return sum(self.queue.call(some, self.clock.now()) for some in due)
 
     def _due(self, seconds_left: Callable[[], float]) -> Iterator[WebhookKey]:
-        for key in self.deliveries.webhooks_due(_now()):
+        for key in self.deliveries.webhooks_due(self.clock.now()):
             if seconds_left() < _RESERVE_SECONDS:
                 return
             yield key
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
