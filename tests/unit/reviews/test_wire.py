@@ -18,6 +18,7 @@ REVIEW = Review(
     task_id="task_1",
     panel_id="pan_1",
     reason="human",
+    created_at=NOW,
     expires_at=NOW + timedelta(days=1),
 )
 
