@@ -1,6 +1,6 @@
 """Export the audit log to S3, each hour what is due, or a day again for an operator."""
 
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import cache
 from typing import Any
 
@@ -24,7 +24,7 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, int]:
         ExportBehindError: over two days are due.
         ValueError: the event's day is none that can be exported.
     """
-    now = datetime.now(UTC)
+    now = parts().clock.now()
     if "day" in event:
         return {
             "entries": parts().audit_export.export_again(date.fromisoformat(event["day"]), now=now)

@@ -1,6 +1,5 @@
 """Graders."""
 
-from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any
 
@@ -96,7 +95,7 @@ def read_grader_usage(
     Only its owner learns it, and never who it was for.
     """
     grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
-    return parts().statistics.usage(grader.id, month or f"{datetime.now(UTC):%Y-%m}")
+    return parts().statistics.usage(grader.id, month or f"{parts().clock.now():%Y-%m}")
 
 
 @app.patch("/api/v1/graders/<grader_id>", tags=["graders"])

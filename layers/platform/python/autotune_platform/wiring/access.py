@@ -8,6 +8,7 @@ from autotune_platform.access.service import AccessService
 from autotune_platform.audit.calls import CallAudit
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.environment import (
     AuditEnvironment,
     Environment,
@@ -17,6 +18,8 @@ from autotune_platform.storage.table import Table
 
 class RegistryParts:
     """What every process has that reads the registry."""
+
+    clock = SYSTEM_CLOCK
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
