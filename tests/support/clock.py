@@ -2,7 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
+from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.clock import Clock
+
+AT_ONCE = RetryPolicy(first_seconds=0, longest_seconds=0)
+"""Pauses of no length, in place of those of clients."""
 
 
 class TurnedClock(Clock):

@@ -7,7 +7,7 @@ from tests.support.platform import Platform
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune.protocol.retry.time.sleep", lambda _: None)
 
 
 @pytest.fixture

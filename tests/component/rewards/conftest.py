@@ -109,7 +109,7 @@ def value_of(response: str) -> float:
 def rewarded(
     platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
 ) -> Rewarded:
-    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune.protocol.retry.time.sleep", lambda _: None)
     grader_id = platform.new_grader(grader, capabilities={"maxBatchSize": 50})
     grader.judge = scoring_by_text(grader)  # type: ignore[method-assign]
     task_id = platform.new_task(grader_id)

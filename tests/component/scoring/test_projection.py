@@ -38,7 +38,7 @@ MIXED = ({"metadata": {"value": 0.25}}, {"metadata": {"abstain": True}}, {"metad
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune.protocol.retry.time.sleep", lambda _: None)
 
 
 @pytest.fixture

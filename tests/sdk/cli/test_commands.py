@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autotune.cli import exit_codes
+from tests.support.clock import AT_ONCE
 from tests.support.graders import answering, healthy
 from tests.support.http_faults import Fault
 
@@ -219,7 +220,7 @@ def test_errors_are_one_line_with_code_and_request_id(api, run, fault, code):
 
 
 def test_an_unreachable_server_is_exit_status_5(run, monkeypatch):
-    monkeypatch.setattr("autotune.client.exchange.FIRST_BACK_OFF_SECONDS", 0.0)
+    monkeypatch.setattr("autotune.client.exchange.BACK_OFF", AT_ONCE)
     ran = run("--base-url", "http://127.0.0.1:9", "keys", "me")
     assert ran.exit_code == exit_codes.UNAVAILABLE
     assert len(ran.stderr.splitlines()) == 1
@@ -243,7 +244,7 @@ def test_the_local_profile_is_enough(api, run, monkeypatch, tmp_path):
 
 
 def test_a_local_stack_that_is_down_is_guessed(api, run, monkeypatch, tmp_path):
-    monkeypatch.setattr("autotune.client.exchange.FIRST_BACK_OFF_SECONDS", 0.0)
+    monkeypatch.setattr("autotune.client.exchange.BACK_OFF", AT_ONCE)
     monkeypatch.delenv("AUTOTUNE_BASE_URL")
     monkeypatch.delenv("AUTOTUNE_API_KEY")
     (tmp_path / ".autotune").mkdir()

@@ -2,6 +2,7 @@ import re
 import signal
 import time
 
+from tests.support.clock import AT_ONCE
 from tests.support.http_faults import Fault
 
 
@@ -62,7 +63,7 @@ def test_ctrl_c_while_waiting_for_verdicts_keeps_what_was_submitted(
 def test_a_server_that_dies_in_mid_submission_loses_nothing(
     api, run, task_id, write_jsonl, completions, monkeypatch
 ):
-    monkeypatch.setattr("autotune.client.exchange.FIRST_BACK_OFF_SECONDS", 0.0)
+    monkeypatch.setattr("autotune.client.exchange.BACK_OFF", AT_ONCE)
     path = write_jsonl(completions(60))
     api.before_answer = lambda request: (
         api.misbehave(*[Fault(status=500, code="internal_error")] * 200)

@@ -16,6 +16,7 @@ from autotune import (
     not_given,
 )
 from tests.sdk.client.recorder import TASK, Answer, serve_recorder, use_asyncio, use_blocking
+from tests.support.clock import AT_ONCE
 
 PENDING = {
     "verdict": {
@@ -72,7 +73,7 @@ def recorder():
 
 @pytest.fixture
 def no_back_off(monkeypatch):
-    monkeypatch.setattr("autotune.client.exchange.FIRST_BACK_OFF_SECONDS", 0.0)
+    monkeypatch.setattr("autotune.client.exchange.BACK_OFF", AT_ONCE)
 
 
 @both_flavours

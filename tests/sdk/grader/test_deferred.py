@@ -32,6 +32,7 @@ from autotune.protocol.signing import (
     verify_grader_response,
 )
 from tests.sdk.grader.conftest import signed_event
+from tests.support.clock import AT_ONCE
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "grader-owners.md"
 RECEIPT = {"requestId": "req_1", "answeredAt": "2026-01-01T00:00:00Z"}
@@ -94,7 +95,7 @@ def listening() -> Iterator[Autotune]:
 @pytest.fixture
 def autotune(monkeypatch: pytest.MonkeyPatch) -> Iterator[Autotune]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("autotune.grader.callback._FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr("autotune.grader.callback._BACK_OFF", AT_ONCE)
     with listening() as made:
         yield made
 

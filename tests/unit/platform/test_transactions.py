@@ -12,7 +12,7 @@ from autotune_platform.storage.transactions import PRESENT, Condition, Delete, P
 
 @pytest.fixture(autouse=True)
 def _no_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autotune_platform.runtime.retry.time.sleep", lambda _: None)
+    monkeypatch.setattr("autotune.protocol.retry.time.sleep", lambda _: None)
 
 
 @pytest.fixture

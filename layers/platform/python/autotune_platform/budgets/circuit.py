@@ -6,8 +6,8 @@ one probe at a time may show that the grader is back (M. Nygard, "Release It!", 
 
 from typing import Literal, Self
 
+from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.runtime.retry import RetryPolicy
 
 WINDOW_SECONDS = 60
 _BUCKET_SECONDS = 10

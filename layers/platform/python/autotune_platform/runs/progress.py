@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Self
 
+from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.runtime.retry import RetryPolicy
 
 _BACK_OFF = RetryPolicy(first_seconds=2, longest_seconds=300)
 # Many runs wait for one permit, and request it less often the longer they wait.

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.retry import RetryPolicy
 from autotune_platform.storage.table import Key, Table
 
 _ATTEMPTS = 10

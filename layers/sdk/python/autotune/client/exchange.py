@@ -18,6 +18,7 @@ from autotune.client.arguments import NotGiven, Timeout
 from autotune.client.calls import Call, nothing
 from autotune.client.configuration import Configuration, find_configuration, installed_version
 from autotune.protocol.ids import new_id
+from autotune.protocol.retry import RetryPolicy
 from autotune.protocol.signing import sign_api_request
 
 IDEMPOTENCY_KEY_HEADER = "idempotency-key"
@@ -25,8 +26,7 @@ IDEMPOTENCY_KEY_HEADER = "idempotency-key"
 DEFAULT_TIMEOUT_SECONDS = 30.0
 DEFAULT_MAX_RETRIES = 4
 
-FIRST_BACK_OFF_SECONDS = 0.5
-LONGEST_BACK_OFF_SECONDS = 8.0
+BACK_OFF = RetryPolicy(first_seconds=0.5, longest_seconds=8)
 LONGEST_RETRY_AFTER_SECONDS = 60.0
 """A server that asks for more patience than this is left to the caller."""
 
@@ -153,10 +153,9 @@ class Session:
         asked = retry_after(reply) if isinstance(reply, httpx.Response) else None
         if asked is not None and asked > LONGEST_RETRY_AFTER_SECONDS:
             return None
-        ceiling = min(LONGEST_BACK_OFF_SECONDS, FIRST_BACK_OFF_SECONDS * 2**retries)
         # Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
         # On top of Retry-After, so that those who were given the same moment do not meet at it.
-        return (asked or 0.0) + self.jitter(0.0, ceiling)
+        return (asked or 0.0) + self.jitter(0.0, BACK_OFF.ceiling(retries + 1))
 
     def timeout_for(self, timeout: Timeout, *, hold_seconds: float = 0) -> httpx.Timeout:
         """Return a call's own timeout, or the client's with the time of a long poll."""

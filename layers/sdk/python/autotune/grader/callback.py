@@ -15,8 +15,6 @@ import asyncio
 import hashlib
 import inspect
 import logging
-import random
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from autotune.grader.shared_secrets import SecretSource, SharedSecrets
 from autotune.protocol.callbacks import CallbackReceipt, HeartbeatReceipt, HeartbeatRequest
 from autotune.protocol.grading import BatchScoreResponse, ScoreResponse
 from autotune.protocol.problems import Problem
+from autotune.protocol.retry import RetryPolicy
 from autotune.protocol.signing import sign_grader_callback
 
 _logger = logging.getLogger("autotune.grader")
@@ -36,8 +35,7 @@ _logger = logging.getLogger("autotune.grader")
 ATTEMPTS = 8
 """How often a callback is sent: about five minutes in all, with full jitter."""
 
-_FIRST_PAUSE_SECONDS = 1.0
-_LONGEST_PAUSE_SECONDS = 60.0
+_BACK_OFF = RetryPolicy(first_seconds=2, longest_seconds=60)
 _PASSING = frozenset({408, 425, 429})
 
 
@@ -161,10 +159,7 @@ class Callback:
 
     def _send(self, url: str, body: bytes) -> bytes:
         failure: Exception | None = None
-        for attempt in range(self._attempts):
-            if attempt:
-                ceiling = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2**attempt)
-                time.sleep(random.uniform(0, ceiling))  # noqa: S311 - jitter
+        for _ in _BACK_OFF.attempts(self._attempts):
             try:
                 response = self._http.post(url, content=body, headers=self._headers(body))
             except httpx.TransportError as error:
