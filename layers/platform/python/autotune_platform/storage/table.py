@@ -3,15 +3,15 @@
 Items go in and come out as plain Python values; numbers come out as ``int`` or ``float``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition, add_together
-from autotune_platform.storage.expressions import Filter, Page, page_from, query_arguments
+from autotune_platform.storage.expressions import Page, QueryOptions, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
 from autotune_platform.storage.transactions import Write, transact
 
@@ -196,47 +196,29 @@ class Table:
         """Delete an item; deleting what is not there is fine."""
         self._client.delete_item(TableName=self.name, Key=key_to_wire(pk, sk))
 
-    def query(
-        self,
-        partition: str,
-        *,
-        partition_name: str = "pk",
-        index: str | None = None,
-        limit: int | None = None,
-        after: Item | None = None,
-        below: tuple[str, str] | None = None,
-        between: tuple[str, str, str] | None = None,
-        newest_first: bool = False,
-        starting: str | None = None,
-        where: Filter | None = None,
-    ) -> Page:
-        """Read a partition of the table, or of an index, in sort order.
-
-        Args:
-            starting: only items whose ``sk`` starts with this; not for an index.
-            below: name of the sort key, and the value that it must be lower than.
-            between: name of the sort key, and its lowest and highest value.
-            newest_first: read from the end.
-            limit: most items to read; all that fit 1 MB without it.
-            where: return only those of them that this holds for.
-            after: the ``last_key`` of the page before.
-        """
-        answer = self._client.query(
-            TableName=self.name,
-            **query_arguments(
-                partition,
-                partition_name=partition_name,
-                index=index,
-                limit=limit,
-                after=after,
-                below=below,
-                between=between,
-                newest_first=newest_first,
-                starting=starting,
-                where=where,
-            ),
+    def query(self, partition: str, **options: Unpack[QueryOptions]) -> Page:
+        """Read one page of a partition of the table, or of an index, in sort order."""
+        answer = self._client.query(TableName=self.name, **query_arguments(partition, options))
+        last = answer.get("LastEvaluatedKey")
+        return Page(
+            items=[item_from_wire(item) for item in answer["Items"]],
+            last_key=item_from_wire(last) if last else None,
+            evaluated=answer["ScannedCount"],
         )
-        return page_from(answer)
+
+    def pages(self, partition: str, **options: Unpack[QueryOptions]) -> Iterator[Page]:
+        """Yield every page of a partition; each is read when it is asked for."""
+        while True:
+            page = self.query(partition, **options)
+            yield page
+            if page.last_key is None:
+                return
+            options["after"] = page.last_key
+
+    def items(self, partition: str, **options: Unpack[QueryOptions]) -> Iterator[Item]:
+        """Yield every item of a partition, with a page of them in memory at a time."""
+        for page in self.pages(partition, **options):
+            yield from page.items
 
     def get_many(self, keys: Iterable[Key], *, attributes: Sequence[str] = ()) -> dict[Key, Item]:
         """Read up to any number of items, strongly consistent; missing ones are left out.

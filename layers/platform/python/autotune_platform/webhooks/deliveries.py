@@ -61,14 +61,10 @@ class DeliveryRepository:
         start: Item | None = None
         if after is not None:
             start = {"pk": webhook_id, "occurredAt": _moment(after[0]), "sk": after[1]}
-        while True:
-            page = self._table.query(
-                webhook_id, index=_BY_TIME, limit=page_size, after=start, newest_first=True
-            )
+        for page in self._table.pages(
+            webhook_id, index=_BY_TIME, limit=page_size, after=start, newest_first=True
+        ):
             yield from self._load(page)
-            start = page.last_key
-            if start is None:
-                return
 
     def pending(self, webhook_id: str, *, until: datetime | None = None) -> Iterator[Delivery]:
         """Yield what is pending for a webhook, the longest due first.
@@ -76,27 +72,20 @@ class DeliveryRepository:
         Args:
             until: only what is due by then.
         """
-        after = None
         last = _position(webhook_id, until) if until else _position(webhook_id) + _END
-        while True:
-            page = self._due_page(
-                _due_shard(webhook_id), _position(webhook_id), last, limit=_DUE_PAGE, after=after
-            )
+        for page in self._due_pages(
+            _due_shard(webhook_id), _position(webhook_id), last, limit=_DUE_PAGE
+        ):
             # The index may be a moment behind; the items themselves are not.
             for delivery in self._load(page):
                 if delivery.due_at and _position(webhook_id, delivery.due_at) <= last:
                     yield delivery
-            if page.last_key is None:
-                return
-            after = page.last_key
 
     def next_due(self, webhook_id: str, *, after: datetime) -> datetime | None:
         """Return when the first pending delivery after a moment is due."""
         first, last = _position(webhook_id, after) + _END, _position(webhook_id) + _END
-        page = self._due_page(_due_shard(webhook_id), first, last)
-        if not page.items:
-            return None
-        return datetime.fromisoformat(page.items[0]["duePosition"].partition("#")[2])
+        item = self._first_due(_due_shard(webhook_id), first, last)
+        return datetime.fromisoformat(item["duePosition"].partition("#")[2]) if item else None
 
     def webhooks_due(self, now: datetime) -> Iterator[WebhookKey]:
         """Yield each webhook that has something due: one read for each with anything pending.
@@ -106,11 +95,7 @@ class DeliveryRepository:
         """
         for shard in range(DUE_SHARDS):
             start = _FIRST
-            while True:
-                page = self._due_page(f"due#{shard}", start, _END)
-                if not page.items:
-                    break
-                (item,) = page.items
+            while item := self._first_due(f"due#{shard}", start, _END):
                 if item["duePosition"] <= _position(item["pk"], now):
                     yield WebhookKey(organization_id=item["organization_id"], webhook_id=item["pk"])
                 start = _position(item["pk"]) + _END
@@ -131,18 +116,15 @@ class DeliveryRepository:
             is not None
         )
 
-    def _due_page(
-        self, shard: str, first: str, last: str, *, limit: int = 1, after: Item | None = None
-    ) -> Page:
-        """Read what is pending from one position to another, both included."""
-        return self._table.query(
-            shard,
-            partition_name="dueShard",
-            index=_DUE,
-            between=("duePosition", first, last),
-            limit=limit,
-            after=after,
+    def _due_pages(self, shard: str, first: str, last: str, *, limit: int) -> Iterator[Page]:
+        """Yield what is pending from one position to another, both included."""
+        between = ("duePosition", first, last)
+        return self._table.pages(
+            shard, partition_name="dueShard", index=_DUE, between=between, limit=limit
         )
+
+    def _first_due(self, shard: str, first: str, last: str) -> Item | None:
+        return next(iter(next(self._due_pages(shard, first, last, limit=1)).items), None)
 
     def _load(self, page: Page) -> list[Delivery]:
         keys = [(item["pk"], item["sk"]) for item in page.items]
