@@ -208,21 +208,9 @@ def _completions(batch: Batch, completions: Sequence[NewCompletion]) -> Iterator
     for completion_id, segment, new in zip(
         batch.completion_ids, batch.by_completion(), completions, strict=True
     ):
+        header = batch.header(completion_id, segment, model_id=new.model_id)
         yield Completion(
-            id=completion_id,
-            organization_id=batch.organization_id,
-            batch_id=batch.id,
-            task_id=segment.task_id,
-            model_id=new.model_id,
-            grader_id=segment.grader_id,
-            grader_version=segment.grader_version,
-            share_identity=segment.share_identity,
-            deadline_seconds=segment.deadline_seconds,
-            expires_at=segment.expires_at(batch.created_at),
-            prompt=new.prompt,
-            response=new.response,
-            metadata=new.metadata,
-            created_at=batch.created_at,
+            **dict(header), prompt=new.prompt, response=new.response, metadata=new.metadata
         )
 
 

@@ -5,7 +5,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import BatchVerdicts, CompletionStatus
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import Verdict, counts_of
 
 
 def completion_on_wire(completion: Completion) -> wire.Completion:
@@ -76,18 +76,10 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
         )
         for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
     ]
-    states = [verdict.state for verdict in verdicts]
     return wire.BatchResponse(
         batch_id=batch.id,
         created_at=batch.created_at,
-        counts=wire.VerdictCounts(
-            expected=len(states),
-            scored=states.count("scored"),
-            abstained=states.count("abstained"),
-            failed=states.count("failed"),
-            canceled=states.count("canceled"),
-            pending=states.count("pending"),
-        ),
+        counts=counts_of(status.verdicts.values(), expected=batch.size),
         verdicts=verdicts,
     )
 

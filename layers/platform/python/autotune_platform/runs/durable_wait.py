@@ -7,11 +7,13 @@ waits for is looked up. So one of the two always sees the other, and no wake-up 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from autotune_platform.runs.tokens import TaskTokens
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+
+if TYPE_CHECKING:
+    from mypy_boto3_stepfunctions import SFNClient
 
 AwaitedT = TypeVar("AwaitedT")
 
@@ -39,6 +41,25 @@ class WaitRecords(Protocol[AwaitedT]):
     def get_wait(self, execution: str, /) -> Wait[AwaitedT] | None:
         """Return what an execution waits for now; None where it does not wait."""
         ...
+
+
+@part
+class TaskTokens:
+    """Ends waits of executions by their task tokens, at Step Functions."""
+
+    stepfunctions: "SFNClient"
+
+    def succeed(self, token: str) -> bool:
+        """End the wait that a token belongs to; return False where nothing waits for it any more.
+
+        The state machine goes on with the state that it has: the output is of no use to it.
+        """
+        gone = self.stepfunctions.exceptions
+        try:
+            self.stepfunctions.send_task_success(taskToken=token, output="{}")
+        except (gone.TaskDoesNotExist, gone.TaskTimedOut, gone.InvalidToken):
+            return False
+        return True
 
 
 @part

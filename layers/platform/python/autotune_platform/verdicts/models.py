@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
 
-from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
+from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictCounts, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
@@ -20,7 +21,10 @@ class CompletionHeader(FrozenModel):
     ``expires_at`` on the text is gone; None keeps it until it is deleted.
     """
 
-    model_config = ConfigDict(hide_input_in_errors=True)
+    # Item attributes are camelCase, as those of verdicts are.
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True
+    )
 
     id: str
     organization_id: str
@@ -109,6 +113,19 @@ class Verdict(FrozenModel):
     def answered_version(self) -> str:
         """The version that the grader reported, else the one that was registered."""
         return self.reported_version or self.grader_version
+
+
+def counts_of(verdicts: Iterable[Verdict], *, expected: int) -> VerdictCounts:
+    """Return how many verdicts there are by state, of as many as are expected."""
+    states = [verdict.state for verdict in verdicts]
+    return VerdictCounts(
+        expected=expected,
+        scored=states.count("scored"),
+        abstained=states.count("abstained"),
+        failed=states.count("failed"),
+        canceled=states.count("canceled"),
+        pending=expected - len(states),
+    )
 
 
 class OfGrader(Protocol):

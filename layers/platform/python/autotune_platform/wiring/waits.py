@@ -3,8 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.judging.human.waiting import ReviewWaits
-from autotune_platform.runs.durable_wait import DurableWait
-from autotune_platform.runs.tokens import TaskTokens
+from autotune_platform.runs.durable_wait import DurableWait, TaskTokens
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
