@@ -22,12 +22,10 @@ class Asker(OfGrader, Protocol):
     @property
     def organization_id(self) -> str:
         """Whose completions it asks about."""
-        ...
 
     @property
     def run_id(self) -> str:
         """The execution's name."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,10 +137,8 @@ class Judge(Protocol):
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield what became of earlier questions; return what is left of ``undecided``."""
-        ...
 
     def judge(
         self, round_: Round, completions: Sequence[Completion]
     ) -> Generator[Judged, None, Remainder]:
         """Ask about completions that nobody is asked about; yield each answer as it comes."""
-        ...

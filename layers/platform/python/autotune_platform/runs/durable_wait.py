@@ -36,11 +36,9 @@ class WaitRecords(Protocol[AwaitedT]):
 
     def begin_wait(self, awaited: AwaitedT, token: str, now: datetime, /) -> bool:
         """Store a wait; return False where the execution is known to be over."""
-        ...
 
     def get_wait(self, execution: str, /) -> Wait[AwaitedT] | None:
         """Return what an execution waits for now; None where it does not wait."""
-        ...
 
 
 @part

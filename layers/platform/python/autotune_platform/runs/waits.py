@@ -31,7 +31,6 @@ class AwaitedSignals(Protocol):
 
     def awaited(self, completion_ids: Sequence[str], asker: OfGrader) -> Collection[str]:
         """Return those of a run's completions for which no signal has come."""
-        ...
 
 
 @part

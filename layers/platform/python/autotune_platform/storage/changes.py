@@ -68,7 +68,6 @@ class ChangeHandler(Protocol):
 
     def follow(self, changes: Sequence[Change], /) -> None:
         """Act upon changes, in the stream's order; the same ones again do no harm."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -75,4 +75,3 @@ class CompletionEraser(Protocol):
         Raises:
             UnavailableError: some is left; erasing all of it again is safe.
         """
-        ...

@@ -134,14 +134,11 @@ class OfGrader(Protocol):
     @property
     def grader_id(self) -> str:
         """The grader that is asked."""
-        ...
 
     @property
     def grader_version(self) -> str:
         """Its version when the completions were submitted."""
-        ...
 
     @property
     def panel_id(self) -> str | None:
         """The panel that it is a member of."""
-        ...
