@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 from autotune.protocol.runs import RunState, RunStep
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.verdicts.models import WorkOfGrader
 
 ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 """States that a run never leaves."""
@@ -90,13 +91,12 @@ class RunSummary(RunStatus):
     started_at: datetime
 
 
-class Run(RunSummary):
+class Run(RunSummary, WorkOfGrader):
     """A run with the ids of the completions that it serves, and its history, oldest first.
 
     ``panel_id`` is the panel that its grader judges in, whose verdicts are counted.
     """
 
-    panel_id: str | None = None
     completion_ids: list[str]
     history: list[Event] = []
 

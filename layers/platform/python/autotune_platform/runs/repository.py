@@ -1,6 +1,7 @@
 """Where runs are stored: an item for each, which informs and decides nothing."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import dropwhile
 from typing import Any, get_args
 
 from autotune.protocol.ids import is_id
@@ -146,8 +147,8 @@ def _position(
     organization_id: str, states: list[RunState], token: str
 ) -> tuple[list[RunState], Item | None]:
     state, run_time, run_id = decode_cursor(token, parts=3)
-    left = [known for known in states if _STATES.index(known) >= _index(state)]
-    if state not in left:
+    left = list(dropwhile(lambda known: known != state, states))
+    if not left:
         raise invalid_cursor()
     if not run_time:
         return left, None
@@ -155,7 +156,3 @@ def _position(
         raise invalid_cursor()
     key = {"runState": _partition(organization_id, state), "runTime": run_time}
     return left, {**key, "pk": run_id, "sk": _RUN}
-
-
-def _index(state: str) -> int:
-    return next((place for place, known in enumerate(_STATES) if known == state), len(_STATES))

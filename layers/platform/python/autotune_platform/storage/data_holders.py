@@ -58,6 +58,21 @@ class Holding:
         return place == self.place and fnmatchcase(key, self.key)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RegistryHolding(Holding):
+    """What is kept in the table of an organisation's few entities."""
+
+    place: Place = "table registry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionHolding(Holding):
+    """What is kept in the table of completions, of single ones of them."""
+
+    place: Place = "table completions"
+    of: Owner = "completion"
+
+
 @dataclass(frozen=True)
 class DataHolder:
     """A domain, and all that it keeps."""

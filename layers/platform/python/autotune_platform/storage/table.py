@@ -13,7 +13,7 @@ from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition, add_together
 from autotune_platform.storage.expressions import Page, QueryOptions, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
-from autotune_platform.storage.transactions import Write, transact
+from autotune_platform.storage.transactions import Condition, Put, Write, put_arguments, transact
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -114,16 +114,9 @@ class Table:
         Raises:
             UnavailableError: a transaction is writing it.
         """
-        names = {f"#{i}": name for i, name in enumerate(only_if)}
-        values = {f":{i}": value for i, value in enumerate(only_if.values())}
+        put = Put(item={**item, "pk": pk, "sk": sk}, condition=Condition(only_if=only_if))
         try:
-            self._client.put_item(
-                TableName=self.name,
-                Item=item_to_wire({**item, "pk": pk, "sk": sk}),
-                ConditionExpression=" AND ".join(f"#{i} = :{i}" for i in range(len(names))),
-                ExpressionAttributeNames=names,
-                ExpressionAttributeValues=item_to_wire(values),
-            )
+            self._client.put_item(**put_arguments(put, self.name))
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
         except self._client.exceptions.TransactionConflictException as error:

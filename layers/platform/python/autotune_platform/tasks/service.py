@@ -41,7 +41,7 @@ class TaskService:
             organization_id=caller.organization_id,
             created_at=now,
             updated_at=now,
-            **{**_every_field(request), **_named(graders)},
+            **{**dict(request), **_named(graders)},
         )
         self.repository.add(task)
         return task
@@ -152,17 +152,10 @@ class TaskService:
 _LIFTED_BY_NULL = {"deadline_seconds", "quorum", "review", "retention_days"}
 
 
-def _every_field(request: CreateTaskRequest) -> dict[str, Any]:
-    """Return a request's fields, with models kept as models."""
-    return {name: getattr(request, name) for name in type(request).model_fields}
-
-
 def _changes(request: UpdateTaskRequest) -> dict[str, Any]:
     """Return the fields that a request sets."""
-    given = {name: getattr(request, name) for name in request.model_fields_set}
-    return {
-        name: value for name, value in given.items() if value is not None or name in _LIFTED_BY_NULL
-    }
+    lifted = request.model_fields_set & _LIFTED_BY_NULL
+    return {name: value for name, value in request if value is not None or name in lifted}
 
 
 def _named(graders: Sequence[GraderWeight]) -> dict[str, Any]:

@@ -141,4 +141,12 @@ class OfGrader(Protocol):
 
     @property
     def panel_id(self) -> str | None:
-        """The panel that it is a member of."""
+        """The panel that it is a member of; None where its judgement is the verdict."""
+
+
+class WorkOfGrader(FrozenModel):
+    """Completions that one grader is asked about; an ``OfGrader``."""
+
+    grader_id: str
+    grader_version: str
+    panel_id: str | None = None
