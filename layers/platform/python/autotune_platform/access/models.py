@@ -89,9 +89,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("own", "graders", "create", "read", "update", "delete"),
         **_grants("own", "scores", "read"),
     },
-    "reviewer": {
-        **_grants("organization", "reviews", "read", "update"),
-    },
+    "reviewer": _grants("organization", "reviews", "read", "update"),
     "admin": {
         **_grants("organization", "keys", "create", "read", "delete"),
         **_grants("organization", "tasks", "create", "read", "update", "delete"),

@@ -8,7 +8,7 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import CompletionHeader, WorkOfGrader
+from autotune_platform.verdicts.models import CompletionHeader, GradedBy
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
 
@@ -146,7 +146,7 @@ class Batch(FrozenModel):
         return (segment for segment in self.segments for _ in range(segment.count))
 
 
-class Chunk(WorkOfGrader):
+class Chunk(GradedBy):
     """Completions of one organisation for one grader, as they pass through the queue: ids only.
 
     ``generation`` is 0 at first and higher for what is redriven, so that it gets a new run.

@@ -5,7 +5,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import BatchVerdicts, CompletionStatus
-from autotune_platform.verdicts.models import Verdict, counts_of
+from autotune_platform.verdicts.models import CompletionHeader, Verdict, counts_of
 
 
 def completion_on_wire(completion: Completion) -> wire.Completion:
@@ -51,14 +51,7 @@ def status_on_wire(status: CompletionStatus, scope: Scope) -> wire.CompletionVer
     if status.verdict is not None:
         return verdict_on_wire(status.verdict, tells_model=tells_model)
     assert completion is not None, "what has no verdict has not expired"
-    return wire.CompletionVerdict(
-        completion_id=completion.id,
-        task_id=completion.task_id,
-        model_id=completion.model_id if tells_model else None,
-        grader_id=completion.grader_id,
-        state="pending",
-        submitted_at=completion.created_at,
-    )
+    return _pending(completion, tells_model=tells_model)
 
 
 def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
@@ -67,13 +60,7 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     verdicts = [
         verdict_on_wire(status.verdicts[completion_id], brief=True)
         if completion_id in status.verdicts
-        else wire.CompletionVerdict(
-            completion_id=completion_id,
-            task_id=segment.task_id,
-            grader_id=segment.grader_id,
-            state="pending",
-            submitted_at=batch.created_at,
-        )
+        else _pending(batch.header(completion_id, segment), tells_model=False)
         for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
     ]
     return wire.BatchResponse(
@@ -81,6 +68,17 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
         created_at=batch.created_at,
         counts=counts_of(status.verdicts.values(), expected=batch.size),
         verdicts=verdicts,
+    )
+
+
+def _pending(completion: CompletionHeader, *, tells_model: bool) -> wire.CompletionVerdict:
+    return wire.CompletionVerdict(
+        completion_id=completion.id,
+        task_id=completion.task_id,
+        model_id=completion.model_id if tells_model else None,
+        grader_id=completion.grader_id,
+        state="pending",
+        submitted_at=completion.created_at,
     )
 
 

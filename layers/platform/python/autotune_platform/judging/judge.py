@@ -13,10 +13,10 @@ from autotune.protocol.completions import ReasonCode
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.verdicts.judgements import Judgement
-from autotune_platform.verdicts.models import WorkOfGrader
+from autotune_platform.verdicts.models import GradedBy
 
 
-class Asker(WorkOfGrader):
+class Asker(GradedBy):
     """A run that asks one grader, for itself or as a panel's member.
 
     Attributes:

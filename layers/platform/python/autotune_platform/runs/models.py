@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from autotune.protocol.runs import RunState, RunStep
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import WorkOfGrader
+from autotune_platform.verdicts.models import GradedBy
 
 ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 """States that a run never leaves."""
@@ -91,7 +91,7 @@ class RunSummary(RunStatus):
     started_at: datetime
 
 
-class Run(RunSummary, WorkOfGrader):
+class Run(RunSummary, GradedBy):
     """A run with the ids of the completions that it serves, and its history, oldest first.
 
     ``panel_id`` is the panel that its grader judges in, whose verdicts are counted.

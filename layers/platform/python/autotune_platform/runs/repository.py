@@ -1,6 +1,6 @@
 """Where runs are stored: an item for each, which informs and decides nothing."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import dropwhile
 from typing import Any, get_args
 
@@ -10,6 +10,7 @@ from autotune_platform.runs.durable_wait import Wait
 from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.due_index import moment
 from autotune_platform.storage.table import Item, Table
 
 _RUN = "run"
@@ -29,14 +30,13 @@ class RunRepository:
 
     def add(self, run: Run) -> None:
         """Store a run that is about to start, unless it was stored before."""
-        started_at = run.started_at.astimezone(UTC)
         self._table.put_new(
             {
                 "pk": run.id,
                 "sk": _RUN,
                 **_attributes(run, run.organization_id, place=0),
-                "runTime": f"{started_at.isoformat(timespec='milliseconds')}#{run.id}",
-                "expiresAt": int((started_at + _KEPT).timestamp()),
+                "runTime": f"{moment(run.started_at)}#{run.id}",
+                "expiresAt": int((run.started_at + _KEPT).timestamp()),
             }
         )
 

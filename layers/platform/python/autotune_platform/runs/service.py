@@ -1,7 +1,8 @@
-"""Reading runs, and canceling them."""
+"""Reading runs and canceling them, and how callers see them."""
 
 from dataclasses import dataclass
 
+from autotune.protocol import runs as wire
 from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.runs import RunState
 from autotune_platform.access.models import Caller
@@ -85,3 +86,13 @@ class RunService:
 
     def _verdicts_of(self, run: Run) -> dict[str, Verdict]:
         return self.verdicts.of_run(run.completion_ids, run)
+
+
+def run_on_wire(counted: CountedRun) -> wire.Run:
+    """Return a run with the counts of its verdicts."""
+    return wire.Run(**counted.run.model_dump(), counts=counted.counts)
+
+
+def summary_on_wire(summary: RunSummary) -> wire.RunSummary:
+    """Return a run as a list shows it."""
+    return wire.RunSummary.model_validate(summary, from_attributes=True)

@@ -6,7 +6,6 @@ from typing import Any
 from autotune.protocol.ids import new_id
 from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -129,7 +128,14 @@ class TaskService:
         """Require that all graders may be used, and that a person judges alone."""
         for place, named in enumerate(graders):
             field = "graderId" if alone else f"graders[{place}].graderId"
-            grader = self._visible(caller, named.grader_id, field)
+            try:
+                grader = self.graders.get_visible(caller, "organization", named.grader_id)
+            except NotFoundError as error:
+                raise InvalidRequestError.of_field(
+                    field,
+                    "a grader of this organisation, or a public one",
+                    told=f"{error.detail} that this organisation may use",
+                ) from error
             require_verified(grader)
             if grader.is_person and len(graders) > 1:
                 raise InvalidRequestError.of_field(
@@ -137,16 +143,6 @@ class TaskService:
                     "no human grader beside others; a review policy asks a person as well",
                     told=f"grader {grader.id} is a person's and must be the only one",
                 )
-
-    def _visible(self, caller: Caller, grader_id: str, field: str) -> Grader:
-        try:
-            return self.graders.get_visible(caller, "organization", grader_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                field,
-                "a grader of this organisation, or a public one",
-                told=f"{error.detail} that this organisation may use",
-            ) from error
 
 
 _LIFTED_BY_NULL = {"deadline_seconds", "quorum", "review", "retention_days"}

@@ -14,11 +14,24 @@ from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
-class CompletionHeader(FrozenModel):
+class OfTask(FrozenModel):
+    """What a completion and its verdicts were submitted for.
+
+    ``grader_id`` and ``grader_version`` are the panel's where several graders judge together.
+    """
+
+    organization_id: str
+    batch_id: str
+    task_id: str
+    model_id: str
+    grader_id: str
+    grader_version: str
+
+
+class CompletionHeader(OfTask):
     """What is known of a completion beside its text.
 
-    ``grader_id`` and ``grader_version`` are the panel's where several graders judge together. From
-    ``expires_at`` on the text is gone; None keeps it until it is deleted.
+    From ``expires_at`` on the text is gone; None keeps it until it is deleted.
     """
 
     # Item attributes are camelCase, as those of verdicts are.
@@ -27,12 +40,6 @@ class CompletionHeader(FrozenModel):
     )
 
     id: str
-    organization_id: str
-    batch_id: str
-    task_id: str
-    model_id: str
-    grader_id: str
-    grader_version: str
     share_identity: bool
     deadline_seconds: int = MAX_DEADLINE_SECONDS
     expires_at: datetime | None = None
@@ -64,7 +71,7 @@ class Opinion(FrozenModel):
     reason_code: ReasonCode | None = None
 
 
-class Verdict(FrozenModel):
+class Verdict(OfTask):
     """What became of one completion at one grader: written once, never changed.
 
     ``grader_version`` is the version registered when the completion was submitted, and part of the
@@ -77,12 +84,6 @@ class Verdict(FrozenModel):
     """
 
     completion_id: str
-    organization_id: str
-    batch_id: str
-    task_id: str
-    model_id: str
-    grader_id: str
-    grader_version: str
     state: VerdictState
     value: float | None = None
     confidence: float | None = None
@@ -144,8 +145,8 @@ class OfGrader(Protocol):
         """The panel that it is a member of; None where its judgement is the verdict."""
 
 
-class WorkOfGrader(FrozenModel):
-    """Completions that one grader is asked about; an ``OfGrader``."""
+class GradedBy(FrozenModel):
+    """Which grader judges, for itself or in a panel; an ``OfGrader``."""
 
     grader_id: str
     grader_version: str

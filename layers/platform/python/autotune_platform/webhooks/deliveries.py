@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from autotune.protocol.ids import is_id
+from autotune_platform.storage.due_index import moment
 from autotune_platform.storage.table import Item, Page, Table
 from autotune_platform.webhooks.models import Delivery, WebhookKey
 
@@ -36,7 +37,7 @@ class DeliveryRepository:
                 **delivery.model_dump(mode="json", exclude_none=True),
                 "pk": delivery.webhook_id,
                 "sk": delivery.event_id,
-                "occurredAt": _moment(delivery.occurred_at),
+                "occurredAt": moment(delivery.occurred_at),
                 "expiresAt": int((delivery.occurred_at + _KEPT).timestamp()),
                 **_due(delivery),
             }
@@ -60,7 +61,7 @@ class DeliveryRepository:
         """
         start: Item | None = None
         if after is not None:
-            start = {"pk": webhook_id, "occurredAt": _moment(after[0]), "sk": after[1]}
+            start = {"pk": webhook_id, "occurredAt": moment(after[0]), "sk": after[1]}
         for page in self._table.pages(
             webhook_id, index=_BY_TIME, limit=page_size, after=start, newest_first=True
         ):
@@ -157,9 +158,4 @@ def _due_shard(webhook_id: str) -> str:
 
 def _position(webhook_id: str, at: datetime | None = None) -> str:
     """Return a place among a webhook's pending deliveries: before them all, or at a moment."""
-    return f"{webhook_id}#{_moment(at) if at else ''}"
-
-
-def _moment(at: datetime) -> str:
-    # One format for all, because the indexes sort by text.
-    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+    return f"{webhook_id}#{moment(at) if at else ''}"

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from autotune_platform.judging.human.waiting import ReviewWaits
+from autotune_platform.judging.human.judge import ReviewWaits
 from autotune_platform.runs.durable_wait import DurableWait, TaskTokens
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime import clients

@@ -1,7 +1,6 @@
 """Where reviews are stored, and the lists of those that are assigned to somebody."""
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC
 from itertools import islice
 
 from autotune.protocol.ids import is_id
@@ -10,6 +9,7 @@ from autotune_platform.judging.human.models import Review, ReviewSummary
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.due_index import moment
 from autotune_platform.storage.table import Item, Page, Table
 
 _REVIEW = "review"
@@ -147,8 +147,7 @@ def _partition(organization_id: str, state: ReviewState) -> str:
 
 
 def _time(review: ReviewSummary) -> str:
-    created_at = review.created_at.astimezone(UTC)
-    return f"{created_at.isoformat(timespec='milliseconds')}#{review.id}"
+    return f"{moment(review.created_at)}#{review.id}"
 
 
 def _position(partition: str, token: str) -> Item:
