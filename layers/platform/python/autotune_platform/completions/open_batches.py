@@ -55,10 +55,7 @@ class OpenBatches:
     def claim(self, batch: Batch, *, due_at: datetime) -> bool:
         """Count a sweep of a batch; return False where another sweeper came first."""
         return self.due.move(
-            batch.id,
-            due_at,
-            changes={"sweeps": batch.sweeps + 1},
-            only_if={"sweeps": batch.sweeps},
+            batch.id, due_at, changes={"sweeps": batch.sweeps + 1}, only_if={"sweeps": batch.sweeps}
         )
 
     def close(self, batch: Batch) -> None:

@@ -31,9 +31,6 @@ class ChunkQueues:
         """Return about how many chunks wait on a queue or are being dispatched."""
         answer = self.sqs.get_queue_attributes(
             QueueUrl=self.urls[priority],
-            AttributeNames=[
-                "ApproximateNumberOfMessages",
-                "ApproximateNumberOfMessagesNotVisible",
-            ],
+            AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
         )
         return sum(int(count) for count in answer["Attributes"].values())

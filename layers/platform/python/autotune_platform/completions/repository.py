@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.ids import is_id
 from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
-from autotune_platform.completions.models import (
-    Batch,
-    Completion,
-    CompletionText,
-    PackedText,
-)
+from autotune_platform.completions.models import Batch, Completion, CompletionText, PackedText
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.due_index import DueIndex

@@ -10,12 +10,7 @@ from autotune.protocol.completions import NewCompletion, Priority
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.chunks import chunks_of
-from autotune_platform.completions.models import (
-    FIRST_SWEEP_AFTER,
-    Batch,
-    BatchStatus,
-    Completion,
-)
+from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, BatchStatus, Completion
 from autotune_platform.completions.planning import BatchPlanner
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.repository import CompletionRepository

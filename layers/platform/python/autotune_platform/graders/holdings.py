@@ -12,10 +12,6 @@ HOLDER = DataHolder(
             what="graders: name, address, settings; no secret",
             erased=_DELETION,
         ),
-        RegistryHolding(
-            key="health#* / grd_*",
-            what="health of graders",
-            erased=_DELETION,
-        ),
+        RegistryHolding(key="health#* / grd_*", what="health of graders", erased=_DELETION),
     ],
 )

@@ -72,11 +72,7 @@ class ChunkProgress(Asker):
             wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
         if untried:
-            changes |= {
-                "completion_ids": untried,
-                "delayed_ids": delayed,
-                "delay_seconds": delay,
-            }
+            changes |= {"completion_ids": untried, "delayed_ids": delayed, "delay_seconds": delay}
         else:
             changes |= {"completion_ids": delayed, "delayed_ids": [], "delay_seconds": 0}
             if delayed:

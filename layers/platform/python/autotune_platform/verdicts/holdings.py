@@ -13,9 +13,7 @@ HOLDER = DataHolder(
             retained=_WHY,
         ),
         CompletionHolding(
-            key="cmp_* / opinion#*",
-            what="opinions of a panel's members",
-            retained=_WHY,
+            key="cmp_* / opinion#*", what="opinions of a panel's members", retained=_WHY
         ),
         Holding(
             place="table completions",

@@ -106,12 +106,7 @@ class ScoreIndex:
         self._table = table
 
     def page(
-        self,
-        filters: ScoreFilters,
-        *,
-        start: ScorePosition,
-        limit: int,
-        allowance: Allowance,
+        self, filters: ScoreFilters, *, start: ScorePosition, limit: int, allowance: Allowance
     ) -> tuple[list[Verdict], ScorePosition | None]:
         """Return verdicts of the start's task, without dimensions and reasoning.
 

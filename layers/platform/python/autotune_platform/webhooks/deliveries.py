@@ -136,10 +136,7 @@ class DeliveryRepository:
 def _progress(delivery: Delivery) -> Item:
     """Return the attributes that change while a delivery goes on."""
     fixed = {"webhook_id", "event_id", "organization_id", "event_type", "body", "occurred_at"}
-    return {
-        **delivery.model_dump(mode="json", exclude_none=True, exclude=fixed),
-        **_due(delivery),
-    }
+    return {**delivery.model_dump(mode="json", exclude_none=True, exclude=fixed), **_due(delivery)}
 
 
 def _due(delivery: Delivery) -> Item:
