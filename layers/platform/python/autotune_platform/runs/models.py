@@ -104,9 +104,7 @@ class Run(RunSummary, GradedBy):
         return cls(
             id=run_id,
             organization_id=progress.organization_id,
-            grader_id=progress.grader_id,
-            grader_version=progress.grader_version,
-            panel_id=progress.panel_id,
+            **progress.model_dump(include=set(GradedBy.model_fields)),
             state="pending",
             step="grade",
             attempt=progress.attempt,

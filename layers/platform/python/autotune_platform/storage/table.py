@@ -48,18 +48,12 @@ class Table:
             or_expired_at: also overwrite an item whose ``expiresAt`` lies before this Unix second,
                 because TTL deletes late.
         """
-        condition = "attribute_not_exists(pk)"
-        values: dict[str, Any] = {}
+        arguments = put_arguments(Put(item=item, condition=Condition(exists=False)), self.name)
         if or_expired_at is not None:
-            condition += " OR expiresAt < :now"
-            values = {"ExpressionAttributeValues": {":now": {"N": str(or_expired_at)}}}
+            arguments["ConditionExpression"] += " OR expiresAt < :now"
+            arguments["ExpressionAttributeValues"] = item_to_wire({":now": or_expired_at})
         try:
-            self._client.put_item(
-                TableName=self.name,
-                Item=item_to_wire(item),
-                ConditionExpression=condition,
-                **values,
-            )
+            self._client.put_item(**arguments)
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
         return True

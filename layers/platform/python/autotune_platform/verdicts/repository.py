@@ -61,9 +61,7 @@ class VerdictRepository:
             verdicts: completion id, grader id and grader version of each.
         """
         asked = list(verdicts)
-        keys: list[Key] = [
-            (id_, verdict_key(grader_id, version)) for id_, grader_id, version in asked
-        ]
+        keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in asked]
         items = self._table.get_many(keys, attributes=["dimensions"])
         return {
             one: _DIMENSIONS.validate_json(items[key]["dimensions"])
@@ -77,10 +75,7 @@ class VerdictRepository:
         Args:
             completions: completion id, grader id and grader version of each.
         """
-        keys: list[Key] = [
-            (completion_id, verdict_key(grader_id, version))
-            for completion_id, grader_id, version in completions
-        ]
+        keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in completions]
         return {pk: verdict_from(item) for (pk, _), item in self._table.get_many(keys).items()}
 
     def opinions_on(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:

@@ -13,8 +13,6 @@ from autotune.protocol.events import (
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
-AllEvents = Literal["all"]
-
 
 class Event(FrozenModel):
     """Something that happened in an organisation, once.
@@ -38,7 +36,7 @@ class Webhook(Entity):
     """
 
     url: str
-    event_types: tuple[EventType, ...] | AllEvents
+    event_types: tuple[EventType, ...] | Literal["all"]
     description: str
     status: WebhookStatus = "active"
     disabled_reason: DisabledReason | None = None
