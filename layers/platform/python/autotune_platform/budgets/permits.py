@@ -201,9 +201,7 @@ class Permit:
             SlotRefusedError: the limits allow no call at this moment, or the round is a probe.
         """
         extra_id = f"{self.round_id}-{secrets.token_hex(4)}"
-        if self._stopped or self.probing:
-            raise SlotRefusedError
-        if not self._take(extra_id, 1):
+        if self._stopped or self.probing or not self._take(extra_id, 1):
             raise SlotRefusedError
         try:
             rate = self.limits.requests_per_second

@@ -14,13 +14,13 @@ def completion_on_wire(completion: Completion) -> wire.Completion:
 
 
 def verdict_on_wire(
-    verdict: Verdict, *, brief: bool = False, tells_model: bool = True
+    verdict: Verdict, *, brief: bool = False, shows_model: bool = True
 ) -> wire.CompletionVerdict:
     """Return a decided completion: only ``scored`` ones carry a score.
 
     Args:
         brief: leave out dimensions, reasoning and opinions, of which 500 would outgrow a response.
-        tells_model: False for whom the task keeps from knowing which model is scored.
+        shows_model: False for whom the task keeps from knowing which model is scored.
     """
     if brief:
         verdict = verdict.model_copy(
@@ -29,7 +29,7 @@ def verdict_on_wire(
     return wire.CompletionVerdict(
         completion_id=verdict.completion_id,
         task_id=verdict.task_id,
-        model_id=(verdict.model_id or None) if tells_model else None,
+        model_id=(verdict.model_id or None) if shows_model else None,
         grader_id=verdict.grader_id,
         state=verdict.state,
         score=_score(verdict),
@@ -47,11 +47,11 @@ def verdict_on_wire(
 def status_on_wire(status: CompletionStatus, scope: Scope) -> wire.CompletionVerdict:
     """Return where one completion stands; in ``own`` a grader's owner reads it."""
     completion = status.completion
-    tells_model = scope == "organization" or (completion is not None and completion.share_identity)
+    shows_model = scope == "organization" or (completion is not None and completion.share_identity)
     if status.verdict is not None:
-        return verdict_on_wire(status.verdict, tells_model=tells_model)
+        return verdict_on_wire(status.verdict, shows_model=shows_model)
     assert completion is not None, "what has no verdict has not expired"
-    return _pending(completion, tells_model=tells_model)
+    return _pending(completion, shows_model=shows_model)
 
 
 def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
@@ -60,7 +60,7 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     verdicts = [
         verdict_on_wire(status.verdicts[completion_id], brief=True)
         if completion_id in status.verdicts
-        else _pending(batch.header(completion_id, segment), tells_model=False)
+        else _pending(batch.header(completion_id, segment), shows_model=False)
         for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
     ]
     return wire.BatchResponse(
@@ -71,11 +71,11 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     )
 
 
-def _pending(completion: CompletionHeader, *, tells_model: bool) -> wire.CompletionVerdict:
+def _pending(completion: CompletionHeader, *, shows_model: bool) -> wire.CompletionVerdict:
     return wire.CompletionVerdict(
         completion_id=completion.id,
         task_id=completion.task_id,
-        model_id=completion.model_id if tells_model else None,
+        model_id=completion.model_id if shows_model else None,
         grader_id=completion.grader_id,
         state="pending",
         submitted_at=completion.created_at,

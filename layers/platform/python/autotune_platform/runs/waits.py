@@ -92,7 +92,7 @@ class RunWaits:
             logger.exception("run not woken", run_id=run_id)
 
     def _awaits(self, progress: ChunkProgress) -> bool:
-        """Tell whether anything is awaited; the first that is spares reading about the others."""
+        """Return whether anything is awaited; the first that is spares reading about the others."""
         return any(
             signal.awaited(some, progress)
             for some in groups(progress.waiting_ids, _LOOKED_AT_TOGETHER)

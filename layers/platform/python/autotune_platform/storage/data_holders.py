@@ -54,7 +54,7 @@ class Holding:
     retained: str = ""
 
     def includes(self, place: str, key: str) -> bool:
-        """Tell whether an item or object is of this kind, by its key."""
+        """Return whether an item or object is of this kind, by its key."""
         return place == self.place and fnmatchcase(key, self.key)
 
 

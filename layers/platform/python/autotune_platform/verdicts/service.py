@@ -80,7 +80,7 @@ class VerdictService:
 
         A page may be short, even empty, while the token says that there is more: it ends when its
         allowance is spent, by default what one page may read. Verdicts come in four runs, each in
-        order of decision; whatever is written meanwhile, a walk tells each that was there at its
+        order of decision; whatever is written meanwhile, a walk returns each that was there at its
         start once.
 
         Args:

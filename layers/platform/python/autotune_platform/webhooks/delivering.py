@@ -14,10 +14,9 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.versioned_states import VersionedStates
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
-from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
 from autotune_platform.webhooks.secrets import WebhookSecrets
 from autotune_platform.webhooks.sending import GONE, Attempt, WebhookSender
 from autotune_platform.webhooks.waking import WakeQueue

@@ -14,9 +14,9 @@ from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.queues import send_all
 from autotune_platform.storage.versioned_states import VersionedStates
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import Drain, drain_key
 from autotune_platform.webhooks.models import WebhookKey
+from autotune_platform.webhooks.repository import DeliveryRepository
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -60,5 +60,4 @@ class CompletionParts(VerdictParts, GraderParts):
 
     @cached_property
     def open_batches(self) -> OpenBatches:
-        repository = self.completion_repository
-        return OpenBatches(repository=repository, due=repository.due)
+        return OpenBatches(repository=self.completion_repository)

@@ -14,7 +14,6 @@ from autotune_platform.budgets.permits import Permit, Permits, SlotRefusedError,
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.calls import GraderCallError, Path
 from autotune_platform.gateway.gateway import GraderGateway
-from autotune_platform.gateway.models import Grader
 from autotune_platform.judging.http.answers import read_answer, read_deferral
 from autotune_platform.judging.http.callbacks import Callbacks
 from autotune_platform.judging.http.calls import Call
@@ -92,11 +91,15 @@ class HttpJudge:
         if isinstance(permit, Wait):
             untried = [completion.id for completion in completions]
             return Remainder(untried=untried, wait_seconds=permit.seconds, asked=False)
+        # Of two calls that are answered later, the work for one would be lost.
+        hedge_after_ms = (
+            None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
+        )
         calls = _RoundCalls(
             judge=self,
             round_=round_,
             permit=permit,
-            hedging=Hedging(permit, after_ms=_hedge_after_ms(grader)),
+            hedging=Hedging(permit, after_ms=hedge_after_ms),
             completions={one.id: one for one in completions},
         )
         errors: list[BaseException] = []
@@ -255,11 +258,6 @@ class _RoundCalls:
             share_reasoning=self.round_.grader.share_reasoning,
             is_late=is_late,
         )
-
-
-def _hedge_after_ms(grader: Grader) -> int | None:
-    # Of two calls that are answered later, the work for one would be lost.
-    return None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
 
 
 def _is_down(error: Exception) -> bool | None:
