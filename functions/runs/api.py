@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from autotune.protocol.runs import RunList, RunResponse, RunState
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
-from autotune_platform.runs.wire import run_on_wire, summary_on_wire
+from autotune_platform.runs.service import run_on_wire, summary_on_wire
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.runs import RunApiParts
 

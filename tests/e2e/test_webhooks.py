@@ -10,11 +10,10 @@ from autotune import AutotuneClient
 from autotune.protocol.ids import new_id
 from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
-from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
 from autotune_platform.webhooks.waking import WakeQueue
 from local.endpoint import REGION
 from local.records import LocalProfile

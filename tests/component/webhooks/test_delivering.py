@@ -7,8 +7,8 @@ import pytest
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks import sending
-from autotune_platform.webhooks.deliveries import DeliveryRepository
-from autotune_platform.webhooks.schedule import RETRY_DELAYS
+from autotune_platform.webhooks.delivering import RETRY_DELAYS
+from autotune_platform.webhooks.repository import DeliveryRepository
 from functions.webhooks import deliver_events, sweep_deliveries
 from tests.component.webhooks.conftest import drain, publish, subscribe
 from tests.support.clock import StandingClock

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.webhooks.deliveries import DeliveryRepository
+from autotune_platform.webhooks.repository import DeliveryRepository
 from functions.webhooks import deliver_events, sweep_deliveries
 from tests.component.webhooks.conftest import drain, publish, subscribe
 from tests.support.clock import StandingClock

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from autotune_platform.webhooks.schedule import (
+from autotune_platform.webhooks.delivering import (
     DISABLED_AFTER,
     failing_since,
     is_given_up,

@@ -1,24 +1,21 @@
 """What access keeps."""
 
-from autotune_platform.storage.data_holders import DataHolder, Holding
+from autotune_platform.storage.data_holders import DataHolder, RegistryHolding
 
 HOLDER = DataHolder(
     "access",
     [
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="org_* / record",
             what="organisations: their names",
             retained="everything else names its organisation",
         ),
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="key_* / record",
             what="keys: name, role, principal; no secret",
             retained="a revoked key stays refused, and the audit log names it",
         ),
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="nonce#* / nonce",
             what="ids of requests, so that none is accepted twice",
             days=1,

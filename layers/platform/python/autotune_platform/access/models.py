@@ -6,6 +6,7 @@ from typing import Literal
 
 from autotune.protocol.access import Role
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
 
 Resource = Literal[
     "keys",
@@ -31,11 +32,9 @@ class Organization(FrozenModel):
     created_at: datetime
 
 
-class Key(FrozenModel):
+class Key(Entity):
     """An API key; its secret is derived from id and version and stored nowhere."""
 
-    id: str
-    organization_id: str
     name: str
     role: Role
     principal_id: str
@@ -90,9 +89,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("own", "graders", "create", "read", "update", "delete"),
         **_grants("own", "scores", "read"),
     },
-    "reviewer": {
-        **_grants("organization", "reviews", "read", "update"),
-    },
+    "reviewer": _grants("organization", "reviews", "read", "update"),
     "admin": {
         **_grants("organization", "keys", "create", "read", "delete"),
         **_grants("organization", "tasks", "create", "read", "update", "delete"),

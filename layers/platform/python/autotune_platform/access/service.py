@@ -45,7 +45,7 @@ class AccessService:
         key_id = request.headers.get(KEY_HEADER, "")
         key = self._keys.get(key_id)
         if key is None:
-            key = self._repository.get_key(key_id)
+            key = self._repository.get(key_id)
             if key is not None and key.status == "active":
                 self._keys[key_id] = key
         return key
@@ -123,7 +123,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        key = self._repository.get_key(key_id)
+        key = self._repository.get(key_id)
         if key is None or key.organization_id != caller.organization_id:
             raise NotFoundError(f"no key {key_id}")
         return key
@@ -132,9 +132,7 @@ class AccessService:
         self, caller: Caller, *, limit: int, next_token: str | None
     ) -> tuple[list[Key], str | None]:
         """Return a page of the organisation's keys, oldest first."""
-        return self._repository.list_keys(
-            caller.organization_id, limit=limit, next_token=next_token
-        )
+        return self._repository.list(caller.organization_id, limit=limit, next_token=next_token)
 
     def revoke_key(self, caller: Caller, key_id: str) -> Key:
         """Revoke a key for good; revoking twice is fine.
@@ -142,7 +140,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        revoked = self._repository.revoke_key(self.get_key(caller, key_id))
+        revoked = self._repository.revoke(self.get_key(caller, key_id))
         if revoked is None:
             raise NotFoundError(f"no key {key_id}")
         self._keys.pop(key_id, None)
@@ -159,7 +157,7 @@ class AccessService:
             status="active",
             created_at=SYSTEM_CLOCK.now(),
         )
-        self._repository.add_key(key)
+        self._repository.add(key)
         return key, f"{key_id}.{self._secrets.derive('api-key', key_id, key.secret_version)}"
 
 

@@ -65,14 +65,7 @@ class AuditRepository:
 
     def of_day(self, organization_id: str, day: date) -> Iterator[str]:
         """Yield all entries of a day as JSON, the oldest first, a page in memory at a time."""
-        after = None
-        while True:
-            page = self._table.query(_partition(organization_id, day), after=after)
-            for item in page.items:
-                yield item["entry"]
-            after = page.last_key
-            if after is None:
-                return
+        return (item["entry"] for item in self._table.items(_partition(organization_id, day)))
 
 
 def _item(organization_id: str, entry: AuditEntry) -> Item:

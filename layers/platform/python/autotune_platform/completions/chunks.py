@@ -1,5 +1,6 @@
 """Cutting completions into the chunks that runs serve."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, Chunk, Completion
@@ -15,24 +16,17 @@ def chunks_of(
     Args:
         panels: those among the completions' graders, by id; each of their members gets its chunk.
     """
-    by_grader: dict[tuple[str, str], list[Completion]] = {}
+    by_grader: dict[tuple[str, str], list[Completion]] = defaultdict(list)
     for completion in completions:
-        by_grader.setdefault((completion.grader_id, completion.grader_version), []).append(
-            completion
-        )
-    for (grader_id, version), group in by_grader.items():
-        panel = panels.get(grader_id)
-        asked = (
-            [(member.grader_id, member.grader_version) for member in panel.members]
-            if panel
-            else [(grader_id, version)]
-        )
+        by_grader[completion.grader_id, completion.grader_version].append(completion)
+    for group in by_grader.values():
+        panel = panels.get(group[0].grader_id)
         for some in groups(group, CHUNK_COMPLETIONS):
-            for asked_id, asked_version in asked:
+            for asked in panel.members if panel else group[:1]:
                 yield Chunk(
                     organization_id=some[0].organization_id,
-                    grader_id=asked_id,
-                    grader_version=asked_version,
+                    grader_id=asked.grader_id,
+                    grader_version=asked.grader_version,
                     completion_ids=[completion.id for completion in some],
                     text_bytes=sum(completion.text_bytes for completion in some),
                     generation=generation,

@@ -29,7 +29,7 @@ def unpack(packed: bytes) -> tuple[str, str, dict[str, Any]]:
 
 
 def outgrows_item(packed: bytes) -> bool:
-    """Tell whether packed text must live in S3; an item holds 400 KB, names included."""
+    """Return whether packed text must live in S3; an item holds 400 KB, names included."""
     return len(packed) > _LARGEST_IN_ITEM_BYTES
 
 

@@ -1,26 +1,46 @@
-"""Deleting the large texts of completions whose items the table removed."""
+"""Deleting the large texts that are left in S3 when the table removes the items that name them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.completions.removed_content import RemovedContent
-from autotune_platform.storage.changes import Change
+from autotune_platform.completions.content import CONTENT, object_key
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.changes import Change, ChangeKind
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
 logger = Logger()
 
+_OBJECTS_PER_CALL = 1_000
 
+REMOVED_CONTENT = [ChangeKind("REMOVE", CONTENT)]
+"""Changes by which the table removes completions' texts."""
+
+
+@part
 class ContentForgetting:
     """Follows the table's stream: what expires there must not stay in the bucket."""
 
-    def __init__(self, *, content: RemovedContent) -> None:
-        self._content = content
+    bucket: str
+    s3: "S3Client"
 
     def follow(self, removals: Sequence[Change]) -> None:
-        """Delete the large texts of completions whose items were removed.
+        """Delete the large texts of completions whose items were removed; most have none.
 
         Raises:
             UnavailableError: some could not be deleted; following the same removals again is safe.
         """
-        self._content.delete([removal.pk for removal in removals])
+        for some in groups(removals, _OBJECTS_PER_CALL):
+            keys: list[ObjectIdentifierTypeDef] = [{"Key": object_key(one.pk)} for one in some]
+            answer = self.s3.delete_objects(
+                Bucket=self.bucket, Delete={"Objects": keys, "Quiet": True}
+            )
+            if answer.get("Errors"):
+                raise UnavailableError("the bucket is busy", retry_after_seconds=1)
         logger.info("expired content forgotten", completions=len(removals))

@@ -1,17 +1,20 @@
 """What completions keep."""
 
-from autotune_platform.storage.data_holders import WITH_COMPLETION, DataHolder, Holding
+from autotune_platform.storage.data_holders import (
+    WITH_COMPLETION,
+    CompletionHolding,
+    DataHolder,
+    Holding,
+)
 
 _KEPT = "until the task's `retentionDays` are over, or until erased"
 
 HOLDER = DataHolder(
     "completions",
     [
-        Holding(
-            place="table completions",
+        CompletionHolding(
             key="cmp_* / content",
             what="prompt, response, metadata; when they are erased, ids stay",
-            of="completion",
             has_text=True,
             kept=_KEPT,
             erased=WITH_COMPLETION,
@@ -25,11 +28,9 @@ HOLDER = DataHolder(
             kept=_KEPT,
             erased=WITH_COMPLETION,
         ),
-        Holding(
-            place="table completions",
+        CompletionHolding(
             key="bat_* / batch",
             what="batches: ids, settings, digest of the request",
-            of="completion",
             retained="verdicts are read by their batch",
         ),
         Holding(

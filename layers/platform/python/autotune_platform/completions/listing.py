@@ -67,7 +67,7 @@ class ScoreListing:
         # What has expired has no header any more, and its model is shown to nobody.
         sharing = {id_ for id_, header in headers.items() if header.share_identity}
         listed = [
-            _scored(verdict, tells_model=verdict.completion_id in sharing) for verdict in given
+            _scored(verdict, shows_model=verdict.completion_id in sharing) for verdict in given
         ]
         if filters.model_id is not None:
             listed = [scored for scored in listed if scored.model_id == filters.model_id]
@@ -95,5 +95,5 @@ class ScoreListing:
         return listed, token
 
 
-def _scored(verdict: Verdict, *, tells_model: bool = True) -> ScoredCompletion:
-    return ScoredCompletion(**dict(verdict_on_wire(verdict, tells_model=tells_model)))
+def _scored(verdict: Verdict, *, shows_model: bool = True) -> ScoredCompletion:
+    return ScoredCompletion(**dict(verdict_on_wire(verdict, shows_model=shows_model)))

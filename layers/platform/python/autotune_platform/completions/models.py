@@ -8,7 +8,7 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import CompletionHeader
+from autotune_platform.verdicts.models import CompletionHeader, GradedBy
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
 
@@ -110,51 +110,49 @@ class Batch(FrozenModel):
     def verdict_keys(self) -> list[tuple[str, str, str]]:
         """Completion, grader and grader version of each verdict, in the order of the request."""
         return [
-            (completion_id, segment.grader_id, segment.grader_version)
-            for completion_id, segment in zip(
-                self.completion_ids, self.by_completion(), strict=True
-            )
+            (id_, segment.grader_id, segment.grader_version)
+            for id_, segment in zip(self.completion_ids, self.by_completion(), strict=True)
         ]
 
     def headers(self, completion_ids: Sequence[str]) -> dict[str, CompletionHeader]:
         """Return what the batch itself knows of some of its completions: all but their models."""
         wanted = set(completion_ids)
         return {
-            completion_id: CompletionHeader(
-                id=completion_id,
-                organization_id=self.organization_id,
-                batch_id=self.id,
-                task_id=segment.task_id,
-                model_id="",
-                grader_id=segment.grader_id,
-                grader_version=segment.grader_version,
-                share_identity=segment.share_identity,
-                deadline_seconds=segment.deadline_seconds,
-                expires_at=segment.expires_at(self.created_at),
-                created_at=self.created_at,
-            )
-            for completion_id, segment in zip(
-                self.completion_ids, self.by_completion(), strict=True
-            )
-            if completion_id in wanted
+            id_: self.header(id_, segment)
+            for id_, segment in zip(self.completion_ids, self.by_completion(), strict=True)
+            if id_ in wanted
         }
+
+    def header(
+        self, completion_id: str, segment: Segment, *, model_id: str = ""
+    ) -> CompletionHeader:
+        """Return what is known of a completion beside its text, from the segment that it is in."""
+        return CompletionHeader(
+            id=completion_id,
+            organization_id=self.organization_id,
+            batch_id=self.id,
+            task_id=segment.task_id,
+            model_id=model_id,
+            grader_id=segment.grader_id,
+            grader_version=segment.grader_version,
+            share_identity=segment.share_identity,
+            deadline_seconds=segment.deadline_seconds,
+            expires_at=segment.expires_at(self.created_at),
+            created_at=self.created_at,
+        )
 
     def by_completion(self) -> Iterator[Segment]:
         """Yield each completion's segment, in the order of the request."""
         return (segment for segment in self.segments for _ in range(segment.count))
 
 
-class Chunk(FrozenModel):
+class Chunk(GradedBy):
     """Completions of one organisation for one grader, as they pass through the queue: ids only.
 
     ``generation`` is 0 at first and higher for what is redriven, so that it gets a new run.
-    ``panel_id`` is the panel that the grader judges in, if any.
     """
 
     organization_id: str
-    grader_id: str
-    grader_version: str
     completion_ids: list[str]
     text_bytes: int
     generation: int = 0
-    panel_id: str | None = None

@@ -7,7 +7,7 @@ from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.due_index import DueIndex, moment
+from autotune_platform.storage.due_index import moment
 
 
 @part
@@ -15,7 +15,6 @@ class OpenBatches:
     """Finds overdue batches, and says when they are to be looked at again."""
 
     repository: CompletionRepository
-    due: DueIndex
     clock: Clock = SYSTEM_CLOCK
 
     def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
@@ -24,14 +23,14 @@ class OpenBatches:
         Args:
             limit: most batches from each shard.
         """
-        for batch_id in self.due.due(now, limit=limit):
+        for batch_id in self.repository.due.due(now, limit=limit):
             batch = self.repository.get_batch(batch_id)
             if batch is not None:
                 yield batch
 
     def postpone(self, batch_id: str, until: datetime) -> None:
         """Have the sweeper look at an open batch then."""
-        self.due.move(batch_id, until)
+        self.repository.due.move(batch_id, until)
 
     def let_sleep(self, batch_ids: Iterable[str], *, seconds: int) -> None:
         """Have the sweeper leave batches alone while a run sleeps, and for a while after.
@@ -41,7 +40,7 @@ class OpenBatches:
         until = self.clock.now() + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
         for batch_id in batch_ids:
             asleep = {"asleep_until": moment(until)}
-            self.due.move(batch_id, until, changes=asleep, rising="asleep_until")
+            self.repository.due.move(batch_id, until, changes=asleep, rising="asleep_until")
 
     def have_looked_at(self, batch_ids: Iterable[str], *, in_seconds: int = 0) -> None:
         """Have the sweeper look a while after some seconds whether what was to follow has followed.
@@ -54,13 +53,10 @@ class OpenBatches:
 
     def claim(self, batch: Batch, *, due_at: datetime) -> bool:
         """Count a sweep of a batch; return False where another sweeper came first."""
-        return self.due.move(
-            batch.id,
-            due_at,
-            changes={"sweeps": batch.sweeps + 1},
-            only_if={"sweeps": batch.sweeps},
+        return self.repository.due.move(
+            batch.id, due_at, changes={"sweeps": batch.sweeps + 1}, only_if={"sweeps": batch.sweeps}
         )
 
     def close(self, batch: Batch) -> None:
         """Look at a batch no more."""
-        self.due.close(batch.id)
+        self.repository.due.close(batch.id)

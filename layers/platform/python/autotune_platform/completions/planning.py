@@ -1,7 +1,6 @@
 """From a submission to the batch that it becomes: its tasks, and who judges for them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
@@ -17,6 +16,7 @@ from autotune_platform.runtime.errors import ConflictError, InvalidRequestError,
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.models import Task
 from autotune_platform.tasks.service import TaskService
+from autotune_platform.verdicts.models import GradedBy
 from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 
 # Queue, run and writing, on top of what the grader itself takes.
@@ -117,7 +117,7 @@ class BatchPlanner:
         except NotFoundError as error:
             raise ConflictError(f"{error.detail} any more; give the task another one") from error
 
-    def _judge(self, task: Task, graders: Mapping[str, Grader]) -> "_Judge":
+    def _judge(self, task: Task, graders: Mapping[str, Grader]) -> GradedBy:
         """Return the task's one grader, or the panel that judges in its place, stored by then.
 
         Raises:
@@ -133,7 +133,9 @@ class BatchPlanner:
         ]
         is_human = graders[members[0].grader_id].is_person
         if len(members) == 1 and task.review is None and not is_human:
-            return _Judge(members[0].grader_id, members[0].grader_version)
+            return GradedBy(
+                grader_id=members[0].grader_id, grader_version=members[0].grader_version
+            )
         panel = Panel.of(
             task.organization_id,
             members,
@@ -143,15 +145,7 @@ class BatchPlanner:
             is_human=is_human,
         )
         self.panels.keep(panel)
-        return _Judge(panel.id, panel.version)
-
-
-@dataclass(frozen=True)
-class _Judge:
-    """Who gives the verdict: a grader or a panel."""
-
-    grader_id: str
-    grader_version: str
+        return GradedBy(grader_id=panel.id, grader_version=panel.version)
 
 
 def _deadline_seconds(task: Task) -> int:

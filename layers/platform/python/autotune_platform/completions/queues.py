@@ -5,15 +5,11 @@ from typing import TYPE_CHECKING
 
 from autotune.protocol.completions import Priority
 from autotune_platform.completions.models import Chunk
-from autotune_platform.runtime.errors import UnavailableError
-from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.queues import send_all
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
-
-_MESSAGES_PER_CALL = 10
 
 
 @part
@@ -29,22 +25,12 @@ class ChunkQueues:
         Raises:
             UnavailableError: the queue refused a chunk; sending all of them again is safe.
         """
-        for some in groups(chunks, _MESSAGES_PER_CALL):
-            entries: list[SendMessageBatchRequestEntryTypeDef] = [
-                {"Id": str(index), "MessageBody": chunk.model_dump_json()}
-                for index, chunk in enumerate(some)
-            ]
-            answer = self.sqs.send_message_batch(QueueUrl=self.urls[priority], Entries=entries)
-            if answer.get("Failed"):
-                raise UnavailableError("the queue is busy", retry_after_seconds=1)
+        send_all(self.sqs, self.urls[priority], (chunk.model_dump_json() for chunk in chunks))
 
     def backlog(self, priority: Priority) -> int:
         """Return about how many chunks wait on a queue or are being dispatched."""
         answer = self.sqs.get_queue_attributes(
             QueueUrl=self.urls[priority],
-            AttributeNames=[
-                "ApproximateNumberOfMessages",
-                "ApproximateNumberOfMessagesNotVisible",
-            ],
+            AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
         )
         return sum(int(count) for count in answer["Attributes"].values())

@@ -6,14 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.ids import is_id
-from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
-from autotune_platform.completions.models import (
-    Batch,
-    Completion,
-    CompletionText,
-    PackedText,
-)
+from autotune_platform.completions.models import Batch, Completion, CompletionText, PackedText
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.due_index import DueIndex
@@ -27,6 +21,8 @@ _BATCH = "batch"
 _CONCURRENT_DELETIONS = 8
 _OPEN_BATCHES = "openBatches"
 _OPEN_SHARDS = 4
+# Of a completion: what its item has in another form.
+_NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "bodyKey", "deletedAt", "expiresAt")
 
@@ -123,7 +119,10 @@ class CompletionRepository:
         """Return what is known of completions beside their text, deleted or not, by id."""
         wanted = (completion_id for completion_id in completion_ids if is_id("cmp", completion_id))
         items = self._table.get_many((completion_id, CONTENT) for completion_id in wanted)
-        return {pk: CompletionHeader(**_header_fields(item)) for (pk, _), item in items.items()}
+        return {
+            pk: CompletionHeader.model_validate({**item, "id": pk})
+            for (pk, _), item in items.items()
+        }
 
     def erase_completions(self, completion_ids: Sequence[str], *, at: datetime) -> None:
         """Delete prompts, responses and metadata; that there were completions stays known.
@@ -147,14 +146,7 @@ class CompletionRepository:
         item: Item = {
             "pk": completion.id,
             "sk": CONTENT,
-            "organizationId": completion.organization_id,
-            "batchId": completion.batch_id,
-            "taskId": completion.task_id,
-            "modelId": completion.model_id,
-            "graderId": completion.grader_id,
-            "graderVersion": completion.grader_version,
-            "shareIdentity": completion.share_identity,
-            "deadlineSeconds": completion.deadline_seconds,
+            **completion.model_dump(by_alias=True, exclude=_NOT_ATTRIBUTES),
             "createdAt": completion.created_at.isoformat(),
         }
         if completion.expires_at is not None:
@@ -171,7 +163,7 @@ class CompletionRepository:
         text = self.unpack(PackedText(item.get("body"), item.get("bodyKey")))
         if text is None:
             return None
-        return Completion(**_header_fields(item), **text._asdict())
+        return Completion.model_validate({**item, "id": item["pk"], **text._asdict()})
 
     def _read_object(self, key: str) -> bytes | None:
         try:
@@ -184,19 +176,3 @@ class CompletionRepository:
 def _is_gone(item: Mapping[str, Any]) -> bool:
     # The table removes what has expired, but days later at times.
     return "deletedAt" in item or bool(item.get("expiresAt", math.inf) <= SYSTEM_CLOCK.unix())
-
-
-def _header_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": item["pk"],
-        "organization_id": item["organizationId"],
-        "batch_id": item["batchId"],
-        "task_id": item["taskId"],
-        "model_id": item["modelId"],
-        "grader_id": item["graderId"],
-        "grader_version": item["graderVersion"],
-        "share_identity": item["shareIdentity"],
-        "deadline_seconds": item.get("deadlineSeconds", MAX_DEADLINE_SECONDS),
-        "expires_at": item.get("expiresAt"),
-        "created_at": item["createdAt"],
-    }

@@ -4,12 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autotune_platform.access.models import Caller, Scope
-from autotune_platform.completions.models import (
-    Batch,
-    Completion,
-    CompletionText,
-    PackedText,
-)
+from autotune_platform.completions.models import Batch, Completion, CompletionText, PackedText
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock

@@ -10,12 +10,7 @@ from autotune.protocol.completions import NewCompletion, Priority
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.chunks import chunks_of
-from autotune_platform.completions.models import (
-    FIRST_SWEEP_AFTER,
-    Batch,
-    BatchStatus,
-    Completion,
-)
+from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, BatchStatus, Completion
 from autotune_platform.completions.planning import BatchPlanner
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.repository import CompletionRepository
@@ -208,21 +203,9 @@ def _completions(batch: Batch, completions: Sequence[NewCompletion]) -> Iterator
     for completion_id, segment, new in zip(
         batch.completion_ids, batch.by_completion(), completions, strict=True
     ):
+        header = batch.header(completion_id, segment, model_id=new.model_id)
         yield Completion(
-            id=completion_id,
-            organization_id=batch.organization_id,
-            batch_id=batch.id,
-            task_id=segment.task_id,
-            model_id=new.model_id,
-            grader_id=segment.grader_id,
-            grader_version=segment.grader_version,
-            share_identity=segment.share_identity,
-            deadline_seconds=segment.deadline_seconds,
-            expires_at=segment.expires_at(batch.created_at),
-            prompt=new.prompt,
-            response=new.response,
-            metadata=new.metadata,
-            created_at=batch.created_at,
+            **dict(header), prompt=new.prompt, response=new.response, metadata=new.metadata
         )
 
 

@@ -5,7 +5,7 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import BatchVerdicts, CompletionStatus
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import CompletionHeader, Verdict, counts_of
 
 
 def completion_on_wire(completion: Completion) -> wire.Completion:
@@ -14,13 +14,13 @@ def completion_on_wire(completion: Completion) -> wire.Completion:
 
 
 def verdict_on_wire(
-    verdict: Verdict, *, brief: bool = False, tells_model: bool = True
+    verdict: Verdict, *, brief: bool = False, shows_model: bool = True
 ) -> wire.CompletionVerdict:
     """Return a decided completion: only ``scored`` ones carry a score.
 
     Args:
         brief: leave out dimensions, reasoning and opinions, of which 500 would outgrow a response.
-        tells_model: False for whom the task keeps from knowing which model is scored.
+        shows_model: False for whom the task keeps from knowing which model is scored.
     """
     if brief:
         verdict = verdict.model_copy(
@@ -29,7 +29,7 @@ def verdict_on_wire(
     return wire.CompletionVerdict(
         completion_id=verdict.completion_id,
         task_id=verdict.task_id,
-        model_id=(verdict.model_id or None) if tells_model else None,
+        model_id=(verdict.model_id or None) if shows_model else None,
         grader_id=verdict.grader_id,
         state=verdict.state,
         score=_score(verdict),
@@ -47,18 +47,11 @@ def verdict_on_wire(
 def status_on_wire(status: CompletionStatus, scope: Scope) -> wire.CompletionVerdict:
     """Return where one completion stands; in ``own`` a grader's owner reads it."""
     completion = status.completion
-    tells_model = scope == "organization" or (completion is not None and completion.share_identity)
+    shows_model = scope == "organization" or (completion is not None and completion.share_identity)
     if status.verdict is not None:
-        return verdict_on_wire(status.verdict, tells_model=tells_model)
+        return verdict_on_wire(status.verdict, shows_model=shows_model)
     assert completion is not None, "what has no verdict has not expired"
-    return wire.CompletionVerdict(
-        completion_id=completion.id,
-        task_id=completion.task_id,
-        model_id=completion.model_id if tells_model else None,
-        grader_id=completion.grader_id,
-        state="pending",
-        submitted_at=completion.created_at,
-    )
+    return _pending(completion, shows_model=shows_model)
 
 
 def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
@@ -67,28 +60,25 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     verdicts = [
         verdict_on_wire(status.verdicts[completion_id], brief=True)
         if completion_id in status.verdicts
-        else wire.CompletionVerdict(
-            completion_id=completion_id,
-            task_id=segment.task_id,
-            grader_id=segment.grader_id,
-            state="pending",
-            submitted_at=batch.created_at,
-        )
+        else _pending(batch.header(completion_id, segment), shows_model=False)
         for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
     ]
-    states = [verdict.state for verdict in verdicts]
     return wire.BatchResponse(
         batch_id=batch.id,
         created_at=batch.created_at,
-        counts=wire.VerdictCounts(
-            expected=len(states),
-            scored=states.count("scored"),
-            abstained=states.count("abstained"),
-            failed=states.count("failed"),
-            canceled=states.count("canceled"),
-            pending=states.count("pending"),
-        ),
+        counts=counts_of(status.verdicts.values(), expected=batch.size),
         verdicts=verdicts,
+    )
+
+
+def _pending(completion: CompletionHeader, *, shows_model: bool) -> wire.CompletionVerdict:
+    return wire.CompletionVerdict(
+        completion_id=completion.id,
+        task_id=completion.task_id,
+        model_id=completion.model_id if shows_model else None,
+        grader_id=completion.grader_id,
+        state="pending",
+        submitted_at=completion.created_at,
     )
 
 

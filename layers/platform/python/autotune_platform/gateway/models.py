@@ -12,16 +12,15 @@ from autotune.protocol.graders import (
 )
 from autotune.protocol.grading import GraderCapabilities
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
 
 
-class Grader(FrozenModel):
+class Grader(Entity):
     """A registered grader; its secret is derived from id and ``secret_version``.
 
     ``endpoint`` is of a grader of kind ``http``, ``builtin`` the configuration of a builtin one.
     """
 
-    id: str
-    organization_id: str
     principal_id: str
     name: str
     kind: GraderKind = "http"

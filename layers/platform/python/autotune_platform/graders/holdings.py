@@ -1,23 +1,17 @@
 """What graders keep."""
 
-from autotune_platform.storage.data_holders import DataHolder, Holding
+from autotune_platform.storage.data_holders import DataHolder, RegistryHolding
 
 _DELETION = "`DELETE /api/v1/graders/{id}`"
 
 HOLDER = DataHolder(
     "graders",
     [
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="grd_* / record",
             what="graders: name, address, settings; no secret",
             erased=_DELETION,
         ),
-        Holding(
-            place="table registry",
-            key="health#* / grd_*",
-            what="health of graders",
-            erased=_DELETION,
-        ),
+        RegistryHolding(key="health#* / grd_*", what="health of graders", erased=_DELETION),
     ],
 )

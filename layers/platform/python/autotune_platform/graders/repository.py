@@ -11,13 +11,12 @@ from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.health import Health
 from autotune_platform.storage.registry import (
     RECORD,
-    collection,
+    EntityRepository,
     entity_attributes,
     entity_from,
-    entity_item,
-    list_collection,
+    unchanged,
 )
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.table import Item
 from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Delete, Put, Write
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.outbox import outbox_item
@@ -26,28 +25,12 @@ HEALTH_SHARDS = 4
 """In how many partitions the health of all graders lies; each is probed by a run of its own."""
 
 
-class GraderRepository:
+class GraderRepository(EntityRepository[Grader]):
     """Graders in the ``registry`` table; the directory reads one alone, by its id."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def add(self, grader: Grader) -> None:
-        """Store a new grader."""
-        self._table.put_new(_grader_item(grader))
-
-    def list(
-        self, organization_id: str, *, limit: int, next_token: str | None
-    ) -> tuple[list[Grader], str | None]:
-        """Return a page of an organisation's graders."""
-        name = collection(organization_id, "grader")
-        return list_collection(self._table, name, Grader, limit=limit, next_token=next_token)
-
-    def replace(self, before: Grader, after: Grader) -> bool:
-        """Store a changed grader; return False where it changed or went in the meantime."""
-        return self._table.replace(
-            before.id, RECORD, _grader_item(after), only_if=_unchanged(before)
-        )
+    model = Grader
+    kind = "grd"
+    listed_as = "grader"
 
     def change_status(
         self,
@@ -67,14 +50,14 @@ class GraderRepository:
         Returns:
             False where the grader or ``health_before`` changed or went in the meantime.
         """
-        unchanged = Condition(exists=True, only_if=_unchanged(before))
-        writes: list[Write] = [Put(item=_grader_item(after), condition=unchanged)]
+        as_read = Condition(exists=True, only_if=unchanged(before))
+        writes: list[Write] = [Put(item=self._item(after), condition=as_read)]
         if health is None:
             writes.append(Delete(pk=_health_partition(before.id), sk=before.id))
         else:
             condition = ANYTHING
             if health_before is not None:
-                condition = Condition(exists=True, only_if=_unchanged(health_before))
+                condition = Condition(exists=True, only_if=unchanged(health_before))
             writes.append(Put(item=_health_item(health), condition=condition))
         if event is not None:
             writes.append(Put(item=outbox_item(event, pk=after.id)))
@@ -96,14 +79,8 @@ class GraderRepository:
 
     def health_in(self, shard: int) -> Iterator[Health]:
         """Yield the health of every grader in one of ``HEALTH_SHARDS``."""
-        after: Item | None = None
-        while True:
-            page = self._table.query(_shard_partition(shard), after=after)
-            for item in page.items:
-                yield entity_from(item, Health)
-            after = page.last_key
-            if after is None:
-                return
+        items = self._table.items(_shard_partition(shard))
+        return (entity_from(item, Health) for item in items)
 
     def replace_health(self, before: Health, after: Health) -> bool:
         """Store a changed health; return False where it changed or went in the meantime."""
@@ -111,14 +88,8 @@ class GraderRepository:
             _health_partition(before.grader_id),
             before.grader_id,
             _health_item(after),
-            only_if=_unchanged(before),
+            only_if=unchanged(before),
         )
-
-
-def _grader_item(grader: Grader) -> Item:
-    return entity_item(
-        grader, pk=grader.id, in_collection=collection(grader.organization_id, "grader")
-    )
 
 
 def _health_item(health: Health) -> Item:
@@ -132,7 +103,3 @@ def _health_partition(grader_id: str) -> str:
 
 def _shard_partition(shard: int) -> str:
     return f"health#{shard}"
-
-
-def _unchanged(before: Grader | Health) -> dict[str, str]:
-    return {"updated_at": entity_attributes(before)["updated_at"]}

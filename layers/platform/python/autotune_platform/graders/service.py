@@ -1,6 +1,7 @@
 """Registering graders, changing them, and keeping their health."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from autotune.protocol.graders import (
@@ -118,13 +119,12 @@ class GraderService(GraderDirectory):
         status = after.status(grader.status)
         if status == grader.status:
             return grader if self._repository.replace_health(before, after) else None
-        return self._change_status(
-            grader,
-            {"status": status},
-            reason=probe.reason_code or "probes_passed",
-            health=after,
-            health_before=before,
-        )
+        reason = probe.reason_code or "probes_passed"
+        with suppress(ConflictError):
+            return self._set_status(
+                grader, {"status": status}, reason=reason, health=after, health_before=before
+            )
+        return None
 
     def delete(self, caller: Caller, scope: Scope, grader_id: str) -> None:
         """Delete a grader; what still waits for it ends ``failed``.
@@ -142,25 +142,12 @@ class GraderService(GraderDirectory):
         *,
         reason: StatusReason,
         health: Health | None,
-    ) -> Grader:
-        after = self._change_status(before, changes, reason=reason, health=health)
-        if after is None:
-            raise _changed_meanwhile(before)
-        return after
-
-    def _change_status(
-        self,
-        before: Grader,
-        changes: Mapping[str, Any],
-        *,
-        reason: StatusReason,
-        health: Health | None,
         health_before: Health | None = None,
-    ) -> Grader | None:
+    ) -> Grader:
         """Set a grader's status, with an event if it is another; no other place sets it.
 
-        Returns:
-            The grader after that, None where something changed at the same time.
+        Raises:
+            ConflictError: something of it changed at the same time.
         """
         now = SYSTEM_CLOCK.now()
         since = before.status_changed_at if changes["status"] == before.status else now
@@ -172,7 +159,9 @@ class GraderService(GraderDirectory):
             health=health,
             health_before=health_before,
         )
-        return after if stored else None
+        if not stored:
+            raise _changed_meanwhile(before)
+        return after
 
 
 def _changed_meanwhile(grader: Grader) -> ConflictError:
@@ -181,9 +170,8 @@ def _changed_meanwhile(grader: Grader) -> ConflictError:
 
 def _fields(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:
     """Return what a request sets, with models kept as models; a configuration is read apart."""
-    names = type(request).model_fields.keys() - {"builtin", "openai"}
-    given = {name: getattr(request, name) for name in names}
-    return {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in request if value is not None}
+    return {name: value for name, value in given.items() if name not in ("builtin", "openai")}
 
 
 def _status_event(before: Grader, after: Grader, reason: StatusReason) -> Event | None:

@@ -13,21 +13,19 @@ from autotune.protocol.completions import ReasonCode
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.verdicts.judgements import Judgement
-from autotune_platform.verdicts.models import OfGrader
+from autotune_platform.verdicts.models import GradedBy
 
 
-class Asker(OfGrader, Protocol):
-    """A run that asks one grader, for itself or as a panel's member."""
+class Asker(GradedBy):
+    """A run that asks one grader, for itself or as a panel's member.
 
-    @property
-    def organization_id(self) -> str:
-        """Whose completions it asks about."""
-        ...
+    Attributes:
+        organization_id: whose completions it asks about.
+        run_id: the execution's name.
+    """
 
-    @property
-    def run_id(self) -> str:
-        """The execution's name."""
-        ...
+    organization_id: str
+    run_id: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,10 +137,8 @@ class Judge(Protocol):
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield what became of earlier questions; return what is left of ``undecided``."""
-        ...
 
     def judge(
         self, round_: Round, completions: Sequence[Completion]
     ) -> Generator[Judged, None, Remainder]:
         """Ask about completions that nobody is asked about; yield each answer as it comes."""
-        ...

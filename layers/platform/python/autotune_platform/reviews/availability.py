@@ -10,6 +10,12 @@ from autotune_platform.runtime.errors import ReviewAssignedError, ReviewClosedEr
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.service import VerdictService
 
+_CLOSED = {
+    "answered": "somebody answered it",
+    "expired": "its time is over",
+    "withdrawn": "its completion was canceled, or decided otherwise",
+}
+
 
 @part
 class ReviewAvailability:
@@ -65,13 +71,5 @@ class ReviewAvailability:
             withdrawn = review.after(state="withdrawn", lease=None)
             if self.records.change(review, withdrawn):
                 review = withdrawn
-        match review.state:
-            case "open":
-                return
-            case "answered":
-                detail = "somebody answered it"
-            case "expired":
-                detail = "its time is over"
-            case "withdrawn":
-                detail = "its completion was canceled, or decided otherwise"
-        raise ReviewClosedError(detail, state=review.state)
+        if review.state != "open":
+            raise ReviewClosedError(_CLOSED[review.state], state=review.state)

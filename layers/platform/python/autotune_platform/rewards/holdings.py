@@ -1,18 +1,16 @@
 """What rewards keep."""
 
-from autotune_platform.storage.data_holders import DataHolder, Holding
+from autotune_platform.storage.data_holders import DataHolder, RegistryHolding
 
 HOLDER = DataHolder(
     "rewards",
     [
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="rwu_* / record",
             what="reward URLs: name, task, model; no secret",
             retained="a revoked one stays refused, and the audit log names it",
         ),
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="question#* / claim",
             what="which completion answers a question, by the question's digest",
             of="completion",

@@ -14,15 +14,13 @@ from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune.protocol.rewards import RewardUrlState
 from autotune.protocol.types import METADATA_TOO_LARGE
 from autotune_platform.runtime.errors import InvalidRequestError
-from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
 from autotune_platform.tasks.models import Task
 
 
-class RewardUrl(FrozenModel):
+class RewardUrl(Entity):
     """An address that scores one model's completions for one task; revoked ones are kept."""
 
-    id: str
-    organization_id: str
     name: str
     task_id: str
     model_id: str

@@ -9,14 +9,7 @@ from datetime import datetime, timedelta
 
 from autotune_platform.rewards.models import RewardUrl
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.storage.registry import (
-    RECORD,
-    collection,
-    entity_from,
-    entity_item,
-    find_entity,
-    list_collection,
-)
+from autotune_platform.storage.registry import EntityRepository
 from autotune_platform.storage.table import Item, Table
 
 _CLAIM = "claim"
@@ -43,32 +36,12 @@ class Claim(FrozenModel):
         return self.claimed_at + _CLAIM_HOLDS
 
 
-class RewardUrlRepository:
+class RewardUrlRepository(EntityRepository[RewardUrl]):
     """Reward URLs in the ``registry`` table."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def add(self, reward_url: RewardUrl) -> None:
-        """Store a new reward URL."""
-        listed = collection(reward_url.organization_id, "rewardUrl")
-        self._table.put_new(entity_item(reward_url, pk=reward_url.id, in_collection=listed))
-
-    def get(self, reward_url_id: str) -> RewardUrl | None:
-        """Return a reward URL of any organisation."""
-        return find_entity(self._table, "rwu", reward_url_id, RewardUrl)
-
-    def list(
-        self, organization_id: str, *, limit: int, next_token: str | None
-    ) -> tuple[list[RewardUrl], str | None]:
-        """Return a page of an organisation's reward URLs, oldest first."""
-        name = collection(organization_id, "rewardUrl")
-        return list_collection(self._table, name, RewardUrl, limit=limit, next_token=next_token)
-
-    def revoke(self, reward_url: RewardUrl) -> RewardUrl | None:
-        """Mark a reward URL revoked; return it, or None if it is gone."""
-        item = self._table.update(reward_url.id, RECORD, {"status": "revoked"})
-        return entity_from(item, RewardUrl) if item else None
+    model = RewardUrl
+    kind = "rwu"
+    listed_as = "rewardUrl"
 
 
 class ClaimRepository:

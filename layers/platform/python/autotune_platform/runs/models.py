@@ -1,5 +1,6 @@
 """Runs as the platform sees them."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self
 
@@ -9,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from autotune.protocol.runs import RunState, RunStep
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.verdicts.models import GradedBy
 
 ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 """States that a run never leaves."""
@@ -71,10 +73,7 @@ class Event(FrozenModel):
     def of(cls, status: RunStatus) -> Self:
         """Return what a status leaves in the history."""
         return cls(
-            at=status.updated_at,
-            state=status.state,
-            step=status.step,
-            remaining=status.remaining,
+            at=status.updated_at, state=status.state, step=status.step, remaining=status.remaining
         )
 
 
@@ -90,13 +89,12 @@ class RunSummary(RunStatus):
     started_at: datetime
 
 
-class Run(RunSummary):
+class Run(RunSummary, GradedBy):
     """A run with the ids of the completions that it serves, and its history, oldest first.
 
     ``panel_id`` is the panel that its grader judges in, whose verdicts are counted.
     """
 
-    panel_id: str | None = None
     completion_ids: list[str]
     history: list[Event] = []
 
@@ -106,9 +104,7 @@ class Run(RunSummary):
         return cls(
             id=run_id,
             organization_id=progress.organization_id,
-            grader_id=progress.grader_id,
-            grader_version=progress.grader_version,
-            panel_id=progress.panel_id,
+            **progress.model_dump(include=set(GradedBy.model_fields)),
             state="pending",
             step="grade",
             attempt=progress.attempt,
@@ -118,3 +114,16 @@ class Run(RunSummary):
             started_at=now,
             updated_at=now,
         )
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A run that waits.
+
+    Attributes:
+        token: ends the wait; a capability, for Step Functions alone.
+        progress: where the run stood when it began to wait.
+    """
+
+    token: str
+    progress: ChunkProgress

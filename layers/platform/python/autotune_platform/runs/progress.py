@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any, Self
 
 from autotune.protocol.retry import RetryPolicy
-from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.judging.judge import Asker
 
 _BACK_OFF = RetryPolicy(first_seconds=2, longest_seconds=300)
 # Many runs wait for one permit, and request it less often the longer they wait.
 _PERMIT_JITTER = RetryPolicy(first_seconds=2, longest_seconds=60)
 
 
-class ChunkProgress(FrozenModel):
+class ChunkProgress(Asker):
     """What a run carries from step to step: ids and counts, never text.
 
     A pass asks the grader once about each completion that has no verdict; it may take several
@@ -27,8 +27,6 @@ class ChunkProgress(FrozenModel):
         waits: rounds in a row that asked nobody, because the grader's limits or circuit forbade it.
         remaining: how many completions are due now or later.
         sleep_seconds: how long to wait before the next round.
-        run_id: the execution's name.
-        panel_id: the panel that the grader is a member of; None where its judgement is the verdict.
         waiting_ids: wait for a signal: a callback or a person's answer.
         waiting: how many those are; the state machine counts no lists.
         people: how many of those wait for a person.
@@ -36,9 +34,6 @@ class ChunkProgress(FrozenModel):
         rounds: rounds that are over.
     """
 
-    organization_id: str
-    grader_id: str
-    grader_version: str
     completion_ids: list[str]
     delayed_ids: list[str] = []
     delay_seconds: int = 0
@@ -46,8 +41,6 @@ class ChunkProgress(FrozenModel):
     waits: int = 0
     remaining: int
     sleep_seconds: int = 0
-    run_id: str
-    panel_id: str | None = None
     waiting_ids: list[str] = []
     waiting: int = 0
     people: int = 0
@@ -79,11 +72,7 @@ class ChunkProgress(FrozenModel):
             wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
         if untried:
-            changes |= {
-                "completion_ids": untried,
-                "delayed_ids": delayed,
-                "delay_seconds": delay,
-            }
+            changes |= {"completion_ids": untried, "delayed_ids": delayed, "delay_seconds": delay}
         else:
             changes |= {"completion_ids": delayed, "delayed_ids": [], "delay_seconds": 0}
             if delayed:

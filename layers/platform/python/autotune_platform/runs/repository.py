@@ -1,14 +1,15 @@
 """Where runs are stored: an item for each, which informs and decides nothing."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from itertools import dropwhile
 from typing import Any, get_args
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.runs import RunState
-from autotune_platform.runs.durable_wait import Wait
-from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
+from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary, Wait
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.due_index import moment
 from autotune_platform.storage.table import Item, Table
 
 _RUN = "run"
@@ -28,14 +29,13 @@ class RunRepository:
 
     def add(self, run: Run) -> None:
         """Store a run that is about to start, unless it was stored before."""
-        started_at = run.started_at.astimezone(UTC)
         self._table.put_new(
             {
                 "pk": run.id,
                 "sk": _RUN,
                 **_attributes(run, run.organization_id, place=0),
-                "runTime": f"{started_at.isoformat(timespec='milliseconds')}#{run.id}",
-                "expiresAt": int((started_at + _KEPT).timestamp()),
+                "runTime": f"{moment(run.started_at)}#{run.id}",
+                "expiresAt": int((run.started_at + _KEPT).timestamp()),
             }
         )
 
@@ -71,7 +71,7 @@ class RunRepository:
         )
         return changed is not None
 
-    def get_wait(self, run_id: str) -> Wait[ChunkProgress] | None:
+    def get_wait(self, run_id: str) -> Wait | None:
         """Return what a run waits for now, of any organisation; None where it does not."""
         item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
         if item is None or not item["open"] or "taskToken" not in item:
@@ -146,8 +146,8 @@ def _position(
     organization_id: str, states: list[RunState], token: str
 ) -> tuple[list[RunState], Item | None]:
     state, run_time, run_id = decode_cursor(token, parts=3)
-    left = [known for known in states if _STATES.index(known) >= _index(state)]
-    if state not in left:
+    left = list(dropwhile(lambda known: known != state, states))
+    if not left:
         raise invalid_cursor()
     if not run_time:
         return left, None
@@ -155,7 +155,3 @@ def _position(
         raise invalid_cursor()
     key = {"runState": _partition(organization_id, state), "runTime": run_time}
     return left, {**key, "pk": run_id, "sk": _RUN}
-
-
-def _index(state: str) -> int:
-    return next((place for place, known in enumerate(_STATES) if known == state), len(_STATES))

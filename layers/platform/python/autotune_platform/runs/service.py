@@ -1,7 +1,8 @@
-"""Reading runs, and canceling them."""
+"""Reading runs and canceling them, and how callers see them."""
 
 from dataclasses import dataclass
 
+from autotune.protocol import runs as wire
 from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.runs import RunState
 from autotune_platform.access.models import Caller
@@ -11,7 +12,7 @@ from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import Verdict, counts_of
 from autotune_platform.verdicts.service import VerdictService
 
 
@@ -42,7 +43,7 @@ class RunService:
             NotFoundError: there is none, it is too old, or it is another organisation's.
         """
         run = self._find(caller, run_id)
-        counts = _counts(run, self._verdicts_of(run))
+        counts = counts_of(self._verdicts_of(run).values(), expected=run.completions)
         if run.state in ENDS or counts.pending:
             return CountedRun(run, counts)
         return CountedRun(self._end(caller, run, "completed"), counts)
@@ -87,13 +88,11 @@ class RunService:
         return self.verdicts.of_run(run.completion_ids, run)
 
 
-def _counts(run: Run, verdicts: dict[str, Verdict]) -> VerdictCounts:
-    states = [verdict.state for verdict in verdicts.values()]
-    return VerdictCounts(
-        expected=run.completions,
-        scored=states.count("scored"),
-        abstained=states.count("abstained"),
-        failed=states.count("failed"),
-        canceled=states.count("canceled"),
-        pending=run.completions - len(states),
-    )
+def run_on_wire(counted: CountedRun) -> wire.Run:
+    """Return a run with the counts of its verdicts."""
+    return wire.Run(**counted.run.model_dump(), counts=counted.counts)
+
+
+def summary_on_wire(summary: RunSummary) -> wire.RunSummary:
+    """Return a run as a list shows it."""
+    return wire.RunSummary.model_validate(summary, from_attributes=True)

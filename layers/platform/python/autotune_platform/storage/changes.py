@@ -59,7 +59,7 @@ class ChangeKind:
     prefix: str
 
     def includes(self, change: Change) -> bool:
-        """Tell whether a change is of this kind."""
+        """Return whether a change is of this kind."""
         return change.event == self.event and change.sk.startswith(self.prefix)
 
 
@@ -68,7 +68,6 @@ class ChangeHandler(Protocol):
 
     def follow(self, changes: Sequence[Change], /) -> None:
         """Act upon changes, in the stream's order; the same ones again do no harm."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Route:
     handler: Callable[[], ChangeHandler]
 
     def includes(self, change: Change) -> bool:
-        """Tell whether a change is of any of the kinds."""
+        """Return whether a change is of any of the kinds."""
         return any(kind.includes(change) for kind in self.kinds)
 
     def follow(self, changes: Sequence[Change]) -> None:

@@ -54,8 +54,23 @@ class Holding:
     retained: str = ""
 
     def includes(self, place: str, key: str) -> bool:
-        """Tell whether an item or object is of this kind, by its key."""
+        """Return whether an item or object is of this kind, by its key."""
         return place == self.place and fnmatchcase(key, self.key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryHolding(Holding):
+    """What is kept in the table of an organisation's few entities."""
+
+    place: Place = "table registry"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletionHolding(Holding):
+    """What is kept in the table of completions, of single ones of them."""
+
+    place: Place = "table completions"
+    of: Owner = "completion"
 
 
 @dataclass(frozen=True)
@@ -75,4 +90,3 @@ class CompletionEraser(Protocol):
         Raises:
             UnavailableError: some is left; erasing all of it again is safe.
         """
-        ...

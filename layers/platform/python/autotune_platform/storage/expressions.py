@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
-from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire
+from autotune_platform.storage.item_format import Item, item_to_wire
 
 
 @dataclass(frozen=True)
@@ -34,58 +34,62 @@ class Page:
     evaluated: int
 
 
-def query_arguments(
-    partition: str,
-    *,
-    partition_name: str,
-    index: str | None,
-    limit: int | None,
-    after: Item | None,
-    below: tuple[str, str] | None,
-    between: tuple[str, str, str] | None,
-    newest_first: bool,
-    starting: str | None,
-    where: Filter | None,
-) -> dict[str, Any]:
-    """Return the arguments of DynamoDB's Query but the table's name; see ``Table.query``."""
-    options: dict[str, Any] = {"ScanIndexForward": not newest_first}
-    if index is not None:
-        options["IndexName"] = index
-    else:
-        options["ConsistentRead"] = True
-    if limit is not None:
-        options["Limit"] = limit
-    if after is not None:
-        options["ExclusiveStartKey"] = item_to_wire(after)
+class QueryOptions(TypedDict, total=False):
+    """How a partition of a table, or of an index, is read.
+
+    Attributes:
+        partition_name: name of the partition key; ``pk`` by default.
+        index: name of the index that is read instead of the table.
+        limit: most items of a page; all that fit 1 MB without it.
+        after: the ``last_key`` of the page before.
+        below: name of the sort key, and the value that it must be lower than.
+        between: name of the sort key, and its lowest and highest value.
+        newest_first: read from the end.
+        starting: only items whose ``sk`` starts with this; not for an index.
+        where: return only those of the items read that this holds for.
+    """
+
+    partition_name: str
+    index: str | None
+    limit: int | None
+    after: Item | None
+    below: tuple[str, str] | None
+    between: tuple[str, str, str] | None
+    newest_first: bool
+    starting: str | None
+    where: Filter | None
+
+
+def query_arguments(partition: str, options: QueryOptions) -> dict[str, Any]:
+    """Return the arguments of DynamoDB's Query but the table's name."""
+    arguments: dict[str, Any] = {"ScanIndexForward": not options.get("newest_first", False)}
     condition = "#partition = :partition"
-    names = {"#partition": partition_name}
+    names = {"#partition": options.get("partition_name", "pk")}
     values: dict[str, Any] = {":partition": partition}
-    if below is not None:
+    if index := options.get("index"):
+        arguments["IndexName"] = index
+    else:
+        arguments["ConsistentRead"] = True
+    if (limit := options.get("limit")) is not None:
+        arguments["Limit"] = limit
+    if after := options.get("after"):
+        arguments["ExclusiveStartKey"] = item_to_wire(after)
+    if below := options.get("below"):
         condition += " AND #sort < :below"
         names["#sort"], values[":below"] = below
-    if between is not None:
+    if between := options.get("between"):
         condition += " AND #sort BETWEEN :lowest AND :highest"
         names["#sort"], values[":lowest"], values[":highest"] = between
-    if starting is not None:
+    if (starting := options.get("starting")) is not None:
         condition += " AND begins_with(sk, :starting)"
         values[":starting"] = starting
-    if where is not None:
-        options["FilterExpression"] = where.expression
+    if where := options.get("where"):
+        arguments["FilterExpression"] = where.expression
         names |= where.names
         values |= where.values
     return {
         "KeyConditionExpression": condition,
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": item_to_wire(values),
-        **options,
+        **arguments,
     }
-
-
-def page_from(answer: Mapping[str, Any]) -> Page:
-    """Return the page that DynamoDB answered with."""
-    last = answer.get("LastEvaluatedKey")
-    return Page(
-        items=[item_from_wire(item) for item in answer["Items"]],
-        last_key=item_from_wire(last) if last else None,
-        evaluated=answer["ScannedCount"],
-    )

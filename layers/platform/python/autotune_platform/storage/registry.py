@@ -6,11 +6,13 @@ index ``byCollection`` lists an organisation's entities of one kind in order of 
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from autotune.protocol.ids import IdKind, is_id
+from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
 
@@ -19,6 +21,14 @@ _BY_COLLECTION = "byCollection"
 _FREE_FORM = ("metadata", "builtin")
 
 EntityT = TypeVar("EntityT", bound=BaseModel)
+OwnedT = TypeVar("OwnedT", bound="Entity")
+
+
+class Entity(FrozenModel):
+    """What belongs to an organisation and has an id of its own."""
+
+    id: str
+    organization_id: str
 
 
 def collection(organization_id: str, kind: str) -> str:
@@ -87,18 +97,61 @@ def ids_in(table: Table, name: str, *, sk: str, after: str | None, limit: int) -
         sk: the sort key of the collection's items.
         after: an id of this kind, whether the collection has it or not; None for the first.
     """
-    found: list[str] = []
     at = None if after is None else {"collection": name, "pk": after, "sk": sk}
-    while len(found) < limit:  # the store cuts pages at 1 MB
-        page = table.query(
-            name,
-            partition_name="collection",
-            index=_BY_COLLECTION,
-            limit=limit - len(found),
-            after=at,
-        )
-        found += [item["pk"] for item in page.items]
-        at = page.last_key
-        if at is None:
-            break
-    return found
+    items = table.items(
+        name, partition_name="collection", index=_BY_COLLECTION, limit=limit, after=at
+    )
+    return [item["pk"] for item in islice(items, limit)]
+
+
+class EntityRepository(Generic[OwnedT]):
+    """An organisation's entities of one kind, in the ``registry`` table.
+
+    Attributes:
+        kind: of their ids.
+        listed_as: the kind in the names of their collections.
+    """
+
+    model: type[OwnedT]
+    kind: IdKind
+    listed_as: str
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, entity: OwnedT) -> None:
+        """Store a new entity."""
+        self._table.put_new(self._item(entity))
+
+    def get(self, identifier: str) -> OwnedT | None:
+        """Return an entity of any organisation."""
+        return find_entity(self._table, self.kind, identifier, self.model)
+
+    def list(
+        self, organization_id: str, *, limit: int, next_token: str | None
+    ) -> tuple[list[OwnedT], str | None]:
+        """Return a page of an organisation's entities, oldest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        name = collection(organization_id, self.listed_as)
+        return list_collection(self._table, name, self.model, limit=limit, next_token=next_token)
+
+    def replace(self, before: OwnedT, after: OwnedT) -> bool:
+        """Store a changed entity; return False where it changed or went in the meantime."""
+        return self._table.replace(before.id, RECORD, self._item(after), only_if=unchanged(before))
+
+    def revoke(self, entity: OwnedT) -> OwnedT | None:
+        """Mark an entity revoked; return it, or None if it is gone."""
+        item = self._table.update(entity.id, RECORD, {"status": "revoked"})
+        return entity_from(item, self.model) if item else None
+
+    def _item(self, entity: OwnedT) -> Item:
+        listed = collection(entity.organization_id, self.listed_as)
+        return entity_item(entity, pk=entity.id, in_collection=listed)
+
+
+def unchanged(before: BaseModel) -> dict[str, str]:
+    """Return what an entity's item holds unless it was changed since it was read."""
+    return {"updated_at": entity_attributes(before)["updated_at"]}

@@ -3,17 +3,17 @@
 Items go in and come out as plain Python values; numbers come out as ``int`` or ``float``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition, add_together
-from autotune_platform.storage.expressions import Filter, Page, page_from, query_arguments
+from autotune_platform.storage.expressions import Page, QueryOptions, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
-from autotune_platform.storage.transactions import Write, transact
+from autotune_platform.storage.transactions import Condition, Put, Write, put_arguments, transact
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -48,18 +48,12 @@ class Table:
             or_expired_at: also overwrite an item whose ``expiresAt`` lies before this Unix second,
                 because TTL deletes late.
         """
-        condition = "attribute_not_exists(pk)"
-        values: dict[str, Any] = {}
+        arguments = put_arguments(Put(item=item, condition=Condition(exists=False)), self.name)
         if or_expired_at is not None:
-            condition += " OR expiresAt < :now"
-            values = {"ExpressionAttributeValues": {":now": {"N": str(or_expired_at)}}}
+            arguments["ConditionExpression"] += " OR expiresAt < :now"
+            arguments["ExpressionAttributeValues"] = item_to_wire({":now": or_expired_at})
         try:
-            self._client.put_item(
-                TableName=self.name,
-                Item=item_to_wire(item),
-                ConditionExpression=condition,
-                **values,
-            )
+            self._client.put_item(**arguments)
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
         return True
@@ -114,16 +108,9 @@ class Table:
         Raises:
             UnavailableError: a transaction is writing it.
         """
-        names = {f"#{i}": name for i, name in enumerate(only_if)}
-        values = {f":{i}": value for i, value in enumerate(only_if.values())}
+        put = Put(item={**item, "pk": pk, "sk": sk}, condition=Condition(only_if=only_if))
         try:
-            self._client.put_item(
-                TableName=self.name,
-                Item=item_to_wire({**item, "pk": pk, "sk": sk}),
-                ConditionExpression=" AND ".join(f"#{i} = :{i}" for i in range(len(names))),
-                ExpressionAttributeNames=names,
-                ExpressionAttributeValues=item_to_wire(values),
-            )
+            self._client.put_item(**put_arguments(put, self.name))
         except self._client.exceptions.ConditionalCheckFailedException:
             return False
         except self._client.exceptions.TransactionConflictException as error:
@@ -196,47 +183,29 @@ class Table:
         """Delete an item; deleting what is not there is fine."""
         self._client.delete_item(TableName=self.name, Key=key_to_wire(pk, sk))
 
-    def query(
-        self,
-        partition: str,
-        *,
-        partition_name: str = "pk",
-        index: str | None = None,
-        limit: int | None = None,
-        after: Item | None = None,
-        below: tuple[str, str] | None = None,
-        between: tuple[str, str, str] | None = None,
-        newest_first: bool = False,
-        starting: str | None = None,
-        where: Filter | None = None,
-    ) -> Page:
-        """Read a partition of the table, or of an index, in sort order.
-
-        Args:
-            starting: only items whose ``sk`` starts with this; not for an index.
-            below: name of the sort key, and the value that it must be lower than.
-            between: name of the sort key, and its lowest and highest value.
-            newest_first: read from the end.
-            limit: most items to read; all that fit 1 MB without it.
-            where: return only those of them that this holds for.
-            after: the ``last_key`` of the page before.
-        """
-        answer = self._client.query(
-            TableName=self.name,
-            **query_arguments(
-                partition,
-                partition_name=partition_name,
-                index=index,
-                limit=limit,
-                after=after,
-                below=below,
-                between=between,
-                newest_first=newest_first,
-                starting=starting,
-                where=where,
-            ),
+    def query(self, partition: str, **options: Unpack[QueryOptions]) -> Page:
+        """Read one page of a partition of the table, or of an index, in sort order."""
+        answer = self._client.query(TableName=self.name, **query_arguments(partition, options))
+        last = answer.get("LastEvaluatedKey")
+        return Page(
+            items=[item_from_wire(item) for item in answer["Items"]],
+            last_key=item_from_wire(last) if last else None,
+            evaluated=answer["ScannedCount"],
         )
-        return page_from(answer)
+
+    def pages(self, partition: str, **options: Unpack[QueryOptions]) -> Iterator[Page]:
+        """Yield every page of a partition; each is read when it is asked for."""
+        while True:
+            page = self.query(partition, **options)
+            yield page
+            if page.last_key is None:
+                return
+            options["after"] = page.last_key
+
+    def items(self, partition: str, **options: Unpack[QueryOptions]) -> Iterator[Item]:
+        """Yield every item of a partition, with a page of them in memory at a time."""
+        for page in self.pages(partition, **options):
+            yield from page.items
 
     def get_many(self, keys: Iterable[Key], *, attributes: Sequence[str] = ()) -> dict[Key, Item]:
         """Read up to any number of items, strongly consistent; missing ones are left out.

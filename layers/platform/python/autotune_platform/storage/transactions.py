@@ -79,8 +79,23 @@ def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write])
     raise UnavailableError("the table is busy", retry_after_seconds=1)
 
 
+def put_arguments(put: Put, table_name: str) -> dict[str, Any]:
+    """Return the arguments of DynamoDB's PutItem, or of a put in a transaction."""
+    return {**_conditions(put.condition, table_name), "Item": item_to_wire(put.item)}
+
+
 def _on_wire(write: Write, table_name: str) -> Any:
-    condition = write.condition
+    if isinstance(write, Put):
+        return {"Put": put_arguments(write, table_name)}
+    return {
+        "Delete": {
+            **_conditions(write.condition, table_name),
+            "Key": key_to_wire(write.pk, write.sk),
+        }
+    }
+
+
+def _conditions(condition: Condition, table_name: str) -> dict[str, Any]:
     names = {f"#{place}": name for place, name in enumerate(condition.only_if)}
     values = {f":{place}": value for place, value in enumerate(condition.only_if.values())}
     parts = [f"{name} = :{place}" for place, name in enumerate(names)]
@@ -93,6 +108,4 @@ def _on_wire(write: Write, table_name: str) -> Any:
     if values:
         described["ExpressionAttributeNames"] = names
         described["ExpressionAttributeValues"] = item_to_wire(values)
-    if isinstance(write, Put):
-        return {"Put": {**described, "Item": item_to_wire(write.item)}}
-    return {"Delete": {**described, "Key": key_to_wire(write.pk, write.sk)}}
+    return described

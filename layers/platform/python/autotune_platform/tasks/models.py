@@ -6,18 +6,16 @@ from typing import Any
 from pydantic import model_validator
 
 from autotune.protocol.tasks import Aggregation, GraderWeight, ReviewPolicy
-from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
 
 
-class Task(FrozenModel):
+class Task(Entity):
     """A definition of what needs to be scored.
 
     ``graders`` are all of them; ``grader_id`` is there where it is only one. A ``quorum`` of None
     is all of them.
     """
 
-    id: str
-    organization_id: str
     name: str
     description: str
     prompt_template: str

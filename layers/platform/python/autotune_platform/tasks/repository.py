@@ -4,33 +4,22 @@ from collections.abc import Iterable
 
 from autotune_platform.storage.registry import (
     RECORD,
+    EntityRepository,
     collection,
-    entity_attributes,
     entity_from,
-    entity_item,
-    find_entity,
     ids_in,
-    list_collection,
 )
-from autotune_platform.storage.table import Item, Table
 from autotune_platform.tasks.models import Task
 
 _DELETED = "deleted_task"
 
 
-class TaskRepository:
+class TaskRepository(EntityRepository[Task]):
     """Tasks in the ``registry`` table."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
-
-    def add(self, task: Task) -> None:
-        """Store a new task."""
-        self._table.put_new(_item(task))
-
-    def get(self, task_id: str) -> Task | None:
-        """Return a task of any organisation."""
-        return find_entity(self._table, "task", task_id, Task)
+    model = Task
+    kind = "task"
+    listed_as = "task"
 
     def get_many(self, task_ids: Iterable[str]) -> dict[str, Task]:
         """Return those tasks that exist, of any organisation, by id."""
@@ -51,26 +40,9 @@ class TaskRepository:
             found.update(ids_in(self._table, name, sk=sk, after=after, limit=limit))
         return sorted(found)[:limit]
 
-    def list(
-        self, organization_id: str, *, limit: int, next_token: str | None
-    ) -> tuple[list[Task], str | None]:
-        """Return a page of an organisation's tasks."""
-        name = collection(organization_id, "task")
-        return list_collection(self._table, name, Task, limit=limit, next_token=next_token)
-
-    def replace(self, before: Task, after: Task) -> bool:
-        """Store a changed task; return False where it changed or went in the meantime."""
-        unchanged = {"updated_at": entity_attributes(before)["updated_at"]}
-        return self._table.replace(before.id, RECORD, _item(after), only_if=unchanged)
-
     def delete(self, task: Task) -> None:
         """Delete a task; its completions and verdicts stay, and so does its id."""
         # Kept first: whoever walks through the ids finds it in one place or in both.
         listed = collection(task.organization_id, _DELETED)
         self._table.put_new({"pk": task.id, "sk": _DELETED, "collection": listed})
         self._table.delete(task.id, RECORD)
-
-
-def _item(task: Task) -> Item:
-    listed = collection(task.organization_id, "task")
-    return entity_item(task, pk=task.id, in_collection=listed)

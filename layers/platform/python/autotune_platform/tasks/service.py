@@ -6,7 +6,6 @@ from typing import Any
 from autotune.protocol.ids import new_id
 from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -41,7 +40,7 @@ class TaskService:
             organization_id=caller.organization_id,
             created_at=now,
             updated_at=now,
-            **{**_every_field(request), **_named(graders)},
+            **{**dict(request), **_named(graders)},
         )
         self.repository.add(task)
         return task
@@ -129,7 +128,14 @@ class TaskService:
         """Require that all graders may be used, and that a person judges alone."""
         for place, named in enumerate(graders):
             field = "graderId" if alone else f"graders[{place}].graderId"
-            grader = self._visible(caller, named.grader_id, field)
+            try:
+                grader = self.graders.get_visible(caller, "organization", named.grader_id)
+            except NotFoundError as error:
+                raise InvalidRequestError.of_field(
+                    field,
+                    "a grader of this organisation, or a public one",
+                    told=f"{error.detail} that this organisation may use",
+                ) from error
             require_verified(grader)
             if grader.is_person and len(graders) > 1:
                 raise InvalidRequestError.of_field(
@@ -138,31 +144,14 @@ class TaskService:
                     told=f"grader {grader.id} is a person's and must be the only one",
                 )
 
-    def _visible(self, caller: Caller, grader_id: str, field: str) -> Grader:
-        try:
-            return self.graders.get_visible(caller, "organization", grader_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                field,
-                "a grader of this organisation, or a public one",
-                told=f"{error.detail} that this organisation may use",
-            ) from error
-
 
 _LIFTED_BY_NULL = {"deadline_seconds", "quorum", "review", "retention_days"}
 
 
-def _every_field(request: CreateTaskRequest) -> dict[str, Any]:
-    """Return a request's fields, with models kept as models."""
-    return {name: getattr(request, name) for name in type(request).model_fields}
-
-
 def _changes(request: UpdateTaskRequest) -> dict[str, Any]:
     """Return the fields that a request sets."""
-    given = {name: getattr(request, name) for name in request.model_fields_set}
-    return {
-        name: value for name, value in given.items() if value is not None or name in _LIFTED_BY_NULL
-    }
+    lifted = request.model_fields_set & _LIFTED_BY_NULL
+    return {name: value for name, value in request if value is not None or name in lifted}
 
 
 def _named(graders: Sequence[GraderWeight]) -> dict[str, Any]:

@@ -1,25 +1,19 @@
 """What verdicts keep."""
 
-from autotune_platform.storage.data_holders import DataHolder, Holding
+from autotune_platform.storage.data_holders import CompletionHolding, DataHolder, Holding
 
 _WHY = "verdicts are never deleted"
 
 HOLDER = DataHolder(
     "verdicts",
     [
-        Holding(
-            place="table completions",
+        CompletionHolding(
             key="cmp_* / verdict#*",
             what="verdicts, with the grader's reasoning if its owner shares it",
-            of="completion",
             retained=_WHY,
         ),
-        Holding(
-            place="table completions",
-            key="cmp_* / opinion#*",
-            what="opinions of a panel's members",
-            of="completion",
-            retained=_WHY,
+        CompletionHolding(
+            key="cmp_* / opinion#*", what="opinions of a panel's members", retained=_WHY
         ),
         Holding(
             place="table completions",

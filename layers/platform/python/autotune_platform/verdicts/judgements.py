@@ -5,7 +5,7 @@ from datetime import datetime
 
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.grading import GraderScore
-from autotune_platform.verdicts.models import CompletionHeader, OfGrader, Verdict
+from autotune_platform.verdicts.models import CompletionHeader, OfGrader, OfTask, Verdict
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,7 @@ def verdict_of(
     score = judgement.score
     return Verdict(
         completion_id=completion.id,
-        organization_id=completion.organization_id,
-        batch_id=completion.batch_id,
-        task_id=completion.task_id,
-        model_id=completion.model_id,
-        grader_id=completion.grader_id,
-        grader_version=completion.grader_version,
+        **completion.model_dump(include=set(OfTask.model_fields)),
         state=judgement.state,
         value=score.value if score else None,
         confidence=score.confidence if score else None,

@@ -5,30 +5,41 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
 
-from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
+from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictCounts, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
-class CompletionHeader(FrozenModel):
-    """What is known of a completion beside its text.
+class OfTask(FrozenModel):
+    """What a completion and its verdicts were submitted for.
 
-    ``grader_id`` and ``grader_version`` are the panel's where several graders judge together. From
-    ``expires_at`` on the text is gone; None keeps it until it is deleted.
+    ``grader_id`` and ``grader_version`` are the panel's where several graders judge together.
     """
 
-    model_config = ConfigDict(hide_input_in_errors=True)
-
-    id: str
     organization_id: str
     batch_id: str
     task_id: str
     model_id: str
     grader_id: str
     grader_version: str
+
+
+class CompletionHeader(OfTask):
+    """What is known of a completion beside its text.
+
+    From ``expires_at`` on the text is gone; None keeps it until it is deleted.
+    """
+
+    # Item attributes are camelCase, as those of verdicts are.
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True
+    )
+
+    id: str
     share_identity: bool
     deadline_seconds: int = MAX_DEADLINE_SECONDS
     expires_at: datetime | None = None
@@ -60,7 +71,7 @@ class Opinion(FrozenModel):
     reason_code: ReasonCode | None = None
 
 
-class Verdict(FrozenModel):
+class Verdict(OfTask):
     """What became of one completion at one grader: written once, never changed.
 
     ``grader_version`` is the version registered when the completion was submitted, and part of the
@@ -73,12 +84,6 @@ class Verdict(FrozenModel):
     """
 
     completion_id: str
-    organization_id: str
-    batch_id: str
-    task_id: str
-    model_id: str
-    grader_id: str
-    grader_version: str
     state: VerdictState
     value: float | None = None
     confidence: float | None = None
@@ -111,20 +116,38 @@ class Verdict(FrozenModel):
         return self.reported_version or self.grader_version
 
 
+def counts_of(verdicts: Iterable[Verdict], *, expected: int) -> VerdictCounts:
+    """Return how many verdicts there are by state, of as many as are expected."""
+    states = [verdict.state for verdict in verdicts]
+    return VerdictCounts(
+        expected=expected,
+        scored=states.count("scored"),
+        abstained=states.count("abstained"),
+        failed=states.count("failed"),
+        canceled=states.count("canceled"),
+        pending=expected - len(states),
+    )
+
+
 class OfGrader(Protocol):
     """Whatever is graded by one grader, for itself or in a panel."""
 
     @property
     def grader_id(self) -> str:
         """The grader that is asked."""
-        ...
 
     @property
     def grader_version(self) -> str:
         """Its version when the completions were submitted."""
-        ...
 
     @property
     def panel_id(self) -> str | None:
-        """The panel that it is a member of."""
-        ...
+        """The panel that it is a member of; None where its judgement is the verdict."""
+
+
+class GradedBy(FrozenModel):
+    """Which grader judges, for itself or in a panel; an ``OfGrader``."""
+
+    grader_id: str
+    grader_version: str
+    panel_id: str | None = None

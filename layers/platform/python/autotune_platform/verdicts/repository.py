@@ -1,5 +1,6 @@
-"""Where verdicts are stored."""
+"""Where verdicts are stored, and the opinions of panels' members."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from pydantic import TypeAdapter
@@ -7,9 +8,11 @@ from pydantic import TypeAdapter
 from autotune.protocol.grading import ScoreDimension
 from autotune_platform.storage.table import Item, Key, Table
 from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.panels import Panel
 from autotune_platform.verdicts.score_index import index_key
 from autotune_platform.verdicts.stored_verdicts import (
     VERDICT_PREFIX,
+    opinion_key,
     verdict_attributes,
     verdict_from,
     verdict_key,
@@ -19,14 +22,25 @@ _DIMENSIONS = TypeAdapter(list[ScoreDimension])
 
 
 class VerdictRepository:
-    """Verdicts in the ``completions`` table, beside the completion that they judge."""
+    """Verdicts and opinions in the ``completions`` table, beside the completion that they judge.
+
+    An opinion is stored like a verdict, written once and followed by the stream, but not listed
+    among the task's verdicts.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def add(self, verdict: Verdict) -> bool:
-        """Store a verdict unless there is one; return whether this one was stored."""
-        return self._table.put_new(_item(verdict))
+        """Store a verdict, or an opinion, unless there is one; return whether it was stored."""
+        grader_id, version = verdict.grader_id, verdict.grader_version
+        if verdict.is_opinion:
+            item: Item = {"sk": opinion_key(grader_id, version)}
+        else:
+            item = {"sk": verdict_key(grader_id, version), **index_key(verdict)}
+        return self._table.put_new(
+            {"pk": verdict.completion_id, **item, **verdict_attributes(verdict)}
+        )
 
     def of_completion(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
         """Return one grader's verdict on a completion."""
@@ -47,9 +61,7 @@ class VerdictRepository:
             verdicts: completion id, grader id and grader version of each.
         """
         asked = list(verdicts)
-        keys: list[Key] = [
-            (id_, verdict_key(grader_id, version)) for id_, grader_id, version in asked
-        ]
+        keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in asked]
         items = self._table.get_many(keys, attributes=["dimensions"])
         return {
             one: _DIMENSIONS.validate_json(items[key]["dimensions"])
@@ -63,17 +75,24 @@ class VerdictRepository:
         Args:
             completions: completion id, grader id and grader version of each.
         """
-        keys: list[Key] = [
-            (completion_id, verdict_key(grader_id, version))
-            for completion_id, grader_id, version in completions
-        ]
+        keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in completions]
         return {pk: verdict_from(item) for (pk, _), item in self._table.get_many(keys).items()}
 
+    def opinions_on(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:
+        """Return the opinions there are, strongly consistent, each list in the panel's order."""
+        keys: list[Key] = [
+            (completion_id, opinion_key(member.grader_id, member.grader_version))
+            for completion_id, panel in completions
+            for member in panel.members
+        ]
+        items = self._table.get_many(keys)
+        found: dict[str, list[Verdict]] = defaultdict(list)
+        for key in keys:
+            if key in items:
+                found[key[0]].append(verdict_from(items[key]))
+        return found
 
-def _item(verdict: Verdict) -> Item:
-    return {
-        "pk": verdict.completion_id,
-        "sk": verdict_key(verdict.grader_id, verdict.grader_version),
-        **index_key(verdict),
-        **verdict_attributes(verdict),
-    }
+    def with_opinion(self, completion_ids: Iterable[str], grader_id: str, version: str) -> set[str]:
+        """Return the completions of which one panel's member has an opinion."""
+        sort_key = opinion_key(grader_id, version)
+        return {pk for pk, _ in self._table.get_many((id_, sort_key) for id_ in completion_ids)}

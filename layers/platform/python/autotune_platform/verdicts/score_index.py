@@ -16,7 +16,6 @@ from typing import Self
 
 from autotune.protocol.ids import is_id
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.expressions import Filter, Page
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.verdicts.filters import ScoreFilters, index_filter, key_range, written
 from autotune_platform.verdicts.models import Verdict
@@ -107,12 +106,7 @@ class ScoreIndex:
         self._table = table
 
     def page(
-        self,
-        filters: ScoreFilters,
-        *,
-        start: ScorePosition,
-        limit: int,
-        allowance: Allowance,
+        self, filters: ScoreFilters, *, start: ScorePosition, limit: int, allowance: Allowance
     ) -> tuple[list[Verdict], ScorePosition | None]:
         """Return verdicts of the start's task, without dimensions and reasoning.
 
@@ -135,9 +129,10 @@ class ScoreIndex:
                 return found, at
             wanted = limit - len(found)
             reach = wanted if where is None else _reach(limit, evaluated, len(found))
-            page = self._query(
-                at.task_id,
-                at.shard,
+            page = self._table.query(
+                _partition(at.task_id, at.shard),
+                partition_name="scoreShard",
+                index=_BY_TASK,
                 limit=min(reach, allowance.entries),
                 after=at.after,
                 between=("scoreTime", *between),
@@ -152,26 +147,6 @@ class ScoreIndex:
             shard = at.shard if page.last_key is not None else at.shard + 1
             at = ScorePosition(at.task_id, shard, page.last_key)
         return found, None
-
-    def _query(
-        self,
-        task_id: str,
-        shard: int,
-        *,
-        limit: int,
-        after: Item | None = None,
-        between: tuple[str, str, str] | None = None,
-        where: Filter | None = None,
-    ) -> Page:
-        return self._table.query(
-            _partition(task_id, shard),
-            partition_name="scoreShard",
-            index=_BY_TASK,
-            limit=limit,
-            after=after,
-            between=between,
-            where=where,
-        )
 
 
 def index_key(verdict: Verdict) -> dict[str, str]:

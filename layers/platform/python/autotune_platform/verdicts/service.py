@@ -8,7 +8,6 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import OfGrader, Verdict
-from autotune_platform.verdicts.opinions import OpinionRepository
 from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
@@ -20,13 +19,10 @@ class VerdictService:
 
     repository: VerdictRepository
     index: ScoreIndex
-    opinions: OpinionRepository
     panels: PanelRecords
 
     def add(self, verdict: Verdict) -> bool:
         """Store a verdict, or an opinion; return False where there was one, which stands."""
-        if verdict.is_opinion:
-            return self.opinions.add(verdict)
         return self.repository.add(verdict)
 
     def find(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
@@ -56,8 +52,8 @@ class VerdictService:
         return self.find_many((id_, grader_id, version) for id_ in completion_ids)
 
     def opinions_of(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:
-        """Return the opinions of panels' members that there are; see ``OpinionRepository``."""
-        return self.opinions.of_completions(completions)
+        """Return the opinions of panels' members that there are, in the panel's order."""
+        return self.repository.opinions_on(completions)
 
     def undecided(self, completion_ids: Sequence[str], asker: OfGrader) -> list[str]:
         """Return those completions of a run that are still to be graded, in the same order.
@@ -68,7 +64,7 @@ class VerdictService:
         left = [id_ for id_ in completion_ids if id_ not in found]
         if asker.panel_id is None or not left:
             return left
-        found = self.opinions.of_member(left, asker.grader_id, asker.grader_version)
+        found = self.repository.with_opinion(left, asker.grader_id, asker.grader_version)
         return [id_ for id_ in left if id_ not in found]
 
     def matching(
@@ -84,7 +80,7 @@ class VerdictService:
 
         A page may be short, even empty, while the token says that there is more: it ends when its
         allowance is spent, by default what one page may read. Verdicts come in four runs, each in
-        order of decision; whatever is written meanwhile, a walk tells each that was there at its
+        order of decision; whatever is written meanwhile, a walk returns each that was there at its
         start once.
 
         Args:

@@ -3,36 +3,20 @@
 import json
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.item_format import Item
 from autotune_platform.verdicts.models import Verdict
 
 VERDICT_PREFIX = "verdict#"
 _OPINION_PREFIX = "opinion#"
-# Item attributes are camelCase, because the index names them in its projection.
-_ATTRIBUTES = {
-    "organization_id": "organizationId",
-    "batch_id": "batchId",
-    "task_id": "taskId",
-    "model_id": "modelId",
-    "grader_id": "graderId",
-    "grader_version": "graderVersion",
-    "state": "state",
-    "value": "value",
-    "confidence": "confidence",
-    "reason_code": "reasonCode",
-    "reported_version": "reportedVersion",
-    "attempts": "attempts",
-    "submitted_at": "submittedAt",
-    "decided_at": "decidedAt",
-    "reasoning": "reasoning",
-    "grader_latency_ms": "graderLatencyMs",
-    "panel_id": "panelId",
-    "decided_by": "decidedBy",
-    "review_id": "reviewId",
-}
 # Lists are kept as text, which loses no digit.
 _LISTS = ("dimensions", "opinions")
+# Item attributes are camelCase, because the index names them in its projection.
+_ATTRIBUTES = {
+    name: to_camel(name) for name in Verdict.model_fields if name not in ("completion_id", *_LISTS)
+}
 
 NEW_VERDICTS = [ChangeKind("INSERT", VERDICT_PREFIX), ChangeKind("INSERT", _OPINION_PREFIX)]
 """Changes by which verdicts and opinions are stored; none is ever changed or removed."""

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from math import ceil
 
@@ -14,11 +14,9 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.versioned_states import VersionedStates
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import LONGEST_DELAY_SECONDS, Drain, drain_key
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey, key_of
-from autotune_platform.webhooks.repository import WebhookRepository
-from autotune_platform.webhooks.schedule import failing_since, is_given_up, next_attempt
+from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
 from autotune_platform.webhooks.secrets import WebhookSecrets
 from autotune_platform.webhooks.sending import GONE, Attempt, WebhookSender
 from autotune_platform.webhooks.waking import WakeQueue
@@ -27,6 +25,19 @@ logger = Logger()
 
 CALLS_AT_ONCE = 8
 """Most calls to one subscriber at the same time."""
+
+RETRY_DELAYS = (
+    timedelta(seconds=5),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    timedelta(hours=2),
+    timedelta(hours=5),
+    timedelta(hours=10),
+)
+"""How long after each failed attempt the next one starts; after the seventh there is none."""
+
+DISABLED_AFTER = timedelta(days=5)
+"""How long a webhook may fail without a success."""
 
 # A call takes up to 15 s, and its outcome has to be written after it.
 _LAST_START_SECONDS = 20
@@ -199,3 +210,31 @@ def after_attempts(webhook: Webhook, attempts: Iterable[Attempt], now: datetime)
     reason = "gone" if gone else "failing"
     disabled = {"status": "disabled", "disabled_reason": reason, "updated_at": now}
     return after.model_copy(update=disabled)
+
+
+def next_attempt(failed_attempts: int, now: datetime) -> datetime | None:
+    """Return when a delivery is tried again, None if never.
+
+    Args:
+        failed_attempts: how often it has failed by now, from 1.
+    """
+    if failed_attempts > len(RETRY_DELAYS):
+        return None
+    return now + RETRY_DELAYS[failed_attempts - 1]
+
+
+def failing_since(
+    before: datetime | None, now: datetime, *, succeeded: int, failed: int
+) -> datetime | None:
+    """Return since when a webhook has failed, after some attempts that ended about together.
+
+    One success shows that the address works, whatever failed beside it.
+    """
+    if succeeded:
+        return None
+    return (before or now) if failed else before
+
+
+def is_given_up(since: datetime | None, now: datetime) -> bool:
+    """Return whether a webhook has failed for so long that it is disabled."""
+    return since is not None and now - since >= DISABLED_AFTER

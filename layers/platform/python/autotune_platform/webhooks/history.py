@@ -10,8 +10,8 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, key_of
+from autotune_platform.webhooks.repository import DeliveryRepository
 from autotune_platform.webhooks.service import WebhookService
 from autotune_platform.webhooks.waking import WakeQueue
 

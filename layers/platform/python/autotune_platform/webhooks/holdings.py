@@ -1,18 +1,16 @@
 """What webhooks keep."""
 
-from autotune_platform.storage.data_holders import DataHolder, Holding
+from autotune_platform.storage.data_holders import DataHolder, Holding, RegistryHolding
 
 HOLDER = DataHolder(
     "webhooks",
     [
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="org_*#webhooks / whk_*",
             what="webhooks: address, event types; no secret",
             erased="`DELETE /api/v1/webhooks/{id}`",
         ),
-        Holding(
-            place="table registry",
+        RegistryHolding(
             key="* / event#*",
             what="events beside what they happened to, until they are published",
             days=30,

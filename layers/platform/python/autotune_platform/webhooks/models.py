@@ -11,8 +11,7 @@ from autotune.protocol.events import (
     WebhookStatus,
 )
 from autotune_platform.runtime.frozen_model import FrozenModel
-
-AllEvents = Literal["all"]
+from autotune_platform.storage.registry import Entity
 
 
 class Event(FrozenModel):
@@ -29,17 +28,15 @@ class Event(FrozenModel):
     data: dict[str, Any]
 
 
-class Webhook(FrozenModel):
+class Webhook(Entity):
     """An organisation's wish to get events at a URL.
 
     Its secret is derived from id and ``secret_version``; the version before it signs, too, until
     ``previous_secret_until``.
     """
 
-    id: str
-    organization_id: str
     url: str
-    event_types: tuple[EventType, ...] | AllEvents
+    event_types: tuple[EventType, ...] | Literal["all"]
     description: str
     status: WebhookStatus = "active"
     disabled_reason: DisabledReason | None = None

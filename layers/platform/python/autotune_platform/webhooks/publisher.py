@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.changes import Change
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.models import Delivery, Event, Webhook, key_of
 from autotune_platform.webhooks.outbox import event_in
-from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
 from autotune_platform.webhooks.waking import WakeQueue
 
 _WRITERS = 8

@@ -12,16 +12,15 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.queues import send_all
 from autotune_platform.storage.versioned_states import VersionedStates
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import Drain, drain_key
 from autotune_platform.webhooks.models import WebhookKey
+from autotune_platform.webhooks.repository import DeliveryRepository
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
-_MESSAGES_PER_CALL = 10
 _RESERVE_SECONDS = 10
 _WOKEN_AT_ONCE = 10
 
@@ -40,18 +39,8 @@ class WakeQueue:
         Raises:
             UnavailableError: the queue refused a message.
         """
-        for some in groups(keys, _MESSAGES_PER_CALL):
-            entries: list[SendMessageBatchRequestEntryTypeDef] = [
-                {
-                    "Id": str(index),
-                    "MessageBody": key.model_dump_json(),
-                    "DelaySeconds": delay_seconds,
-                }
-                for index, key in enumerate(some)
-            ]
-            answer = self.sqs.send_message_batch(QueueUrl=self.url, Entries=entries)
-            if answer.get("Failed"):
-                raise UnavailableError("the queue is busy", retry_after_seconds=1)
+        bodies = (key.model_dump_json() for key in keys)
+        send_all(self.sqs, self.url, bodies, delay_seconds=delay_seconds)
 
     def call(self, keys: Iterable[WebhookKey], now: datetime) -> int:
         """Have webhooks drained now that no message is on its way to; return how many.

@@ -2,8 +2,7 @@
 
 from functools import cached_property
 
-from autotune_platform.completions.forgetting import ContentForgetting
-from autotune_platform.completions.removed_content import REMOVED_CONTENT, RemovedContent
+from autotune_platform.completions.forgetting import REMOVED_CONTENT, ContentForgetting
 from autotune_platform.judging.human.records import REQUESTED_REVIEWS
 from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.runtime import clients
@@ -30,8 +29,7 @@ class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
 
     @cached_property
     def content_forgetting(self) -> ContentForgetting:
-        content = RemovedContent(bucket=self.environment.content_bucket, s3=clients.s3())
-        return ContentForgetting(content=content)
+        return ContentForgetting(bucket=self.environment.content_bucket, s3=clients.s3())
 
     @cached_property
     def change_router(self) -> Router:

@@ -8,7 +8,6 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.table import Table
-from autotune_platform.verdicts.opinions import OpinionRepository
 from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import ScoreIndex
@@ -35,7 +34,6 @@ class VerdictParts(RegistryParts):
         return VerdictService(
             repository=VerdictRepository(self.completions_table),
             index=ScoreIndex(self.completions_table),
-            opinions=OpinionRepository(self.completions_table),
             panels=self.panels,
         )
 
@@ -62,5 +60,4 @@ class CompletionParts(VerdictParts, GraderParts):
 
     @cached_property
     def open_batches(self) -> OpenBatches:
-        repository = self.completion_repository
-        return OpenBatches(repository=repository, due=repository.due)
+        return OpenBatches(repository=self.completion_repository)

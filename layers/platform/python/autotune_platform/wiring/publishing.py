@@ -7,11 +7,10 @@ from autotune_platform.runtime.environment import WebhookEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates
-from autotune_platform.webhooks.deliveries import DeliveryRepository
 from autotune_platform.webhooks.drains import DRAIN_KEPT_SECONDS
 from autotune_platform.webhooks.outbox import NEW_EVENTS
 from autotune_platform.webhooks.publisher import EventPublisher
-from autotune_platform.webhooks.repository import WebhookRepository
+from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRepository
 from autotune_platform.webhooks.waking import DeliverySweeper, WakeQueue
 from autotune_platform.wiring.access import RegistryParts
 

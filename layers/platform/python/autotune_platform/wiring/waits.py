@@ -2,10 +2,8 @@
 
 from functools import cached_property
 
-from autotune_platform.judging.human.waiting import ReviewWaits
-from autotune_platform.runs.durable_wait import DurableWait
-from autotune_platform.runs.tokens import TaskTokens
-from autotune_platform.runs.waits import RunWaits
+from autotune_platform.judging.human.judge import ReviewWaits
+from autotune_platform.runs.waits import RunWaits, TaskTokens
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.runs import RunParts
@@ -24,6 +22,6 @@ class WaitParts(RunParts, CallParts, ResolverParts):
         return RunWaits(
             repository=self.run_repository,
             verdicts=self.verdicts,
-            wait=DurableWait(records=self.run_repository, tokens=tokens),
+            tokens=tokens,
             signals=[self.call_waits, review_waits],
         )

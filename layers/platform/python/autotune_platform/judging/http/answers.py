@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,9 +39,15 @@ def read_answer(
     Raises:
         GraderCallError: the answer as a whole is not of the protocol, or is about another request.
     """
-    if path == "/score":
-        return read_single(answer, completion_ids[0])
-    return read_batch(answer, completion_ids)
+    judgements = (
+        {completion_ids[0]: _read_single(answer)}
+        if path == "/score"
+        else _read_batch(answer, completion_ids)
+    )
+    return {
+        completion_id: replace(judgement, grader_latency_ms=answer.elapsed_ms)
+        for completion_id, judgement in judgements.items()
+    }
 
 
 def read_deferral(answer: GraderAnswer) -> DeferredResponse:
@@ -59,7 +65,7 @@ def read_deferral(answer: GraderAnswer) -> DeferredResponse:
     return deferral
 
 
-def read_single(answer: GraderAnswer, completion_id: str) -> dict[str, Judgement]:
+def _read_single(answer: GraderAnswer) -> Judgement:
     """Return the judgement in an answer to ``POST /score``.
 
     Raises:
@@ -71,13 +77,10 @@ def read_single(answer: GraderAnswer, completion_id: str) -> dict[str, Judgement
         raise GraderCallError("response_malformed") from error
     if response.request_id != answer.request_id:
         raise GraderCallError("response_mismatched")
-    judgement = _judgement(
-        response.score, response.abstained, response.error, response.grader_version
-    )
-    return _timed(answer, {completion_id: judgement})
+    return _judgement(response.score, response.abstained, response.error, response.grader_version)
 
 
-def read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str, Judgement]:
+def _read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str, Judgement]:
     """Return the judgement of each completion in an answer to ``POST /score/batch``.
 
     Items that are missing, broken or there twice fail alone; items that nobody asked for are
@@ -96,17 +99,9 @@ def read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str,
     times = Counter(name for name, _ in named)
     by_name = dict(named)
     version = envelope.grader_version
-    judgements = {
+    return {
         completion_id: _item_judgement(by_name.get(completion_id), times[completion_id], version)
         for completion_id in completion_ids
-    }
-    return _timed(answer, judgements)
-
-
-def _timed(answer: GraderAnswer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
-    return {
-        completion_id: replace(judgement, grader_latency_ms=answer.elapsed_ms)
-        for completion_id, judgement in judgements.items()
     }
 
 

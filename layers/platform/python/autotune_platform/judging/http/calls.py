@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from autotune_platform.gateway.calls import Path
-from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.judging.judge import Asker
 
 Asked = tuple[str, str, str]
 """A completion, and the grader and its version that were asked about it."""
@@ -14,12 +14,10 @@ CallState = Literal["open", "answered", "expired"]
 _FEWEST_BETWEEN_LOOKS = timedelta(minutes=10)
 
 
-class Call(FrozenModel):
+class Call(Asker):
     """One request to a grader that may answer it later: to know its id is to be allowed to.
 
     Attributes:
-        organization_id: whose completions it asks about.
-        panel_id: the panel that the grader judges in.
         run_id: the run that its answer wakes.
         batch_ids: batches of those completions, whose sweeps a heartbeat postpones.
         path: what was asked; an answer is read accordingly.
@@ -33,11 +31,6 @@ class Call(FrozenModel):
     """
 
     id: str
-    organization_id: str
-    grader_id: str
-    grader_version: str
-    panel_id: str | None = None
-    run_id: str
     completion_ids: list[str]
     batch_ids: list[str]
     path: Path

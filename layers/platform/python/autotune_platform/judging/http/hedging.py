@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Self, TypeVar
 
 from autotune_platform.budgets.permits import Permit, SlotRefusedError
@@ -38,12 +37,7 @@ class Hedging:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._threads.shutdown()
 
     def call(self, ask: Ask[T], *, timeout_seconds: float, late: Callable[[T], None]) -> T:

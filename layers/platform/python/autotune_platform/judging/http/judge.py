@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
@@ -13,7 +14,6 @@ from autotune_platform.budgets.permits import Permit, Permits, SlotRefusedError,
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.calls import GraderCallError, Path
 from autotune_platform.gateway.gateway import GraderGateway
-from autotune_platform.gateway.models import Grader
 from autotune_platform.judging.http.answers import read_answer, read_deferral
 from autotune_platform.judging.http.callbacks import Callbacks
 from autotune_platform.judging.http.calls import Call
@@ -91,7 +91,17 @@ class HttpJudge:
         if isinstance(permit, Wait):
             untried = [completion.id for completion in completions]
             return Remainder(untried=untried, wait_seconds=permit.seconds, asked=False)
-        calls = _RoundCalls(self, round_, permit, {one.id: one for one in completions})
+        # Of two calls that are answered later, the work for one would be lost.
+        hedge_after_ms = (
+            None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
+        )
+        calls = _RoundCalls(
+            judge=self,
+            round_=round_,
+            permit=permit,
+            hedging=Hedging(permit, after_ms=hedge_after_ms),
+            completions={one.id: one for one in completions},
+        )
         errors: list[BaseException] = []
         with permit, calls.hedging, ThreadPoolExecutor(permit.concurrency) as threads:
             for done in as_completed([threads.submit(calls.ask, pack) for pack in packs]):
@@ -182,6 +192,7 @@ class HttpJudge:
         return body, call
 
 
+@part
 class _RoundCalls:
     """The calls of one round, which has a permit; they are made on several threads.
 
@@ -190,35 +201,28 @@ class _RoundCalls:
         untried: as in ``Remainder``; so are ``failed`` and ``waiting``.
     """
 
-    def __init__(
-        self,
-        judge: HttpJudge,
-        round_: Round,
-        permit: Permit,
-        completions: Mapping[str, Completion],
-    ) -> None:
-        self._judge = judge
-        self._round = round_
-        self._permit = permit
-        self._completions = completions
-        self.hedging = Hedging(permit, after_ms=_hedge_after_ms(round_.grader))
-        self.late: list[Judged] = []
-        self.untried: list[str] = []
-        self.failed: dict[str, Failure] = {}
-        self.waiting: dict[str, Awaited] = {}
+    judge: HttpJudge
+    round_: Round
+    permit: Permit
+    hedging: Hedging
+    completions: Mapping[str, Completion]
+    late: list[Judged] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
+    failed: dict[str, Failure] = field(default_factory=dict)
+    waiting: dict[str, Awaited] = field(default_factory=dict)
 
     def ask(self, pack: Sequence[GradedCompletion]) -> Judged | None:
         """Ask about one pack; return its judgements, None where there are none now."""
         completion_ids = [completion.id for completion in pack]
-        longest_call = CALL_TIMEOUT_SECONDS + 5 + self._permit.longest_pause_seconds
-        if self._round.seconds_left() < longest_call:
+        longest_call = CALL_TIMEOUT_SECONDS + 5 + self.permit.longest_pause_seconds
+        if self.round_.seconds_left() < longest_call:
             self.untried += completion_ids
             return None
-        batch_ids = sorted({self._completions[id_].batch_id for id_ in completion_ids})
+        batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})
         try:
-            with self._permit.slot(is_down=_is_down):
+            with self.permit.slot(is_down=_is_down):
                 judgements, call = self.hedging.call(
-                    lambda seconds: self._judge.call(self._round, pack, batch_ids, seconds),
+                    lambda seconds: self.judge.call(self.round_, pack, batch_ids, seconds),
                     timeout_seconds=CALL_TIMEOUT_SECONDS,
                     late=lambda answer: self.late.append(self._judged(answer[0], is_late=True)),
                 )
@@ -228,14 +232,14 @@ class _RoundCalls:
         except GraderCallError as error:
             return self._refused(error, completion_ids)
         if call is not None:
-            self.waiting |= _awaited(call, completion_ids, self._judge.clock.now())
+            self.waiting |= _awaited(call, completion_ids, self.judge.clock.now())
             return None
         return self._judged(judgements)
 
     def _refused(self, error: GraderCallError, completion_ids: Sequence[str]) -> Judged | None:
         logger.warning(
             "grader call failed",
-            grader_id=self._round.grader.id,
+            grader_id=self.round_.grader.id,
             reason_code=error.reason_code,
             status=error.status,
             completions=len(completion_ids),
@@ -248,17 +252,12 @@ class _RoundCalls:
 
     def _judged(self, judgements: Mapping[str, Judgement], *, is_late: bool = False) -> Judged:
         return Judged(
-            asker=self._round.asker,
+            asker=self.round_.asker,
             judgements=judgements,
-            attempts=self._round.attempt,
-            share_reasoning=self._round.grader.share_reasoning,
+            attempts=self.round_.attempt,
+            share_reasoning=self.round_.grader.share_reasoning,
             is_late=is_late,
         )
-
-
-def _hedge_after_ms(grader: Grader) -> int | None:
-    # Of two calls that are answered later, the work for one would be lost.
-    return None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
 
 
 def _is_down(error: Exception) -> bool | None:

@@ -53,7 +53,7 @@ class ReviewAnswer(_Stored):
     answered_at: datetime
 
     def is_repeated_by(self, caller: Caller, request: AnswerReviewRequest) -> bool:
-        """Tell whether the same person says the same again."""
+        """Return whether the same person says the same again."""
         return self.reviewer_id == caller.principal_id and (
             (self.value, self.explanation, self.dimensions)
             == (request.value, request.explanation, request.dimensions)
@@ -89,7 +89,7 @@ class ReviewSummary(_Stored):
         return self.lease if self.lease is not None and self.lease.until > moment else None
 
     def is_free_for(self, reviewer_id: str, moment: datetime) -> bool:
-        """Tell whether a person may take it: open, in time, and nobody else's."""
+        """Return whether a person may take it: open, in time, and nobody else's."""
         lease = self.held_at(moment)
         return (
             self.state == "open"
@@ -115,7 +115,7 @@ class Review(ReviewSummary):
     answer: ReviewAnswer | None = None
 
     def was_shown_to(self, reviewer_id: str) -> bool:
-        """Tell whether a person may have seen what graders said; where many did, all may have."""
+        """Return whether a person may have seen what graders said; where many did, all may have."""
         seen_by = self.preliminary_seen_by
         return reviewer_id in seen_by or len(seen_by) >= MOST_NAMES_NOTED
 

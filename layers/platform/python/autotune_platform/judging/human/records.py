@@ -1,7 +1,7 @@
 """Where reviews are stored, and the lists of those that are assigned to somebody."""
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC
+from itertools import islice
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.reviews import ReviewState
@@ -9,7 +9,8 @@ from autotune_platform.judging.human.models import Review, ReviewSummary
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.table import Item, Page, Table
 
 _REVIEW = "review"
 _BY_STATE = "reviewsByState"
@@ -90,26 +91,21 @@ class ReviewRecords:
         """
         partition = _partition(organization_id, state)
         after = None if next_token is None else _position(partition, next_token)
-        found, last = self._page(partition, limit=limit, after=after)
-        return found, encode_cursor(state, last["reviewTime"], last["pk"]) if last else None
+        page = next(self._pages(partition, limit=limit, after=after))
+        last = page.last_key
+        token = encode_cursor(state, last["reviewTime"], last["pk"]) if last else None
+        return [_summary(item) for item in page.items], token
 
     def open_of(self, organization_id: str) -> Iterator[ReviewSummary]:
         """Yield an organisation's open reviews, the oldest first, as the index has them."""
-        after: Item | None = None
-        for _ in range(_MOST_PAGES):
-            found, after = self._page(_partition(organization_id, "open"), limit=_PAGE, after=after)
-            yield from found
-            if after is None:
-                return
+        pages = self._pages(_partition(organization_id, "open"), limit=_PAGE)
+        for page in islice(pages, _MOST_PAGES):
+            yield from map(_summary, page.items)
 
-    def _page(
-        self, partition: str, *, limit: int, after: Item | None
-    ) -> tuple[list[ReviewSummary], Item | None]:
-        page = self._table.query(
+    def _pages(self, partition: str, *, limit: int, after: Item | None = None) -> Iterator[Page]:
+        return self._table.pages(
             partition, partition_name="reviewState", index=_BY_STATE, limit=limit, after=after
         )
-        found = [ReviewSummary.model_validate({**item, "id": item["pk"]}) for item in page.items]
-        return found, page.last_key
 
 
 class Assignments:
@@ -151,8 +147,7 @@ def _partition(organization_id: str, state: ReviewState) -> str:
 
 
 def _time(review: ReviewSummary) -> str:
-    created_at = review.created_at.astimezone(UTC)
-    return f"{created_at.isoformat(timespec='milliseconds')}#{review.id}"
+    return f"{moment(review.created_at)}#{review.id}"
 
 
 def _position(partition: str, token: str) -> Item:
@@ -174,6 +169,10 @@ def _item(review: Review) -> Item:
         "reviewState": _partition(review.organization_id, review.state),
         "reviewTime": _time(review),
     }
+
+
+def _summary(item: Item) -> ReviewSummary:
+    return ReviewSummary.model_validate({**item, "id": item["pk"]})
 
 
 def _review(item: Item) -> Review:
