@@ -46,9 +46,9 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "the conditional put",
-        "layers/platform/python/autotune_platform/storage/table.py",
-        'condition = "attribute_not_exists(pk)"',
-        'condition = "attribute_not_exists(pk) OR attribute_exists(pk)"',
+        "layers/platform/python/autotune_platform/storage/transactions.py",
+        'if condition.exists else "attribute_not_exists"',
+        'if condition.exists else "attribute_exists(pk) OR attribute_not_exists"',
         "a verdict is written once",
     ),
     Mutation(

@@ -9,9 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Protocol, Self
 
-from autotune.protocol.graders import GraderLimits
 from autotune_platform.budgets.circuit import WINDOW_SECONDS, Circuit
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -24,6 +23,18 @@ LONGEST_PAUSE_SECONDS = 10
 # Enough for a paced call that takes its whole time, and for recording its outcome.
 _PROBE_SECONDS = 60
 _PASSED_KEPT_SECONDS = 10
+
+
+class Limits(Protocol):
+    """An owner's limits; None is no limit."""
+
+    @property
+    def max_concurrency(self) -> int | None:
+        """Most calls at the same time."""
+
+    @property
+    def requests_per_second(self) -> float | None:
+        """Most calls in a second."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class Permits:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def request(
-        self, scope: str, limits: GraderLimits, *, calls: int, seconds_left: Callable[[], float]
+        self, scope: str, limits: Limits, *, calls: int, seconds_left: Callable[[], float]
     ) -> "Permit | Wait":
         """Return a permit for a round of calls, or how long to wait before requesting it again.
 
@@ -137,7 +148,7 @@ class Permit:
 
     permits: Permits
     scope: str
-    limits: GraderLimits
+    limits: Limits
     round_id: str
     seconds_left: Callable[[], float]
     circuit: Circuit

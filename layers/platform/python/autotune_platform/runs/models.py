@@ -1,6 +1,5 @@
 """Runs as the platform sees them."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self
 
@@ -73,7 +72,10 @@ class Event(FrozenModel):
     def of(cls, status: RunStatus) -> Self:
         """Return what a status leaves in the history."""
         return cls(
-            at=status.updated_at, state=status.state, step=status.step, remaining=status.remaining
+            at=status.updated_at,
+            state=status.state,
+            step=status.step,
+            remaining=status.remaining,
         )
 
 
@@ -114,16 +116,3 @@ class Run(RunSummary, GradedBy):
             started_at=now,
             updated_at=now,
         )
-
-
-@dataclass(frozen=True)
-class Wait:
-    """A run that waits.
-
-    Attributes:
-        token: ends the wait; a capability, for Step Functions alone.
-        progress: where the run stood when it began to wait.
-    """
-
-    token: str
-    progress: ChunkProgress

@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.runs import RunState
-from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary, Wait
+from autotune_platform.runs.durable_wait import Wait
+from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.due_index import moment
@@ -71,7 +72,7 @@ class RunRepository:
         )
         return changed is not None
 
-    def get_wait(self, run_id: str) -> Wait | None:
+    def get_wait(self, run_id: str) -> Wait[ChunkProgress] | None:
         """Return what a run waits for now, of any organisation; None where it does not."""
         item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
         if item is None or not item["open"] or "taskToken" not in item:

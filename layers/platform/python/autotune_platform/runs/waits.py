@@ -1,18 +1,16 @@
 """Runs that wait for signals: how a wait begins, and how a signal ends it.
 
 A signal is a grader's callback or a person's answer. A run waits with one token, whatever the
-number of its completions that wait, and without compute.
-
-Every signal is recorded before the wait is looked up, and a wait is stored before what it waits for
-is looked up. So one of the two always sees the other, and no wake-up is lost; a wait which nobody
-ends is a delay.
+number of its completions that wait. Every signal is recorded before its run is resumed, so that a
+wait which nobody ends is a delay and never a loss.
 """
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.runs.durable_wait import DurableWait
 from autotune_platform.runs.models import RunStatus
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.repository import RunRepository
@@ -22,9 +20,6 @@ from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
-
-if TYPE_CHECKING:
-    from mypy_boto3_stepfunctions import SFNClient
 
 logger = Logger()
 
@@ -39,42 +34,18 @@ class AwaitedSignals(Protocol):
 
 
 @part
-class TaskTokens:
-    """Ends waits of executions by their task tokens, at Step Functions."""
-
-    stepfunctions: "SFNClient"
-
-    def succeed(self, token: str) -> bool:
-        """End the wait that a token belongs to; return False where nothing waits for it any more.
-
-        The state machine goes on with the state that it has: the output is of no use to it.
-        """
-        gone = self.stepfunctions.exceptions
-        try:
-            self.stepfunctions.send_task_success(taskToken=token, output="{}")
-        except (gone.TaskDoesNotExist, gone.TaskTimedOut, gone.InvalidToken):
-            return False
-        return True
-
-
-@part
 class RunWaits:
     """Begins the waits of runs, and ends them."""
 
     repository: RunRepository
     verdicts: VerdictService
-    tokens: TaskTokens
+    wait: DurableWait[ChunkProgress]
     signals: Sequence[AwaitedSignals]
     clock: Clock = SYSTEM_CLOCK
 
     def begin(self, progress: ChunkProgress, token: str) -> None:
-        """Have a run wait, or go on at once where nothing is awaited any more.
-
-        What came just before had no token to wake the execution with.
-        """
-        self.repository.begin_wait(progress, token, self.clock.now())
-        if not self._awaits(progress):
-            self.tokens.succeed(token)
+        """Have a run wait, unless nothing is awaited any more."""
+        self.wait.begin(progress, token, is_awaited=self._awaits)
 
     def wake(self, run_id: str) -> None:
         """End a run's wait where none of its completions waits any more.
@@ -83,10 +54,9 @@ class RunWaits:
         is gone cannot go on, so its run is over once all of its completions are decided.
         """
         try:
-            wait = self.repository.get_wait(run_id)
-            if wait is None or self._awaits(wait.progress) or self.tokens.succeed(wait.token):
-                return
-            self._end(wait.progress)
+            gone = self.wait.wake(run_id, is_awaited=self._awaits)
+            if gone is not None:
+                self._end(gone)
         except REFUSALS:
             # The signal is recorded: the run goes on when its time is up, or is redriven.
             logger.exception("run not woken", run_id=run_id)

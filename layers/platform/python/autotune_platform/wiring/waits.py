@@ -3,7 +3,8 @@
 from functools import cached_property
 
 from autotune_platform.judging.human.judge import ReviewWaits
-from autotune_platform.runs.waits import RunWaits, TaskTokens
+from autotune_platform.runs.durable_wait import DurableWait, TaskTokens
+from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.runs import RunParts
@@ -22,6 +23,6 @@ class WaitParts(RunParts, CallParts, ResolverParts):
         return RunWaits(
             repository=self.run_repository,
             verdicts=self.verdicts,
-            tokens=tokens,
+            wait=DurableWait(records=self.run_repository, tokens=tokens),
             signals=[self.call_waits, review_waits],
         )
