@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.scoring import grade_chunk
-from tests.component.callbacks.conftest import Starter, change, due_in, item
+from tests.component.judging.conftest import Starter, change, due_in, item
 from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, answering, deferring
 from tests.support.platform import Platform, handler

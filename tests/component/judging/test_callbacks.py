@@ -10,7 +10,7 @@ from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
 from autotune_platform.scoring.writing import VerdictWriter
 from functions.scoring import callbacks_api
 from tests.component.audit.log import entries
-from tests.component.callbacks.conftest import Starter, Waiting, change
+from tests.component.judging.conftest import Starter, Waiting, change
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 
