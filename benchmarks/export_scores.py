@@ -108,7 +108,7 @@ def measure(
     )
     export = Export.new(scores.ORGANIZATION, request)
     repository = ExportRepository(Table(REGISTRY, stores.client("dynamodb", stores.dynamodb_url)))
-    repository.add(export)
+    repository.open(export)
     told = list(_run(stores, export.id, step_seconds=step_seconds, profile=profile))
     completed = repository.get(export.id)
     if completed is None or completed.manifest is None:

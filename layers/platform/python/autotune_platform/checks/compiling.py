@@ -8,7 +8,7 @@ import hashlib
 import json
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -41,16 +41,8 @@ _configuration: TypeAdapter[BuiltinConfiguration] = TypeAdapter(
 Judge = Callable[[Sample], float]
 
 
-class BuiltinGrader(Protocol):
-    """Judges completions."""
-
-    def __call__(self, sample: Sample) -> GraderScore:
-        """Return the score of a completion.
-
-        Raises:
-            CompletionFaultError: it cannot be judged.
-        """
-        ...
+BuiltinGrader = Callable[[Sample], GraderScore]
+"""Returns the score of a completion; ``CompletionFaultError`` is raised if it cannot be judged."""
 
 
 def stored_form(configuration: BuiltinConfiguration) -> dict[str, Any]:

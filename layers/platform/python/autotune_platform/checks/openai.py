@@ -81,10 +81,8 @@ class _Multi(_OpenAiModel):
         )
 
 
-_grader: TypeAdapter[_StringCheck | _TextSimilarity | _Multi] = TypeAdapter(
-    Annotated[_StringCheck | _TextSimilarity | _Multi, Field(discriminator="type")],
-    config=DEFERRED,
-)
+_Grader = Annotated[_StringCheck | _TextSimilarity | _Multi, Field(discriminator="type")]
+_grader: TypeAdapter[_Grader] = TypeAdapter(_Grader, config=DEFERRED)
 
 
 def from_openai(document: Mapping[str, Any], *, field: str) -> BuiltinConfiguration:

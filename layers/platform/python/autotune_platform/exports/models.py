@@ -9,6 +9,7 @@ from autotune.protocol.limits import EXPORT_DAYS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
 
 OPEN: tuple[ExportState, ...] = ("pending", "running")
 """States of an export that is under way."""
@@ -50,7 +51,7 @@ class StoredFile(FrozenModel):
     records: int
 
 
-class Export(FrozenModel):
+class Export(Entity):
     """An export and its progress.
 
     Attributes:
@@ -64,8 +65,6 @@ class Export(FrozenModel):
         as_of: it has only verdicts that were decided before this time.
     """
 
-    id: str
-    organization_id: str
     fingerprint: str
     request: CreateExportRequest
     state: ExportState

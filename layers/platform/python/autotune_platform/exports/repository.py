@@ -20,13 +20,11 @@ from autotune_platform.exports.statistics import Summary
 from autotune_platform.runtime.errors import TooManyExportsError
 from autotune_platform.storage.registry import (
     RECORD,
-    collection,
+    EntityRepository,
     entity_attributes,
     entity_from,
-    find_entity,
-    list_collection,
 )
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.table import Item
 from autotune_platform.storage.transactions import ANYTHING, Condition, Delete, Put, Write
 
 _BY_COLLECTION = "byCollection"
@@ -44,11 +42,12 @@ class Claim:
     export_id: str | None
 
 
-class ExportRepository:
-    """Exports in the ``registry`` table."""
+class ExportRepository(EntityRepository[Export]):
+    """Exports in the ``registry`` table; those that are found may have expired."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    model = Export
+    kind = "exp"
+    listed_as = "export"
 
     def claim(self, organization_id: str, idempotency_key: str) -> Claim:
         """Return the claim of an idempotency key; it has no export if the key is new."""
@@ -56,7 +55,7 @@ class ExportRepository:
         item = self._table.get(pk, RECORD)
         return Claim(pk, item["exportId"] if item else None)
 
-    def add(self, export: Export, *, claim: Claim | None = None) -> bool:
+    def open(self, export: Export, *, claim: Claim | None = None) -> bool:
         """Store a new export; return False if another one has taken its idempotency key.
 
         Args:
@@ -77,7 +76,7 @@ class ExportRepository:
             refused = self._table.transact(
                 [
                     Put(item=slot_item, condition=Condition(exists=False)),
-                    Put(item=_record(in_slot), condition=Condition(exists=False)),
+                    Put(item=self._item(in_slot), condition=Condition(exists=False)),
                     *claims,
                 ]
             )
@@ -90,21 +89,6 @@ class ExportRepository:
             limit=LimitProblem(name="open exports", maximum=MAX_OPEN_EXPORTS, unit="exports"),
             retry_after_seconds=_RETRY_AFTER_SECONDS,
         )
-
-    def get(self, export_id: str) -> Export | None:
-        """Return an export of any organisation, expired or not."""
-        return find_entity(self._table, "exp", export_id, Export)
-
-    def list(
-        self, organization_id: str, *, limit: int, next_token: str | None
-    ) -> tuple[list[Export], str | None]:
-        """Return a page of an organisation's exports, oldest first.
-
-        Raises:
-            InvalidRequestError: ``next_token`` is not from this list.
-        """
-        name = collection(organization_id, "export")
-        return list_collection(self._table, name, Export, limit=limit, next_token=next_token)
 
     def replace(self, before: Export, after: Export) -> bool:
         """Store a changed export; return False if it was changed by others in the meantime.
@@ -134,52 +118,33 @@ class ExportRepository:
 
     def files(self, export: Export, kind: FileKind) -> Iterator[StoredFile]:
         """Yield the files of a kind in the order in which they were stored."""
-        for item in self._items(export, kind):
-            yield entity_from(item, StoredFile)
+        items = self._table.items(export.id, starting=f"{kind}#")
+        return (entity_from(item, StoredFile) for item in items)
 
     def summaries(self, export: Export) -> Iterator[Summary]:
         """Yield the summary of each segment."""
-        for item in self._items(export, _SUMMARY):
-            yield Summary.unpack(item["packed"])
+        items = self._table.items(export.id, starting=f"{_SUMMARY}#")
+        return (Summary.unpack(item["packed"]) for item in items)
 
     def open_ids(self) -> Iterator[str]:
         """Yield the ids of open exports of every organisation, and of some that just ended."""
-        after: Item | None = None
-        while True:
-            page = self._table.query(
-                _OPEN_EXPORTS, partition_name="collection", index=_BY_COLLECTION, after=after
-            )
-            for item in page.items:
-                yield item["exportId"]
-            after = page.last_key
-            if after is None:
-                return
+        items = self._table.items(_OPEN_EXPORTS, partition_name="collection", index=_BY_COLLECTION)
+        return (item["exportId"] for item in items)
 
     def _change(self, before: Export, after: Export, others: Sequence[Write]) -> bool:
-        writes: list[Write] = [Put(item=_record(after), condition=_unchanged(before)), *others]
+        writes: list[Write] = [Put(item=self._item(after), condition=_unchanged(before)), *others]
         if before.is_open and not after.is_open:
             slots = _slots(after.organization_id)
             writes.append(Delete(pk=slots, sk=str(after.slot), condition=ANYTHING))
         return not self._table.transact(writes)
 
-    def _items(self, export: Export, kind: str) -> Iterator[Item]:
-        after: Item | None = None
-        while True:
-            page = self._table.query(export.id, starting=f"{kind}#", after=after)
-            yield from page.items
-            after = page.last_key
-            if after is None:
-                return
+    def _item(self, export: Export) -> Item:
+        return _item(export, export.id, RECORD, super()._item(export))
 
 
 def _item(export: Export, pk: str, sk: str, attributes: Mapping[str, Any]) -> Item:
     """Return an item that expires with an export."""
     return {"pk": pk, "sk": sk, "expiresAt": int(export.expires_at.timestamp()), **attributes}
-
-
-def _record(export: Export) -> Item:
-    listed = {"collection": collection(export.organization_id, "export")}
-    return _item(export, export.id, RECORD, {**listed, **entity_attributes(export)})
 
 
 def _claimed(claim: Claim, export: Export) -> Put:

@@ -79,7 +79,7 @@ class ExportService:
                 told=f"no task {request.filters.task_id}",
             )
         export = Export.new(caller.organization_id, request, fingerprint=fingerprint)
-        if not self.repository.add(export, claim=claim):
+        if not self.repository.open(export, claim=claim):
             raise UnavailableError("the same request is in progress", retry_after_seconds=1)
         start_export(self.executions, export)
         return CreatedExport(_on_wire(export), replayed=False)

@@ -4,13 +4,14 @@ Each segment has its summary, and the manifest has all of them merged. Nothing a
 is stored.
 """
 
-import json
 import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import ClassVar
+
+from pydantic import ConfigDict, TypeAdapter
 
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.exports import ExportCounts, Percentiles, ScoreDistribution, SkipReason
@@ -28,6 +29,9 @@ class Scores:
     Mean and squared deviation are updated and merged as Chan, Golub and LeVeque (1983) do,
     https://doi.org/10.1080/00031305.1983.10483115. The histogram has bins of 0.0001.
     """
+
+    # JSON has no infinite numbers, which are the extremes of no scores.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="constants")
 
     count: int = 0
     mean: float = 0.0
@@ -141,41 +145,12 @@ class Summary:
 
     def pack(self) -> bytes:
         """Return the summary as bytes: at most some 200 KB, mostly some hundred bytes."""
-        scores = self.scores
-        document: dict[str, Any] = {
-            "states": self.states,
-            "textGone": self.text_gone,
-            "skipped": self.skipped,
-            "records": self.records,
-            "taskIds": sorted(self.task_ids),
-            "modelIds": sorted(self.model_ids),
-            "truncated": self.truncated,
-        }
-        if scores.count:
-            moments = [scores.count, scores.mean, scores.squares, scores.lowest, scores.highest]
-            document["scores"] = [*moments, sorted(scores.bins.items())]
-        return zlib.compress(
-            json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
-        )
+        return zlib.compress(_summaries.dump_json(self))
 
-    @classmethod
-    def unpack(cls, packed: bytes) -> Self:
+    @staticmethod
+    def unpack(packed: bytes) -> "Summary":
         """Return a summary from the bytes of ``pack``."""
-        document = json.loads(zlib.decompress(packed))
-        scores = Scores()
-        if "scores" in document:
-            count, mean, squares, lowest, highest, bins = document["scores"]
-            scores = Scores(count, mean, squares, lowest, highest, Counter(dict(bins)))
-        return cls(
-            states=Counter(document["states"]),
-            text_gone=document["textGone"],
-            skipped=Counter(document["skipped"]),
-            records=document["records"],
-            scores=scores,
-            task_ids=set(document["taskIds"]),
-            model_ids=set(document["modelIds"]),
-            truncated=document["truncated"],
-        )
+        return _summaries.validate_json(zlib.decompress(packed))
 
     def _add_id(self, ids: set[str], one: str) -> None:
         if one in ids:
@@ -184,3 +159,6 @@ class Summary:
             ids.add(one)
         else:
             self.truncated = True
+
+
+_summaries = TypeAdapter(Summary)

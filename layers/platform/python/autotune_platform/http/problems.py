@@ -100,10 +100,5 @@ def _field_path(location: Iterable[str | int]) -> str:
     parts = list(location)
     if len(parts) > 1 and parts[0] in {"body", "query", "path", "header"}:
         parts = parts[1:]
-    path = ""
-    for part in parts:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        else:
-            path += f".{part}" if path else part
-    return path
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return path.removeprefix(".")

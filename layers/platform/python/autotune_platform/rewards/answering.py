@@ -1,7 +1,7 @@
 """Answers of reward URLs: a score for each question, or an error with the reason."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime.errors import (
+    AutotuneError,
     MalformedRequestError,
     NotScoredError,
     ScorePendingError,
@@ -22,6 +23,12 @@ from autotune_platform.verdicts.models import Verdict
 
 _ASK_AGAIN_SECONDS = 5
 _MOST_FIELDS = 20
+# The errors for completions without a score; the first one that any of them has is raised.
+_UNSCORED: Mapping[type[AutotuneError], str] = {
+    NotScoredError: "have no score, and asking again will not help",
+    ScoringFailedError: "could not be scored; asking again asks the grader anew about them",
+    ScorePendingError: "are not scored yet; asking again waits for them",
+}
 
 
 class RewardAnswers:
@@ -87,40 +94,24 @@ def _scores(questions: Sequence[Question], verdicts: Sequence[Verdict | None]) -
             reasons the first of these is raised.
     """
     scores: list[Score] = []
-    final: list[FieldProblem] = []
-    failed: list[FieldProblem] = []
-    pending: list[FieldProblem] = []
+    unscored: dict[type[AutotuneError], list[FieldProblem]] = {error: [] for error in _UNSCORED}
     for question, verdict in zip(questions, verdicts, strict=True):
         shown = verdict_on_wire(verdict) if verdict is not None else None
-        if shown is None:
-            unscored, state = pending, "pending"
-        elif shown.score is not None:
+        if shown is not None and shown.score is not None:
             scores.append(shown.score)
             continue
-        else:
-            unscored = failed if shown.state == "failed" else final
+        error: type[AutotuneError] = ScorePendingError
+        state = "pending"
+        if shown is not None:
+            error = ScoringFailedError if shown.state == "failed" else NotScoredError
             state = shown.state if shown.reason_code is None else f"failed ({shown.reason_code})"
-        unscored.append(
-            FieldProblem(field=question.field, expected=f"a score, where this one is {state}")
-        )
-    asked = len(questions)
-    if final:
-        raise NotScoredError(
-            f"{len(final)} of {asked} completions have no score, and asking again will not help",
-            fields=final[:_MOST_FIELDS],
-        )
-    if failed:
-        raise ScoringFailedError(
-            f"{len(failed)} of {asked} completions could not be scored; asking again asks the "
-            "grader anew about them",
-            fields=failed[:_MOST_FIELDS],
-            retry_after_seconds=_ASK_AGAIN_SECONDS,
-        )
-    if pending:
-        raise ScorePendingError(
-            f"{len(pending)} of {asked} completions are not scored yet; asking again waits for "
-            "them",
-            fields=pending[:_MOST_FIELDS],
-            retry_after_seconds=_ASK_AGAIN_SECONDS,
-        )
+        expected = f"a score, where this one is {state}"
+        unscored[error].append(FieldProblem(field=question.field, expected=expected))
+    for error, fields in unscored.items():
+        if fields:
+            raise error(
+                f"{len(fields)} of {len(questions)} completions {_UNSCORED[error]}",
+                fields=fields[:_MOST_FIELDS],
+                retry_after_seconds=None if error is NotScoredError else _ASK_AGAIN_SECONDS,
+            )
     return scores

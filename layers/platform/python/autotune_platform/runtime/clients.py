@@ -5,7 +5,7 @@ take an eighth of its import.
 """
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
@@ -72,36 +72,29 @@ def _session() -> Session:
     return Session()
 
 
+@cache
 def _client(service: str, config: Config) -> Any:
     return _session().create_client(service, config=config)
 
 
-@cache
 def dynamodb() -> "DynamoDBClient":
     """Return the process's DynamoDB client."""
-    client: DynamoDBClient = _client("dynamodb", _CONFIG)
-    return client
+    return cast("DynamoDBClient", _client("dynamodb", _CONFIG))
 
 
-@cache
 def brief_dynamodb() -> "DynamoDBClient":
     """Return the process's DynamoDB client that gives up after seconds."""
-    client: DynamoDBClient = _client("dynamodb", _BRIEF_CONFIG)
-    return client
+    return cast("DynamoDBClient", _client("dynamodb", _BRIEF_CONFIG))
 
 
-@cache
 def kms() -> "KMSClient":
     """Return the process's KMS client."""
-    client: KMSClient = _client("kms", _CONFIG)
-    return client
+    return cast("KMSClient", _client("kms", _CONFIG))
 
 
-@cache
 def s3() -> "S3Client":
     """Return the process's S3 client."""
-    client: S3Client = _client("s3", _S3_CONFIG)
-    return client
+    return cast("S3Client", _client("s3", _S3_CONFIG))
 
 
 @cache
@@ -122,22 +115,16 @@ def _stay_in_the_region(context: dict[str, Any], **_: Any) -> None:
     context["use_global_endpoint"] = False
 
 
-@cache
 def sns() -> "SNSClient":
     """Return the process's SNS client."""
-    client: SNSClient = _client("sns", _CONFIG)
-    return client
+    return cast("SNSClient", _client("sns", _CONFIG))
 
 
-@cache
 def sqs() -> "SQSClient":
     """Return the process's SQS client."""
-    client: SQSClient = _client("sqs", _CONFIG)
-    return client
+    return cast("SQSClient", _client("sqs", _CONFIG))
 
 
-@cache
 def stepfunctions() -> "SFNClient":
     """Return the process's Step Functions client."""
-    client: SFNClient = _client("stepfunctions", _CONFIG)
-    return client
+    return cast("SFNClient", _client("stepfunctions", _CONFIG))

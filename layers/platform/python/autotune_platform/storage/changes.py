@@ -85,10 +85,6 @@ class Route:
         """Return whether a change is of any of the kinds."""
         return any(kind.includes(change) for kind in self.kinds)
 
-    def follow(self, changes: Sequence[Change]) -> None:
-        """Have the handler act upon changes."""
-        self.handler().follow(changes)
-
 
 class Router:
     """Hands each change to the handlers that follow its kind."""
@@ -117,6 +113,6 @@ def _follow(routes: Sequence[Route], changes: Sequence[Change]) -> None:
     first, *others = routes
     try:
         if own := [change for change in changes if first.includes(change)]:
-            first.follow(own)
+            first.handler().follow(own)
     finally:
         _follow(others, changes)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autotune_platform.storage.item_format import value_to_wire
+from autotune_platform.storage.transactions import BUSY_CODES, REFUSED_CODE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -13,14 +14,7 @@ MAX_ADDITIONS = 100
 """Most items that one transaction writes."""
 
 # Others wrote the same items, or the table is busy: read again, and try again.
-_PASSING = frozenset(
-    {
-        "ConditionalCheckFailed",
-        "TransactionConflict",
-        "ProvisionedThroughputExceeded",
-        "ThrottlingError",
-    }
-)
+_PASSING = BUSY_CODES | {REFUSED_CODE}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _ATTEMPTS = 8
-_BUSY = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"})
-_REFUSED = "ConditionalCheckFailed"
+BUSY_CODES = frozenset({"ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"})
+REFUSED_CODE = "ConditionalCheckFailed"
+"""Why a transaction was canceled: a store was busy, or a condition did not hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +70,10 @@ def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write])
             )
         except client.exceptions.TransactionCanceledException as error:
             codes = [reason.get("Code") for reason in error.response["CancellationReasons"]]
-            refused = [place for place, code in enumerate(codes) if code == _REFUSED]
+            refused = [place for place, code in enumerate(codes) if code == REFUSED_CODE]
             if refused:
                 return refused
-            if not _BUSY.intersection(codes):
+            if not BUSY_CODES.intersection(codes):
                 raise
         else:
             return []
