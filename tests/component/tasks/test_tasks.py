@@ -264,12 +264,3 @@ def test_a_person_judges_alone(platform: Platform, three: list[str]) -> None:
     task_id = platform.new_task(person)
     refused = platform.call("PATCH", f"/api/v1/tasks/{task_id}", {"graders": named(*three)})
     assert (refused.status, set(refused.fields)) == (422, {"graders[0].graderId"})
-
-
-def test_a_task_from_before_panels_has_its_grader(platform: Platform, three: list[str]) -> None:
-    task_id = platform.new_task(three[0])
-    table = Table("registry", clients.dynamodb())
-    table.update(task_id, RECORD, {}, remove=["graders", "aggregation"])
-    task = platform.call("GET", f"/api/v1/tasks/{task_id}").json["task"]
-    assert task["graders"] == [{"graderId": three[0], "weight": 1.0}]
-    assert platform.submit(task_id, {}).status == 202

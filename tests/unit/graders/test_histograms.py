@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune_platform.projections.histograms import (
+from autotune_platform.projections.figures import (
     LONGEST_LATENCY_MS,
     RELATIVE_ERROR,
     SCORE_BUCKETS,

@@ -7,7 +7,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.tasks import ReviewPolicy
 from autotune_platform.scoring.aggregation import outcome_of
-from autotune_platform.scoring.triggers import reason_for_review
+from autotune_platform.scoring.resolving import reason_for_review
 from autotune_platform.verdicts.panels import Panel, PanelMember
 from tests.unit.scoring.test_aggregation import said
 

@@ -11,6 +11,6 @@ HOLDER = DataHolder(
             what="rate, calls under way and circuit of each grader",
             days=1,
             retained="it goes by itself",
-        ),
+        )
     ],
 )

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from autotune.protocol.completions import ReasonCode
+from autotune.protocol.graders import GraderKind
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.verdicts.judgements import Judgement
@@ -142,3 +143,14 @@ class Judge(Protocol):
         self, round_: Round, completions: Sequence[Completion]
     ) -> Generator[Judged, None, Remainder]:
         """Ask about completions that nobody is asked about; yield each answer as it comes."""
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The judges of one process, by kind of grader."""
+
+    by_kind: Mapping[GraderKind, Judge]
+
+    def of(self, grader: Grader) -> Judge:
+        """Return the judge that asks a grader."""
+        return self.by_kind[grader.kind]

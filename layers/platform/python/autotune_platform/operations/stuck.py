@@ -34,17 +34,14 @@ class StuckWork:
     def find(self) -> list[StuckBatch]:
         """Return overdue batches that have pending completions."""
         now = self.clock.now()
-        found: list[StuckBatch] = []
-        for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD):
-            pending = self.recovery.pending(batch)
-            if pending:
-                found.append(
-                    StuckBatch(
-                        batch_id=batch.id,
-                        organization_id=batch.organization_id,
-                        pending=len(pending),
-                        age_seconds=round((now - batch.created_at).total_seconds()),
-                        sweeps=batch.sweeps,
-                    )
-                )
-        return found
+        return [
+            StuckBatch(
+                batch_id=batch.id,
+                organization_id=batch.organization_id,
+                pending=len(pending),
+                age_seconds=round((now - batch.created_at).total_seconds()),
+                sweeps=batch.sweeps,
+            )
+            for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD)
+            if (pending := self.recovery.pending(batch))
+        ]

@@ -10,6 +10,6 @@ HOLDER = DataHolder(
             what="runs: ids of completions, state, history of rounds",
             days=30,
             retained="it goes by itself, and holds no text",
-        ),
+        )
     ],
 )

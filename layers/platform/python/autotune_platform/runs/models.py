@@ -72,10 +72,7 @@ class Event(FrozenModel):
     def of(cls, status: RunStatus) -> Self:
         """Return what a status leaves in the history."""
         return cls(
-            at=status.updated_at,
-            state=status.state,
-            step=status.step,
-            remaining=status.remaining,
+            at=status.updated_at, state=status.state, step=status.step, remaining=status.remaining
         )
 
 

@@ -38,11 +38,7 @@ _S3_CONFIG = _CONFIG.merge(Config(parameter_validation=True))
 
 # What a call waits for after its effect: a store that is down must not hold the answer up for long.
 _BRIEF_CONFIG = _LEAN.merge(
-    Config(
-        retries={"mode": "standard", "max_attempts": 2},
-        connect_timeout=1,
-        read_timeout=2,
-    )
+    Config(retries={"mode": "standard", "max_attempts": 2}, connect_timeout=1, read_timeout=2)
 )
 
 _THROTTLED = frozenset(

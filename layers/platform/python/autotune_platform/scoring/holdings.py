@@ -13,6 +13,6 @@ HOLDER = DataHolder(
             days=90,
             kept="90 days after its end, by Step Functions",
             retained="it goes by itself, and holds no text",
-        ),
+        )
     ],
 )

@@ -1,7 +1,6 @@
 """Finding what is lost of a batch; redriving or ending it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from autotune.protocol.completions import ReasonCode
@@ -14,18 +13,11 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
-from autotune_platform.verdicts.models import CompletionHeader
+from autotune_platform.verdicts.models import CompletionHeader, GradedBy
 from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True)
-class _Member:
-    grader_id: str
-    grader_version: str
-    panel_id: str
 
 
 @part
@@ -115,7 +107,9 @@ class BatchRecovery:
         at, failure = self.clock.now(), Judgement(reason_code="platform_error")
         for completion_id, header in judged.items():
             for _, grader_id, version in missing[completion_id]:
-                member = _Member(grader_id, version, panel_id=header.grader_id)
+                member = GradedBy(
+                    grader_id=grader_id, grader_version=version, panel_id=header.grader_id
+                )
                 self.verdicts.add(opinion_of(verdict_of(header, failure, at=at), member))
         self.resolver.resolve(judged, run_id=None)
         self._decide(batch, [id_ for id_ in pending if id_ not in judged], "platform_error")
@@ -129,7 +123,4 @@ class BatchRecovery:
         self, batch: Batch, completion_ids: Collection[str]
     ) -> dict[str, CompletionHeader]:
         """Return what is known; an item that expired is gone, and with it the model's name."""
-        return {
-            **batch.headers(sorted(completion_ids)),
-            **self.completions.headers(completion_ids),
-        }
+        return {**batch.headers(sorted(completion_ids)), **self.completions.headers(completion_ids)}

@@ -8,8 +8,7 @@ from autotune.protocol.completions import ReasonCode
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.judging.judge import Awaited, Judged, Remainder, Round
-from autotune_platform.judging.judges import Judges
+from autotune_platform.judging.judge import Awaited, Judged, Judges, Remainder, Round
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -155,10 +154,7 @@ class ChunkGrading:
             self.writer.write(progress, headers, {id_: failure}, attempts=made)
 
     def _after(
-        self,
-        progress: ChunkProgress,
-        remainder: Remainder,
-        headers: Mapping[str, CompletionHeader],
+        self, progress: ChunkProgress, remainder: Remainder, headers: Mapping[str, CompletionHeader]
     ) -> ChunkProgress:
         """Return the run after its judge; what failed in as many passes as there are has failed."""
         failed = remainder.failed

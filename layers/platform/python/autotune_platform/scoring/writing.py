@@ -127,10 +127,7 @@ class VerdictWriter:
         )
         for version, count in by_version.items():
             logger.info(
-                "late answers dropped",
-                run_id=asker.run_id,
-                grader_id=asker.grader_id,
-                count=count,
+                "late answers dropped", run_id=asker.run_id, grader_id=asker.grader_id, count=count
             )
             self.recorder.late_answers(asker.run_id, count)
             self.statistics.note_late_answers(asker.grader_id, version, count)

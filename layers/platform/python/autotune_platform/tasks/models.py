@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import model_validator
-
 from autotune.protocol.tasks import Aggregation, GraderWeight, ReviewPolicy
 from autotune_platform.storage.registry import Entity
 
@@ -30,11 +28,3 @@ class Task(Entity):
     retention_days: int | None = None
     created_at: datetime
     updated_at: datetime
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_before_panels(cls, stored: Any) -> Any:
-        """Read a task that was stored when it could name one grader only."""
-        if isinstance(stored, dict) and "graders" not in stored and "grader_id" in stored:
-            return {**stored, "graders": [{"grader_id": stored["grader_id"]}]}
-        return stored

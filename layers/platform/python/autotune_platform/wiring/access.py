@@ -9,10 +9,7 @@ from autotune_platform.audit.calls import CallAudit
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
-from autotune_platform.runtime.environment import (
-    AuditEnvironment,
-    Environment,
-)
+from autotune_platform.runtime.environment import AuditEnvironment, Environment
 from autotune_platform.storage.table import Table
 
 

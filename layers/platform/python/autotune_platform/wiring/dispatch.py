@@ -5,9 +5,7 @@ from functools import cached_property
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import (
-    DispatchEnvironment,
-)
+from autotune_platform.runtime.environment import DispatchEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.scoring.dispatch import DispatchService
 from autotune_platform.storage.table import Table

@@ -65,9 +65,7 @@ class ExportParts(ExportFileParts):
     @cached_property
     def export_work(self) -> ExportWork:
         segments = ExportSegments(
-            source=self.export_source,
-            repository=self.export_repository,
-            files=self.export_files,
+            source=self.export_source, repository=self.export_repository, files=self.export_files
         )
         return ExportWork(
             repository=self.export_repository, files=self.export_files, segments=segments
@@ -110,7 +108,5 @@ class ExportSweepParts(ExportStartParts, ExportParts):
     @cached_property
     def export_sweeper(self) -> ExportSweeper:
         return ExportSweeper(
-            repository=self.export_repository,
-            executions=self.executions,
-            work=self.export_work,
+            repository=self.export_repository, executions=self.executions, work=self.export_work
         )

@@ -7,7 +7,7 @@ from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.judging.builtin import BuiltinJudge
 from autotune_platform.judging.http.judge import HttpJudge
 from autotune_platform.judging.human.judge import HumanJudge
-from autotune_platform.judging.judges import Judges
+from autotune_platform.judging.judge import Judges
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.rounds import ChunkGrading

@@ -44,9 +44,7 @@ class PublisherParts(RegistryParts):
     @cached_property
     def publisher(self) -> EventPublisher:
         return EventPublisher(
-            webhooks=self.webhook_repository,
-            deliveries=self.deliveries,
-            queue=self.wake_queue,
+            webhooks=self.webhook_repository, deliveries=self.deliveries, queue=self.wake_queue
         )
 
 

@@ -5,9 +5,7 @@ from functools import cached_property
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.service import RunService
-from autotune_platform.runtime.environment import (
-    ContentEnvironment,
-)
+from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.completions import CompletionParts
 

@@ -59,8 +59,7 @@ def check(
     url: Annotated[str, typer.Argument(help="The grader's base URL.")],
     secret: Secret = None,
     completion: Annotated[
-        Path | None,
-        typer.Option(help="JSON file with prompt, response and metadata to score."),
+        Path | None, typer.Option(help="JSON file with prompt, response and metadata to score.")
     ] = None,
     allow_nondeterministic: Annotated[
         bool,

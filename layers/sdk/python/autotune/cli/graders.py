@@ -61,8 +61,7 @@ def register(
     *,
     name: Annotated[str, typer.Option()],
     endpoint: Annotated[
-        str | None,
-        typer.Option(help="HTTPS URL below which /score, /score/batch and /health lie."),
+        str | None, typer.Option(help="HTTPS URL below which /score, /score/batch and /health lie.")
     ] = None,
     builtin: grader_options.BuiltinFile = None,
     openai: grader_options.OpenAiFile = None,

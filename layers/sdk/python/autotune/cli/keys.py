@@ -25,8 +25,7 @@ def create(
     name: Annotated[str, typer.Option(help="What the key is for.")],
     role: Annotated[Role, typer.Option(help="What it may do.")],
     principal_id: Annotated[
-        str | None,
-        typer.Option(help="Whose it is: keys of one principal share what it registers."),
+        str | None, typer.Option(help="Whose it is: keys of one principal share what it registers.")
     ] = None,
 ) -> None:
     """Create a key and print it, this once."""

@@ -100,9 +100,7 @@ def scores(
     shown = 0
     with naming_options():
         verdicts = invocation.client.scores.list(
-            **arguments,
-            state=state,
-            page_size=page_size(limit),
+            **arguments, state=state, page_size=page_size(limit)
         )
         for verdict in islice(verdicts, limit):
             if invocation.as_json:

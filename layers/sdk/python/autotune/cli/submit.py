@@ -61,8 +61,7 @@ def submit(
         typer.Option("--skip-invalid", help="Write invalid lines to FILE.rejected.jsonl; go on."),
     ] = False,
     submission: Annotated[
-        str,
-        typer.Option(help="Give a new name to submit the same lines once more, as new ones."),
+        str, typer.Option(help="Give a new name to submit the same lines once more, as new ones.")
     ] = "",
 ) -> None:
     """Submit a file of completions and wait for their verdicts.

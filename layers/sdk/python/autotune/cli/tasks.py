@@ -81,8 +81,7 @@ class ReviewOptions:
         typer.Option(min=0, max=1, help="Ask a person where graders are less confident."),
     ] = None
     review_disagreement_above: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Ask a person where graders differ by more."),
+        float | None, typer.Option(min=0, max=1, help="Ask a person where graders differ by more.")
     ] = None
     review_sampled_share: Annotated[
         float | None,

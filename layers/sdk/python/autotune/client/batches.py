@@ -47,10 +47,7 @@ def delete_batch_content(batch_id: str, **options: Unpack[CallOptions]) -> Call[
 
 
 def wait_for_batch(
-    batch_id: str,
-    *,
-    timeout: float | None = None,
-    extra_headers: Mapping[str, str] | None = None,
+    batch_id: str, *, timeout: float | None = None, extra_headers: Mapping[str, str] | None = None
 ) -> Plan[BatchResponse]:
     """Wait until nothing of a batch is pending.
 

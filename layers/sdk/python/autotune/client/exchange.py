@@ -201,11 +201,7 @@ Described: TypeAlias = Call[T] | Plan[T]
 
 
 def open_session(
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    timeout: float | httpx.Timeout,
-    max_retries: int,
+    *, base_url: str | None, api_key: str | None, timeout: float | httpx.Timeout, max_retries: int
 ) -> Session:
     """Find address and key, and check the settings.
 

@@ -18,9 +18,7 @@ class RequestIdMemory:
     """
 
     def __init__(
-        self,
-        max_entries: int = MAX_REMEMBERED_REQUESTS,
-        clock: Callable[[], float] = time.time,
+        self, max_entries: int = MAX_REMEMBERED_REQUESTS, clock: Callable[[], float] = time.time
     ) -> None:
         self._max_entries = max_entries
         self._clock = clock

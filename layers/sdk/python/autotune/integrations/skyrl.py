@@ -32,9 +32,7 @@ class AutotuneEnv(BaseTextEnv):
     """
 
     def __init__(
-        self,
-        env_config: Mapping[str, Any] | None = None,
-        extras: Mapping[str, Any] | None = None,
+        self, env_config: Mapping[str, Any] | None = None, extras: Mapping[str, Any] | None = None
     ) -> None:
         """Find the task; nothing is sent yet.
 

@@ -16,15 +16,7 @@ from autotune.protocol.types import NonNegative, RequestModel, UnitInterval
 
 StringOperation = Literal["eq", "ne", "like", "ilike"]
 SimilarityMetric = Literal[
-    "fuzzy_match",
-    "bleu",
-    "gleu",
-    "rouge_1",
-    "rouge_2",
-    "rouge_3",
-    "rouge_4",
-    "rouge_5",
-    "rouge_l",
+    "fuzzy_match", "bleu", "gleu", "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l"
 ]
 NumberPlace = Literal["last_number", "boxed", "regex"]
 

@@ -80,8 +80,7 @@ class AsyncSettings(ResponseModel):
     """
 
     timeout_seconds: Annotated[
-        int,
-        Field(ge=MIN_CALLBACK_TIMEOUT_SECONDS, le=MAX_CALLBACK_TIMEOUT_SECONDS, strict=True),
+        int, Field(ge=MIN_CALLBACK_TIMEOUT_SECONDS, le=MAX_CALLBACK_TIMEOUT_SECONDS, strict=True)
     ] = 86_400
     heartbeat_seconds: (
         Annotated[int, Field(ge=MIN_HEARTBEAT_SECONDS, le=MAX_HEARTBEAT_SECONDS, strict=True)]
