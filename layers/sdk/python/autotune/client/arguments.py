@@ -30,6 +30,9 @@ not_given: Final = NotGiven()
 
 Timeout: TypeAlias = float | httpx.Timeout | NotGiven
 
+AbsentT = TypeVar("AbsentT", None, NotGiven)
+"""The type of a field that is left out: None of a request, ``NotGiven`` of a change."""
+
 
 def request_of(model: type[RequestT], **fields: Any) -> RequestT:
     """Build a request from the arguments that are not None.

@@ -19,11 +19,12 @@ from typing import (
     Protocol,
     TypeVar,
     get_args,
+    get_origin,
     get_type_hints,
     overload,
 )
 
-from autotune.client.arguments import not_given
+from autotune.client.arguments import NotGiven, not_given
 from autotune.client.calls import CallOptions, Listing
 from autotune.client.exchange import Course, Described, Session
 
@@ -240,15 +241,15 @@ class Part(Generic[BlockingT, AsynchronousT]):
 def _spelled_out(options: inspect.Parameter) -> list[inspect.Parameter]:
     """Return a parameter for each option of ``**options``; those of every method come last."""
     (kind,) = get_args(options.annotation)
-    by_place = sorted(
-        get_type_hints(kind).items(), key=lambda one: one[0] in CallOptions.__annotations__
-    )
-    return [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=not_given if name == "timeout" else None,
-            annotation=annotation,
+    hints = get_type_hints(get_origin(kind) or kind)
+    spelled_out = []
+    for name in sorted(hints, key=lambda name: name in CallOptions.__annotations__):
+        is_generic = getattr(hints[name], "__parameters__", ())
+        annotation = hints[name][get_args(kind)] if is_generic else hints[name]
+        default = not_given if NotGiven in get_args(annotation) else None
+        spelled_out.append(
+            inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
         )
-        for name, annotation in by_place
-    ]
+    return spelled_out

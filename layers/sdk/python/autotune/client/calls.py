@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -44,6 +44,13 @@ class CallOptions(TypedDict, total=False):
 
     timeout: Timeout
     extra_headers: Mapping[str, str] | None
+
+
+def split_options(options: CallOptions) -> tuple[dict[str, Any], CallOptions]:
+    """Return a method's own arguments apart from what every method takes."""
+    own: dict[str, Any] = dict(options)
+    shared = {name: own.pop(name) for name in CallOptions.__annotations__ if name in own}
+    return own, cast("CallOptions", shared)
 
 
 @dataclass(frozen=True, kw_only=True)

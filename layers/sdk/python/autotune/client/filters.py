@@ -1,10 +1,9 @@
 """Filters of verdicts, as methods take them and as requests hold them."""
 
 from datetime import datetime
-from typing import Any, cast
 
 from autotune.client.arguments import request_of
-from autotune.client.calls import CallOptions
+from autotune.client.calls import CallOptions, split_options
 from autotune.protocol.scores import ScoreFilters
 
 
@@ -31,11 +30,10 @@ def score_filters(options: FilterOptions) -> tuple[ScoreFilters, CallOptions]:
     Raises:
         InvalidInputError: a filter is out of its range, or they leave nothing.
     """
-    filters: dict[str, Any] = dict(options)
-    others = {name: filters.pop(name) for name in CallOptions.__annotations__ if name in filters}
+    filters, call_options = split_options(options)
     for name in ("start_date", "end_date"):
         filters[name] = with_zone(filters.get(name))
-    return request_of(ScoreFilters, **filters), cast("CallOptions", others)
+    return request_of(ScoreFilters, **filters), call_options
 
 
 def spelled(filters: ScoreFilters) -> dict[str, str]:

@@ -1,11 +1,20 @@
 """``client.graders``: who scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Generic, Unpack
 
-from autotune.client.arguments import NotGiven, change_of, not_given, request_of
+from autotune.client.arguments import AbsentT, NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.client.calls import (
+    Call,
+    CallOptions,
+    Listing,
+    call,
+    listing,
+    nothing,
+    returning,
+    split_options,
+)
 from autotune.protocol import graders
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.grading import GraderCapabilities
@@ -20,21 +29,26 @@ _usage = returning(GraderUsage)
 _graders = returning(graders.GraderList, lambda page: (page.graders, page.next_token))
 
 
+class GraderFields(CallOptions, Generic[AbsentT], total=False):
+    """Fields of a grader besides name and kind; ``AbsentT`` is the type of one that is left out."""
+
+    endpoint: str | AbsentT
+    builtin: BuiltinConfiguration | Mapping[str, Any] | AbsentT
+    openai: Mapping[str, Any] | AbsentT
+    certificate_sha256: Sequence[str] | AbsentT | None
+    description: str | AbsentT
+    capabilities: GraderCapabilities | Mapping[str, Any] | AbsentT
+    limits: graders.GraderLimits | Mapping[str, Any] | AbsentT
+    async_settings: graders.AsyncSettings | Mapping[str, Any] | AbsentT
+    visibility: graders.Visibility | AbsentT
+    share_reasoning: bool | AbsentT
+
+
 def register_grader(
     *,
     name: str,
     kind: graders.GraderKind | None = None,
-    endpoint: str | None = None,
-    builtin: BuiltinConfiguration | Mapping[str, Any] | None = None,
-    openai: Mapping[str, Any] | None = None,
-    certificate_sha256: Sequence[str] | None = None,
-    description: str | None = None,
-    capabilities: GraderCapabilities | Mapping[str, Any] | None = None,
-    limits: graders.GraderLimits | Mapping[str, Any] | None = None,
-    async_settings: graders.AsyncSettings | Mapping[str, Any] | None = None,
-    visibility: graders.Visibility | None = None,
-    share_reasoning: bool | None = None,
-    **options: Unpack[CallOptions],
+    **options: Unpack[GraderFields[None]],
 ) -> Call[graders.RegisterGraderResponse]:
     """Register a grader; the shared secret of one with an endpoint is in the answer, this once.
 
@@ -61,24 +75,11 @@ def register_grader(
         InvalidInputError: a field is out of its range; nothing was sent.
         InvalidRequestError: the endpoint is not one that Autotune will call.
     """
-    if kind is None and (builtin is not None or openai is not None):
+    fields, call_options = split_options(options)
+    if kind is None and (fields.get("builtin") is not None or fields.get("openai") is not None):
         kind = "builtin"
-    request = request_of(
-        graders.RegisterGraderRequest,
-        name=name,
-        kind=kind,
-        endpoint=endpoint,
-        builtin=builtin,
-        openai=openai,
-        certificate_sha256=certificate_sha256,
-        description=description,
-        capabilities=capabilities,
-        limits=limits,
-        async_settings=async_settings,
-        visibility=visibility,
-        share_reasoning=share_reasoning,
-    )
-    return call("POST", "graders", read=_registered, body=request, **options)
+    request = request_of(graders.RegisterGraderRequest, name=name, kind=kind, **fields)
+    return call("POST", "graders", read=_registered, body=request, **call_options)
 
 
 def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.Grader]:
@@ -140,17 +141,7 @@ def update_grader(
     grader_id: str,
     *,
     name: str | NotGiven = not_given,
-    endpoint: str | NotGiven = not_given,
-    builtin: BuiltinConfiguration | Mapping[str, Any] | NotGiven = not_given,
-    openai: Mapping[str, Any] | NotGiven = not_given,
-    certificate_sha256: Sequence[str] | NotGiven | None = not_given,
-    description: str | NotGiven = not_given,
-    capabilities: GraderCapabilities | Mapping[str, Any] | NotGiven = not_given,
-    limits: graders.GraderLimits | Mapping[str, Any] | NotGiven = not_given,
-    async_settings: graders.AsyncSettings | Mapping[str, Any] | NotGiven = not_given,
-    visibility: graders.Visibility | NotGiven = not_given,
-    share_reasoning: bool | NotGiven = not_given,
-    **options: Unpack[CallOptions],
+    **options: Unpack[GraderFields[NotGiven]],
 ) -> Call[graders.Grader]:
     """Change the fields that are given; a changed endpoint has to be verified again.
 
@@ -162,22 +153,11 @@ def update_grader(
         InvalidInputError: a field is out of its range; nothing was sent.
         NotFoundError: there is no such grader in this organisation.
     """
+    fields, call_options = split_options(options)
     request = change_of(
-        graders.UpdateGraderRequest,
-        clearable={"certificate_sha256"},
-        name=name,
-        endpoint=endpoint,
-        builtin=builtin,
-        openai=openai,
-        certificate_sha256=certificate_sha256,
-        description=description,
-        capabilities=capabilities,
-        limits=limits,
-        async_settings=async_settings,
-        visibility=visibility,
-        share_reasoning=share_reasoning,
+        graders.UpdateGraderRequest, clearable={"certificate_sha256"}, name=name, **fields
     )
-    return call("PATCH", "graders", grader_id, read=_grader, body=request, **options)
+    return call("PATCH", "graders", grader_id, read=_grader, body=request, **call_options)
 
 
 def delete_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[None]:

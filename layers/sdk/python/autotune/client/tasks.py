@@ -1,32 +1,53 @@
 """``client.tasks``: what is to be scored, and by which grader."""
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, Generic, Unpack
 
-from autotune.client.arguments import NotGiven, change_of, fields_of, not_given, request_of
+from autotune.client.arguments import (
+    AbsentT,
+    NotGiven,
+    change_of,
+    fields_of,
+    not_given,
+    request_of,
+)
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
-from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.client.calls import (
+    Call,
+    CallOptions,
+    Listing,
+    call,
+    listing,
+    nothing,
+    returning,
+    split_options,
+)
 from autotune.protocol import tasks
 
 _task = returning(tasks.TaskResponse, lambda answer: answer.task)
 _tasks = returning(tasks.TaskList, lambda page: (page.tasks, page.next_token))
 
 
+class TaskFields(CallOptions, Generic[AbsentT], total=False):
+    """Fields of a task besides its name; ``AbsentT`` is the type of one that is left out."""
+
+    grader_id: str | AbsentT
+    graders: Mapping[str, float] | AbsentT
+    aggregation: tasks.Aggregation | AbsentT
+    quorum: int | AbsentT | None
+    review: tasks.ReviewPolicy | Mapping[str, Any] | AbsentT | None
+    description: str | AbsentT
+    prompt_template: str | AbsentT
+    metadata: Mapping[str, Any] | AbsentT
+    share_identity: bool | AbsentT
+    deadline_seconds: int | AbsentT | None
+    retention_days: int | AbsentT | None
+
+
 def create_task(
     *,
     name: str,
-    grader_id: str | None = None,
-    graders: Mapping[str, float] | None = None,
-    aggregation: tasks.Aggregation | None = None,
-    quorum: int | None = None,
-    review: tasks.ReviewPolicy | Mapping[str, Any] | None = None,
-    description: str | None = None,
-    prompt_template: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    share_identity: bool | None = None,
-    deadline_seconds: int | None = None,
-    retention_days: int | None = None,
-    **options: Unpack[CallOptions],
+    **options: Unpack[TaskFields[None]],
 ) -> Call[tasks.Task]:
     """Create a task that one grader judges, or several together.
 
@@ -48,22 +69,9 @@ def create_task(
         InvalidRequestError: there is no such grader that this organisation may use.
         ConflictError: a grader is not verified.
     """
-    request = request_of(
-        tasks.CreateTaskRequest,
-        name=name,
-        grader_id=grader_id,
-        graders=_named(graders),
-        aggregation=aggregation,
-        quorum=quorum,
-        review=fields_of(review),
-        description=description,
-        prompt_template=prompt_template,
-        metadata=metadata,
-        share_identity=share_identity,
-        deadline_seconds=deadline_seconds,
-        retention_days=retention_days,
-    )
-    return call("POST", "tasks", read=_task, body=request, **options)
+    fields, call_options = _split(options)
+    request = request_of(tasks.CreateTaskRequest, name=name, **fields)
+    return call("POST", "tasks", read=_task, body=request, **call_options)
 
 
 def get_task(task_id: str, **options: Unpack[CallOptions]) -> Call[tasks.Task]:
@@ -90,18 +98,7 @@ def update_task(
     task_id: str,
     *,
     name: str | NotGiven = not_given,
-    grader_id: str | NotGiven = not_given,
-    graders: Mapping[str, float] | NotGiven = not_given,
-    aggregation: tasks.Aggregation | NotGiven = not_given,
-    quorum: int | NotGiven | None = not_given,
-    review: tasks.ReviewPolicy | Mapping[str, Any] | NotGiven | None = not_given,
-    description: str | NotGiven = not_given,
-    prompt_template: str | NotGiven = not_given,
-    metadata: Mapping[str, Any] | NotGiven = not_given,
-    share_identity: bool | NotGiven = not_given,
-    deadline_seconds: int | NotGiven | None = not_given,
-    retention_days: int | NotGiven | None = not_given,
-    **options: Unpack[CallOptions],
+    **options: Unpack[TaskFields[NotGiven]],
 ) -> Call[tasks.Task]:
     """Change the fields that are given; what was submitted before keeps all but name and template.
 
@@ -119,23 +116,14 @@ def update_task(
         InvalidRequestError: there is no such grader that this organisation may use.
         ConflictError: a new grader is not verified, or the task changed at the same time.
     """
+    fields, call_options = _split(options)
     request = change_of(
         tasks.UpdateTaskRequest,
         clearable={"deadline_seconds", "quorum", "retention_days", "review"},
         name=name,
-        grader_id=grader_id,
-        graders=_named(graders),
-        aggregation=aggregation,
-        quorum=quorum,
-        review=fields_of(review),
-        description=description,
-        prompt_template=prompt_template,
-        metadata=metadata,
-        share_identity=share_identity,
-        deadline_seconds=deadline_seconds,
-        retention_days=retention_days,
+        **fields,
     )
-    return call("PATCH", "tasks", task_id, read=_task, body=request, **options)
+    return call("PATCH", "tasks", task_id, read=_task, body=request, **call_options)
 
 
 def delete_task(task_id: str, **options: Unpack[CallOptions]) -> Call[None]:
@@ -147,12 +135,15 @@ def delete_task(task_id: str, **options: Unpack[CallOptions]) -> Call[None]:
     return call("DELETE", "tasks", task_id, read=nothing, **options)
 
 
-def _named(
-    graders: Mapping[str, float] | NotGiven | None,
-) -> list[dict[str, Any]] | NotGiven | None:
-    if not isinstance(graders, Mapping):
-        return graders
-    return [{"grader_id": grader_id, "weight": weight} for grader_id, weight in graders.items()]
+def _split(options: CallOptions) -> tuple[dict[str, Any], CallOptions]:
+    """Return a request's fields apart from the options of the call."""
+    fields, call_options = split_options(options)
+    graders = fields.get("graders")
+    if isinstance(graders, Mapping):
+        fields["graders"] = [{"grader_id": one, "weight": graders[one]} for one in graders]
+    if "review" in fields:
+        fields["review"] = fields_of(fields["review"])
+    return fields, call_options
 
 
 class TaskMethods:
