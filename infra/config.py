@@ -1,4 +1,4 @@
-"""What a deployment is told: where it goes, and what differs there."""
+"""The settings of a deployment: where it goes, and what differs there."""
 
 import os
 import platform
@@ -150,16 +150,17 @@ class DeploymentConfig:
         )
 
 
-def _waiting_functions(told: object) -> int | None:
-    if told is None:
+def _waiting_functions(value: object) -> int | None:
+    if value is None:
         return WAITING_FUNCTIONS
-    if told == "none":
+    if value == "none":
         return None
-    if not str(told).isdecimal():
+    if not str(value).isdecimal():
         raise InvalidWaitingFunctionsError(
-            f"waiting-functions is {told!r}, expected a number such as {WAITING_FUNCTIONS}, or none"
+            f"waiting-functions is {value!r}, expected a number such as {WAITING_FUNCTIONS}, "
+            "or none"
         )
-    return int(str(told))
+    return int(str(value))
 
 
 def running_python_version() -> str:

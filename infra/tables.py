@@ -10,7 +10,7 @@ DUE_DELIVERIES_INDEX = "dueDeliveries"
 DUE_DELIVERIES_PROJECTION = ("organization_id",)
 OPEN_BATCHES_INDEX = "openBatches"
 REVIEWS_BY_STATE_INDEX = "reviewsByState"
-# What a list of reviews shows, and what tells whether one is free: never what people wrote.
+# What a list of reviews shows, and what decides whether one is free: never what people wrote.
 REVIEWS_BY_STATE_PROJECTION = (
     "organizationId",
     "completionId",

@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("up", help="start the stack, deploy what changed, create a first key")
     commands.add_parser("down", help="stop the stack and save its state")
-    commands.add_parser("status", help="tell whether the stack runs, and where")
+    commands.add_parser("status", help="show whether the stack runs, and where")
     logs = commands.add_parser("logs", help="print the functions' logs")
     logs.add_argument("--follow", action="store_true", help="go on as lines come")
     logs.add_argument(

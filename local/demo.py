@@ -76,14 +76,14 @@ class CommandLine:
         Raises:
             DemoError: If it does not end with 0, or answers no JSON object.
         """
-        said = self._run([*arguments, "--json"], captures=True)
+        output = self._run([*arguments, "--json"], captures=True)
         try:
-            answer = json.loads(said)
+            answer = json.loads(output)
         except json.JSONDecodeError as error:
-            message = f"autotune {arguments[0]} --json answered no JSON: {said[:500]}"
+            message = f"autotune {arguments[0]} --json answered no JSON: {output[:500]}"
             raise DemoError(message) from error
         if not isinstance(answer, dict):
-            message = f"autotune {arguments[0]} --json answered no JSON object: {said[:500]}"
+            message = f"autotune {arguments[0]} --json answered no JSON object: {output[:500]}"
             raise DemoError(message)
         return answer
 
@@ -218,8 +218,8 @@ def ask_a_person(autotune: CommandLine, grader_id: str) -> None:
         *("--explanation", "Right, and to the point."),
     )
     score = autotune.read("scores", "--task", task["id"])
-    told = ", ".join(f"{one['graderId']} {one['value']}" for one in score["opinions"])
-    print(f"scored {score['score']['value']} by a {score['decidedBy']}; the graders: {told}")
+    opinions = ", ".join(f"{one['graderId']} {one['value']}" for one in score["opinions"])
+    print(f"scored {score['score']['value']} by a {score['decidedBy']}; the graders: {opinions}")
 
 
 def count_lines(path: Path) -> int:

@@ -141,8 +141,8 @@ class Deployment:
         with self.log_file.open("ab") as log:
             log.write(f"$ {shlex.join(command)}\n".encode() + finished.stdout)
         if finished.returncode != 0:
-            said = finished.stdout.decode(errors="replace").splitlines()
-            tail = "\n".join(said[-SHOWN_LOG_LINES:])
+            output = finished.stdout.decode(errors="replace").splitlines()
+            tail = "\n".join(output[-SHOWN_LOG_LINES:])
             message = f"cdk {arguments[0]} ended with {finished.returncode}:\n{tail}"
             raise DeploymentError(message)
 

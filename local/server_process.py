@@ -76,7 +76,7 @@ class ServerProcess:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                message = f"the server ended with {process.returncode}: {self._said()}"
+                message = f"the server ended with {process.returncode}: {self._output()}"
                 raise ServerProcessError(message)
             try:
                 answer = httpx.get(self._answers_at, timeout=2.0, trust_env=False)
@@ -86,10 +86,10 @@ class ServerProcess:
             if answer.is_success:
                 return
             time.sleep(POLL_SECONDS)
-        message = f"the server did not answer within {START_SECONDS:.0f} s: {self._said()}"
+        message = f"the server did not answer within {START_SECONDS:.0f} s: {self._output()}"
         raise ServerProcessError(message)
 
-    def _said(self) -> str:
+    def _output(self) -> str:
         return self._log_file.read_text(errors="replace")[-2000:]
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:

@@ -96,7 +96,7 @@ class PatientWorkers:
                 line.freed.wait(SECONDS_A_WORKER)
 
     def release(self, worker: Any) -> None:
-        """Take a worker back, and tell who waits for one of its function."""
+        """Take a worker back, and wake who waits for one of its function."""
         lambda_runtime.release_worker(worker)
         if worker is not None:
             line = self._lines[worker.func_name]
@@ -131,7 +131,7 @@ class _Line:
             self._starting = None
 
     def is_starting(self) -> bool:
-        """Tell whether a worker is on its way; one that takes very long may never come."""
+        """Return whether a worker is on its way; one that takes very long may never come."""
         worker = self._starting
         started_lately = time.monotonic() - self._leased_at < _LONGEST_START_SECONDS
         return worker is not None and worker._cold and started_lately  # noqa: SLF001
@@ -148,7 +148,7 @@ class Machine:
         self._times = psutil.cpu_times()
 
     def is_busy(self) -> bool:
-        """Tell whether there was no core to spare half a second ago or later."""
+        """Return whether there was no core to spare half a second ago or later."""
         with self._lock:
             now = time.monotonic()
             if now - self._sampled_at >= _SAMPLE_SECONDS:

@@ -1,4 +1,4 @@
-"""Tell an operator which batches are overdue."""
+"""List for an operator the batches that are overdue."""
 
 from functools import cache
 from typing import Any

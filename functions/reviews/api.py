@@ -61,8 +61,8 @@ def read_review(
 ) -> ReviewResponse:
     """Return one review with its prompt and response.
 
-    A link reads open ones alone. What graders said comes only with ``include=preliminary``, and the
-    answer tells that its author saw it; which graders those were is not told to reviewers.
+    A link reads open ones alone. Graders' scores come only with ``include=preliminary``, and the
+    answer records that its author saw them; which graders those were is hidden from reviewers.
     """
     wanted = include == "preliminary"
     review = parts().reviews.get(app.caller, review_id, with_preliminary=wanted)

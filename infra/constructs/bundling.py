@@ -240,8 +240,8 @@ def run_build_command(command: list[str]) -> None:
     """
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
-        said = (finished.stderr.strip() or finished.stdout.strip())[-2000:]
-        message = f"{' '.join(command)} ended with {finished.returncode}: {said}"
+        output = (finished.stderr.strip() or finished.stdout.strip())[-2000:]
+        message = f"{' '.join(command)} ended with {finished.returncode}: {output}"
         raise BundlingFailedError(message)
 
 

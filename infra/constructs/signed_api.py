@@ -59,7 +59,7 @@ class SignedApi(Construct):
     """HTTP API whose functions check the signature of each request themselves.
 
     Attributes:
-        url: Base URL of the API, for those who tell others where to call back.
+        url: Base URL of the API, for functions that name an address to call back.
     """
 
     def __init__(

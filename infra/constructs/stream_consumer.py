@@ -1,4 +1,4 @@
-"""Following a table's stream: which items a function is told of, and what happens when it fails."""
+"""Following a table's stream: which items a function gets, and what happens when it fails."""
 
 from collections.abc import Sequence
 
@@ -18,14 +18,14 @@ FAILURE_RETENTION = Duration.days(14)
 
 
 class StreamConsumer(Construct):
-    """Tells a function of new or removed items, in order for each partition key, at least once.
+    """Hands a function new or removed items, in order for each partition key, at least once.
 
     A batch that fails is tried again, cut in halves; after ten times the position of what still
     fails goes to ``failures``, so that one record never holds up the others. No more than two
     functions may follow one table: more would throttle each other.
 
     Args:
-        inserted: How sort keys of new items start that the function is told of.
+        inserted: How sort keys of new items start that the function gets.
         removed: The same of removed ones.
     """
 

@@ -11,7 +11,7 @@ class HttpStack(DomainStack):
 
     Attributes:
         api: What routes are added to.
-        url_environment: For functions that tell others where the API is.
+        url_environment: For functions that name the address of the API.
     """
 
     def __init__(self, scope: Construct, *, shared: Shared) -> None:

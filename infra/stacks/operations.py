@@ -18,7 +18,7 @@ class OperationsStack(DomainStack):
 
     Attributes:
         create_organization: Creates an organisation and its first key.
-        list_stuck: Tells which batches are overdue.
+        list_stuck: Lists which batches are overdue.
         redrive: Moves dead letters back to their queues.
     """
 
@@ -51,7 +51,7 @@ class OperationsStack(DomainStack):
         function = self.create(
             "ListStuck",
             module="list_stuck",
-            description="Tells which batches are overdue",
+            description="Lists batches that are overdue",
             timeout=OPERATOR_TIMEOUT,
             environment={**self.content_environment, **completions.queue_environment},
         )

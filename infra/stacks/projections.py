@@ -1,4 +1,4 @@
-"""What follows changes of completions: it tells of verdicts and reviews, counts, and cleans up."""
+"""What follows changes of completions: it publishes verdicts and reviews, counts, and cleans up."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
@@ -21,7 +21,7 @@ class ProjectionsStack(DomainStack):
     """Holds the two functions that follow the table of completions; a third could not read it.
 
     Attributes:
-        review_topic: Tells of each review; it holds neither prompt nor response.
+        review_topic: Announces each review; it holds neither prompt nor response.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class ProjectionsStack(DomainStack):
         self.alarms.watch_stream(changes, name="FollowChanges")
 
     def _follow_verdicts(self, webhooks: WebhooksStack) -> StreamConsumer:
-        """Tell organisations of verdicts, and count them."""
+        """Publish verdicts to organisations, and count them."""
         data = self.shared.data
         project = self.create(
             "ProjectVerdicts",
             module="project_verdicts",
-            description="Tells of verdicts, counts and audits them",
+            description="Publishes verdicts, counts and audits them",
             timeout=FOLLOW_TIMEOUT,
             environment={
                 **self.content_environment,
@@ -70,16 +70,16 @@ class ProjectionsStack(DomainStack):
         )
 
     def _follow_changes(self, http: HttpStack, webhooks: WebhooksStack) -> StreamConsumer:
-        """Tell of reviews that are asked for, and delete large texts once their items expired.
+        """Announce reviews that are asked for, and delete large texts once their items expired.
 
-        The table's time to live removes the items. The stream tells a removed item's keys, and an
+        The table's time to live removes the items. The stream carries a removed item's keys, and an
         object's name follows from them.
         """
         data = self.shared.data
         follow = self.create(
             "FollowChanges",
             module="follow_changes",
-            description="Tells of reviews, and deletes large texts that have expired",
+            description="Announces reviews, and deletes large texts that have expired",
             timeout=FOLLOW_TIMEOUT,
             environment={
                 **self.content_environment,

@@ -126,7 +126,7 @@ class ScoringStack(DomainStack):
         )
         data.registry.grant_read(callbacks.function)
         data.registry.grant_update(callbacks.function, keys="grd_*")
-        # Whoever signs a request to a path that is no route is told so, and needs a fresh request
+        # A signed request to a path that is no route gets that answer, and needs a fresh request
         # id.
         data.registry.grant_put(callbacks.function, keys="nonce#*")
         data.completions.grant_read_write(callbacks.function)

@@ -1,4 +1,4 @@
-"""Telling organisations what happened: who may publish, what delivers, and what looks after it."""
+"""Events for organisations: who may publish, what delivers, and what looks after it."""
 
 from aws_cdk import Duration
 from constructs import Construct
@@ -50,7 +50,7 @@ class WebhooksStack(DomainStack):
         http.api.route(api, paths=resource_paths("webhooks"))
 
     def grant_publish(self, publisher: ServiceFunction) -> None:
-        """Lets a function tell organisations of events; it also needs ``publisher_environment``."""
+        """Lets a function publish events; it also needs ``publisher_environment``."""
         self.shared.data.registry.grant_read(publisher.function)
         self.shared.data.deliveries.grant_read_change(publisher.function)
         self.queue.queue.grant_send_messages(publisher.function)
@@ -60,7 +60,7 @@ class WebhooksStack(DomainStack):
         publish = self.create(
             "PublishEvents",
             module="publish_events",
-            description="Tells organisations of what happened to their graders",
+            description="Publishes to organisations what happened to their graders",
             timeout=PUBLISH_TIMEOUT,
             environment=self.publisher_environment,
         )

@@ -76,7 +76,7 @@ class ExportService:
             raise InvalidRequestError.of_field(
                 "filters.taskId",
                 "a task of this organisation",
-                told=f"no task {request.filters.task_id}",
+                detail=f"no task {request.filters.task_id}",
             )
         export = Export.new(caller.organization_id, request, fingerprint=fingerprint)
         if not self.repository.open(export, claim=claim):

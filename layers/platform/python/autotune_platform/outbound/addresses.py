@@ -56,7 +56,7 @@ def check_url(url: str, *, field: str, admit_private: bool, may_have_query: bool
     if expected is None and not (admit_private and urlsplit(url).scheme == "http"):
         expected = _uncallable(url, admit_private=admit_private)
     if expected is not None:
-        raise InvalidRequestError.of_field(field, expected, told=f"expected {expected}")
+        raise InvalidRequestError.of_field(field, expected, detail=f"expected {expected}")
 
 
 def _malformed(url: str, *, may_have_query: bool) -> str | None:

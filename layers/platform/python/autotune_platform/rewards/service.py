@@ -42,7 +42,7 @@ class RewardUrlService:
             self.tasks.get(caller, request.task_id)
         except NotFoundError as error:
             raise InvalidRequestError.of_field(
-                "taskId", "a task of this organisation", told="no such task in this organisation"
+                "taskId", "a task of this organisation", detail="no such task in this organisation"
             ) from error
         reward_url = RewardUrl(
             id=new_id("rwu"),

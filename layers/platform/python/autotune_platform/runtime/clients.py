@@ -59,7 +59,7 @@ REFUSALS = (ClientError, BotoCoreError)
 
 
 def is_throttled(error: Exception) -> bool:
-    """Tell whether AWS was too busy for a call, with others or with this item: it may pass soon."""
+    """Return whether AWS was too busy for a call, with others or with this item; it may pass."""
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in _THROTTLED
 
 

@@ -130,10 +130,10 @@ class InvalidRequestError(AutotuneError):
     title = "The request has missing or wrong fields"
 
     @classmethod
-    def of_field(cls, field: str, expected: str, *, told: str | None = None) -> Self:
-        """Return the error of one field; ``told`` says what is wrong where that is not enough."""
+    def of_field(cls, field: str, expected: str, *, detail: str | None = None) -> Self:
+        """Return the error of one field; ``detail`` says what is wrong where that is not enough."""
         return cls(
-            f"{field}: {told or expected}", fields=[FieldProblem(field=field, expected=expected)]
+            f"{field}: {detail or expected}", fields=[FieldProblem(field=field, expected=expected)]
         )
 
 

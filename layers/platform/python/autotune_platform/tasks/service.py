@@ -134,14 +134,14 @@ class TaskService:
                 raise InvalidRequestError.of_field(
                     field,
                     "a grader of this organisation, or a public one",
-                    told=f"{error.detail} that this organisation may use",
+                    detail=f"{error.detail} that this organisation may use",
                 ) from error
             require_verified(grader)
             if grader.is_person and len(graders) > 1:
                 raise InvalidRequestError.of_field(
                     field,
                     "no human grader beside others; a review policy asks a person as well",
-                    told=f"grader {grader.id} is a person's and must be the only one",
+                    detail=f"grader {grader.id} is a person's and must be the only one",
                 )
 
 
@@ -167,5 +167,5 @@ def _require_attainable(quorum: int | None, graders: Sequence[GraderWeight]) -> 
         raise InvalidRequestError.of_field(
             "quorum",
             f"at most the number of graders, {len(graders)}",
-            told=f"{quorum} is more than the task has graders",
+            detail=f"{quorum} is more than the task has graders",
         )

@@ -2,7 +2,7 @@
 
 The index's sort key starts with the time of decision as pydantic writes it: with six digits of
 fraction, or with none where they are zero. So "…:43Z" sorts behind "…:43.000001Z", though it is
-earlier: at the ends of a range of time the key condition takes in too much, and the filter tells.
+earlier: at the ends of a range of time the key condition takes in too much, and the filter decides.
 """
 
 from datetime import datetime

@@ -28,7 +28,7 @@ MOST_QUERIES = 40
 
 _BY_TASK = "scoresByTask"
 _SHARDS = 4
-# A few matches tell little of how many there will be: a query reads at most this many times as
+# A few matches show little of how many there will be: a query reads at most this many times as
 # much as was read before it.
 _GROWTH = 4
 # Read a little more than the share of matches so far asks for: one query more costs a round trip.

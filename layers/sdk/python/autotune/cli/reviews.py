@@ -37,7 +37,7 @@ def get(
     invocation: Invocation,
     review_id: str,
     preliminary: Annotated[
-        bool, typer.Option(help="Also what graders said; that you saw it is noted.")
+        bool, typer.Option(help="Also the scores of graders; that you saw it is noted.")
     ] = False,
 ) -> None:
     """Show a review with its prompt and response."""

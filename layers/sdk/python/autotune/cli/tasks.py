@@ -100,7 +100,7 @@ class ReviewOptions:
         OnExpiry | None,
         typer.Option(help="What happens where nobody answered in time; by default keep."),
     ] = None
-    review_instructions: Annotated[str | None, typer.Option(help="What reviewers are told.")] = None
+    review_instructions: Annotated[str | None, typer.Option(help="What reviewers read.")] = None
 
     def policy(self) -> dict[str, Any] | None:
         """Return the policy of the options that were given; None where none was."""

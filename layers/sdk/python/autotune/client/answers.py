@@ -35,7 +35,7 @@ def read_model(response: httpx.Response, model: type[ModelT]) -> ModelT:
 
 
 def is_replay(response: httpx.Response) -> bool:
-    """Tell whether the server had seen the idempotency key and gave its first answer again."""
+    """Return whether the server had seen the idempotency key and gave its first answer again."""
     value: str = response.headers.get(REPLAYED_HEADER, "")
     return value.lower() == "true"
 

@@ -1,4 +1,4 @@
-"""``client.completions``: what models said, submitted to be scored."""
+"""``client.completions``: responses of models, submitted to be scored."""
 
 import asyncio
 from collections import deque

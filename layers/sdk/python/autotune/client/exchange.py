@@ -237,7 +237,7 @@ def _may_repeat(reply: Reply, *, repeatable: bool) -> bool:
 
 
 def _done_before(call: Call[T], response: httpx.Response, retries: int) -> bool:
-    """Tell whether a deletion is missing its target because a lost attempt had removed it."""
+    """Return whether a deletion is missing its target because a lost attempt had removed it."""
     return call.read is nothing and response.status_code == 404 and retries > 0
 
 

@@ -37,7 +37,7 @@ def get_review(
     """Read a review with its prompt and response, None where they were deleted.
 
     Args:
-        include_preliminary: also what graders said; that the caller saw it is noted.
+        include_preliminary: also the scores of graders; that the caller saw it is noted.
 
     Raises:
         NotFoundError: there is no such review in this organisation.

@@ -70,18 +70,18 @@ def plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def text_of(said: str | Conversation) -> str:
-    """Return what was said as the text that a grader reads.
+def text_of(turns: str | Conversation) -> str:
+    """Return a completion as the text that a grader reads.
 
     A single message is its content; of several, each begins with its role and a colon, and empty
     lines part them. Parts that are no text are named in brackets, such as ``[image_url]``; tool
     calls are compact JSON.
     """
-    if isinstance(said, str):
-        return said
-    if len(said) == 1:
-        return _content(said[0])
-    return "\n\n".join(f"{message['role']}: {_content(message)}" for message in said)
+    if isinstance(turns, str):
+        return turns
+    if len(turns) == 1:
+        return _content(turns[0])
+    return "\n\n".join(f"{message['role']}: {_content(message)}" for message in turns)
 
 
 def _content(message: Mapping[str, Any]) -> str:

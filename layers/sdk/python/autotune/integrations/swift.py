@@ -102,7 +102,7 @@ def _rewards(verdicts: Sequence[CompletionVerdict], args: Any) -> list[float | N
 
 
 def _leaves_out_none(args: Any) -> bool:
-    """Tell whether the advantages of these arguments leave None out instead of counting 0."""
+    """Return whether the advantages of these arguments leave None out instead of counting 0."""
     return (
         getattr(args, "scale_rewards", None) == "gdpo"
         and getattr(args, "advantage_estimator", None) in ("grpo", "rloo")

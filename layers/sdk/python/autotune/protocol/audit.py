@@ -20,7 +20,7 @@ class AuditedCall(ResponseModel):
             ``unknown_route`` where there is none.
         authenticated: whether the key's signature was right; if not, the key is what was claimed.
         route: path template; the ids in the path are in ``ids``, by name. What has not the shape
-            of an id is told as ``invalid``.
+            of an id is recorded as ``invalid``.
         code: of the problem that was answered, if any.
         source_address: where the request came from.
     """

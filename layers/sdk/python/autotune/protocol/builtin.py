@@ -57,7 +57,7 @@ class StringCheck(RequestModel):
 class TextSimilarity(RequestModel):
     """How alike two texts are, from 0 to 1; the same text is always 1.
 
-    With ``pass_threshold`` a dimension ``passed`` tells whether the value reaches it; the value
+    With ``pass_threshold`` a dimension ``passed`` is whether the value reaches it; the value
     itself stays as it is.
     """
 

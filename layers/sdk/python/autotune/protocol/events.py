@@ -1,4 +1,4 @@
-"""Events on the wire: what organisations are told of, and how the telling stands."""
+"""Events on the wire: what is published to organisations, and the state of its delivery."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from autotune.protocol.types import ResponseModel, Timestamp
 EventType = Literal[
     "score.completed", "batch.completed", "grader.status_changed", "review.requested"
 ]
-"""What organisations can be told of."""
+"""What organisations can subscribe to."""
 
 WebhookStatus = Literal["active", "disabled"]
 
@@ -31,7 +31,7 @@ DeliveryError = Literal[
 
 
 class BatchCompleted(ResponseModel):
-    """What ``batch.completed`` tells: every completion of a batch has a verdict."""
+    """The data of ``batch.completed``: every completion of a batch has a verdict."""
 
     batch_id: str
     counts: VerdictCounts
@@ -39,7 +39,7 @@ class BatchCompleted(ResponseModel):
 
 
 class ReviewRequested(ResponseModel):
-    """What ``review.requested`` tells: a person is asked; ``link`` opens that one review."""
+    """The data of ``review.requested``: a person is asked; ``link`` opens that one review."""
 
     review_id: str
     completion_id: str

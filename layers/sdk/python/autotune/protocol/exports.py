@@ -251,7 +251,7 @@ class ExportManifest(ResponseModel):
     """``manifest.json`` of an export: what its records are and where they come from.
 
     ``task_ids`` and ``model_ids`` are those of the records, at most 1,000 of each;
-    ``ids_truncated`` tells that there are more. ``score_distribution`` is absent where there are no
+    ``ids_truncated`` where there are more. ``score_distribution`` is absent where there are no
     records.
     """
 

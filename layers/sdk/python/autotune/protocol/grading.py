@@ -104,8 +104,8 @@ class _Judgement(ResponseModel):
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
-        said = [self.score is not None, self.abstained, self.error is not None]
-        if sum(said) != 1:
+        given = [self.score is not None, self.abstained, self.error is not None]
+        if sum(given) != 1:
             raise ValueError("exactly one of score, abstained and error must be given")
         return self
 

@@ -60,7 +60,7 @@ def capability_id(kind: IdKind) -> str:
 
 
 def is_id(kind: IdKind, text: str) -> bool:
-    """Tell whether a text has the shape of an id of a kind."""
+    """Return whether a text has the shape of an id of a kind."""
     return re.fullmatch(f"{kind}_{ID_BODY}", text) is not None
 
 

@@ -35,7 +35,7 @@ def _path(within: str, location: Sequence[int | str]) -> str:
 
 
 class LimitProblem(ResponseModel):
-    """The limit that was met; ``actual`` where it could be told."""
+    """The limit that was met; ``actual`` where it is known."""
 
     name: str
     maximum: int

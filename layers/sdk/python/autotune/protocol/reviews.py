@@ -1,4 +1,4 @@
-"""Reviews on the wire: what people judge, and what they said."""
+"""Reviews on the wire: what people judge, and their answers."""
 
 from typing import Annotated, Literal
 
@@ -58,7 +58,7 @@ class CreateReviewLinkRequest(RequestModel):
 
 
 class PreliminaryOpinion(ResponseModel):
-    """What one grader said before a person was asked.
+    """What one grader answered before a person was asked.
 
     Which grader that was, what it weighs and why it failed are null for the role ``reviewer``.
     """
@@ -73,7 +73,7 @@ class PreliminaryOpinion(ResponseModel):
 
 
 class Preliminary(ResponseModel):
-    """What graders said before a person was asked; ``value`` only where ``state`` is scored."""
+    """What graders answered before a person was asked; ``value`` only where ``state`` is scored."""
 
     state: VerdictState
     value: float | None = None
@@ -90,7 +90,7 @@ class ReviewLease(ResponseModel):
 
 
 class ReviewAnswer(ResponseModel):
-    """What a person said; ``saw_preliminary`` is whether they had asked for the graders' word."""
+    """What a person answered; ``saw_preliminary``: graders' scores were shown to them."""
 
     value: float
     confidence: float
@@ -149,7 +149,7 @@ class ReviewResponse(ResponseModel):
 class NextReviewResponse(ResponseModel):
     """The review that the caller now holds; null where none is left for them.
 
-    ``skipped`` tells that there is one left among those that the caller would skip.
+    ``skipped`` is whether there is one left among those that the caller would skip.
     """
 
     review: Review | None

@@ -26,7 +26,7 @@ class GraderFigures(ResponseModel):
         total_scored: verdicts that are ``scored``.
         failures: ``failed`` verdicts by reason code.
         error_rate: share of ``failed`` in what was not canceled, 0 to 1, whoever was to blame;
-            ``failures`` tells.
+            ``failures`` names the reasons.
         avg_score: mean of the scores, 0 to 1.
         score_distribution: scores in 20 equal intervals from 0 to 1; the last one holds 1.0.
         avg_latency_ms: mean time of the grader's answers, each counted once for each completion

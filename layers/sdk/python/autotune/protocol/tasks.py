@@ -41,7 +41,7 @@ class GraderWeight(types.RequestModel):
 
 
 class ReviewPolicy(types.RequestModel):
-    """When a person looks at what graders said, and what happens where none does in time.
+    """When a person looks at the scores of graders, and what happens where none does in time.
 
     A person is asked where the confidence is lower than ``confidence_below``, an abstention
     counting as 0; where the highest and the lowest value differ by more than

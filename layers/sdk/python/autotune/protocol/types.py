@@ -73,7 +73,7 @@ def _metadata_within_limit(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def nests_deeper_than(value: Any, levels: int) -> bool:
-    """Tell whether JSON has arrays and objects within each other on more levels than this."""
+    """Return whether JSON has arrays and objects within each other on more levels than this."""
     if not isinstance(value, dict | list):
         return False
     if levels == 0:

@@ -115,7 +115,7 @@ class Review(ReviewSummary):
     answer: ReviewAnswer | None = None
 
     def was_shown_to(self, reviewer_id: str) -> bool:
-        """Return whether a person may have seen what graders said; where many did, all may have."""
+        """Return whether a person may have seen graders' scores; where many did, all may have."""
         seen_by = self.preliminary_seen_by
         return reviewer_id in seen_by or len(seen_by) >= MOST_NAMES_NOTED
 
