@@ -1,9 +1,7 @@
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from moto.dynamodb.responses import DynamoHandler
 
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.kept import kept
@@ -33,24 +31,3 @@ def due_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", timedelta(0)
         )
     monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: timedelta(0))
-
-
-@pytest.fixture
-def atomic_writes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make moto's conditional writes as atomic as DynamoDB's, for tests that write in threads.
-
-    The whole request is locked: the answer is read from an item that the next write may change.
-    """
-    lock = threading.RLock()
-
-    def one_at_a_time(name: str) -> None:
-        answer: Callable[[DynamoHandler], object] = getattr(DynamoHandler, name)
-
-        def locked(self: DynamoHandler) -> object:
-            with lock:
-                return answer(self)
-
-        monkeypatch.setattr(DynamoHandler, name, locked)
-
-    for name in ("get_item", "put_item", "update_item", "delete_item", "transact_write_items"):
-        one_at_a_time(name)

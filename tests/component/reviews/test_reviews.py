@@ -117,7 +117,7 @@ def test_the_oldest_comes_first_and_no_two_people_get_the_same(reviewing):
     }
 
 
-def test_people_who_ask_at_the_same_time_get_different_reviews(reviewing, atomic_writes):
+def test_people_who_ask_at_the_same_time_get_different_reviews(reviewing):
     ids = [reviewing.request(minutes) for minutes in range(6)]
     callers = [
         Caller(

@@ -73,7 +73,6 @@ def test_a_circuit_opens_sleeps_probes_and_closes(
     assert {verdict["attempts"] for verdict in verdicts} == {1, 2}
 
 
-@pytest.mark.usefixtures("atomic_writes")
 def test_one_probe_at_a_time(
     platform: Platform, grader: LoopbackGrader, clock: StandingClock, task_id: str
 ) -> None:

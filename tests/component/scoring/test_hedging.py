@@ -77,7 +77,6 @@ def late_answers(platform: Platform, progress: Any) -> int:
     return late
 
 
-@pytest.mark.usefixtures("atomic_writes")
 def test_the_first_good_answer_wins_and_the_other_is_late(
     platform: Platform, grader: LoopbackGrader, race: Race
 ) -> None:
@@ -89,7 +88,6 @@ def test_the_first_good_answer_wins_and_the_other_is_late(
     assert late_answers(platform, progress) == 2
 
 
-@pytest.mark.usefixtures("atomic_writes")
 def test_a_second_call_takes_a_slot_of_its_own_and_releases_it(
     platform: Platform, grader: LoopbackGrader, race: Race
 ) -> None:

@@ -41,7 +41,6 @@ def grade_all(platform: Platform, started: list[Any], *, sleep: float) -> list[A
         return list(functions.map(go_round, started))
 
 
-@pytest.mark.usefixtures("atomic_writes")
 def test_a_grader_never_has_more_requests_at_once_than_it_bears(
     platform: Platform, grader: LoopbackGrader
 ) -> None:
@@ -67,7 +66,6 @@ def test_a_grader_never_has_more_requests_at_once_than_it_bears(
     assert len(set(grader.asked_ids)) == 40
 
 
-@pytest.mark.usefixtures("atomic_writes")
 def test_requests_of_all_runs_are_paced_together(
     platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

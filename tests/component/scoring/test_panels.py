@@ -148,7 +148,7 @@ def test_a_panel_is_stored_and_read_once_in_a_process(trio: Trio) -> None:
     assert spent[1] == spent[0] - 1
 
 
-def test_members_that_finish_together_write_one_verdict(trio: Trio, atomic_writes: None) -> None:
+def test_members_that_finish_together_write_one_verdict(trio: Trio) -> None:
     accepted, runs = trio.start(trio.new_task(), {}, {}, {})
     with ThreadPoolExecutor(3) as threads:
         for left in threads.map(trio.platform.grade, runs.values()):

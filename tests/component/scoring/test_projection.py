@@ -241,7 +241,7 @@ def test_one_that_is_overtaken_again_and_again_gives_up_and_says_so(
 
 
 def test_many_at_once_count_each_verdict_once(
-    platform: Platform, task_id: str, webhook_id: str, atomic_writes: None
+    platform: Platform, task_id: str, webhook_id: str
 ) -> None:
     records = scored(platform, task_id)
     platform.project(records)
