@@ -168,13 +168,13 @@ def test_the_staircase_is_that_of_the_contract(page: str, steps: list[str]) -> N
     assert folders == set(steps)
 
 
-def test_the_way_of_a_completion_enters_each_domain_once(page: str, steps: list[str]) -> None:
+def test_the_way_of_a_completion_lists_each_domain_once(page: str, steps: list[str]) -> None:
     way = rows(sections(page)["One completion's way"])
     stages = [stage for stage, _, _ in way if stage]
     assert stages == ["Submission", "Dispatch", "Round", "Verdict", "Projection", "Webhook"]
-    entered = [domain.strip("`") for _, domain, _ in way if domain]
-    assert len(entered) == len(set(entered))
-    assert set(entered) <= set(steps)
+    listed = [domain.strip("`") for _, domain, _ in way if domain]
+    assert len(listed) == len(set(listed))
+    assert set(listed) <= set(steps)
     domain = ""
     for _, named, where in way:
         domain = named.strip("`") or domain
