@@ -1,7 +1,7 @@
 """``python -m benchmarks.export_run``: one export, step after step, in a process of its own.
 
 It does what the state machine does: it calls the step's handler until that has nothing left. Each
-file that is stored is told on stdout with the time and the peak memory so far.
+file that is stored is printed to stdout with the time and the peak memory so far.
 """
 
 import argparse

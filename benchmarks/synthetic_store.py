@@ -185,7 +185,7 @@ def _encoded(answer: Item) -> bytes:
 
 
 def serve(*, count: int, onward: str, workers: int) -> None:
-    """Print the address, and answer until the process is told to end.
+    """Print the address, and answer until the process is ended.
 
     Args:
         count: scores that there are.

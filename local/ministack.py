@@ -207,7 +207,7 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
 
 
 def _process(pid: int) -> psutil.Process | None:
-    """The process, told from a later one with its id; None if there is none."""
+    """The process, distinguished from a later one with its id; None if there is none."""
     try:
         return psutil.Process(pid)
     except psutil.NoSuchProcess:

@@ -19,7 +19,7 @@ class Peer:
     """A server of other people, or what they would write.
 
     Attributes:
-        package: The package of its environment whose version is told.
+        package: The package of its environment whose version is shown.
         arguments: What the environment's Python is called with to serve on a port.
         variables: Environment variables that it needs.
         ready_path: Path that answers with success once it runs.

@@ -1,4 +1,4 @@
-"""Let a run wait until somebody else's word is spoken: a grader's callback, or a person's."""
+"""Let a run wait for signals: graders' callbacks, or people's reviews."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Drive again what is pending longer than it should be; runs every minute."""
+"""Redrive what is pending longer than it should be; runs every minute."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scoring: what starts runs, grades, waits, takes answers, and drives again what is lost."""
+"""Scoring: what starts runs, grades, waits, takes answers, and redrives what is lost."""
 
 from aws_cdk import Duration
 from constructs import Construct
@@ -138,12 +138,12 @@ class ScoringStack(DomainStack):
     def _create_sweep(
         self, webhooks: WebhooksStack, completions: CompletionsStack
     ) -> ServiceFunction:
-        """Drive again every minute what got stuck."""
+        """Redrive every minute what got stuck."""
         data = self.shared.data
         sweep = self.create(
             "SweepBatches",
             module="sweep_batches",
-            description="Drives again what is pending longer than it should be",
+            description="Redrives what is pending longer than it should be",
             timeout=SWEEP_TIMEOUT,
             environment={
                 **self.content_environment,

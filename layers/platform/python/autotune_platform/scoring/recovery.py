@@ -35,7 +35,7 @@ class BatchRecovery:
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
         """Decide what panels can decide; return what is lost, and until when people are waited for.
 
-        What a person was asked is not lost: driving it again would change nothing.
+        What a person was asked is not lost: redriving it would change nothing.
         """
         pending = self.pending(batch)
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)

@@ -1,4 +1,4 @@
-"""Driving again what is pending longer than it should be.
+"""Redriving what is pending longer than it should be.
 
 A batch is open from its acceptance until the sweeper has seen a verdict for each of its
 completions. A run that sleeps on purpose postpones its batches; whatever else is overdue was lost
@@ -41,7 +41,7 @@ _LONGEST_WAIT = timedelta(hours=1)
 
 
 Outcome = Literal["closed", "redriven", "failed", "postponed", "overtaken"]
-"""What became of one batch; ``overtaken`` is one that another sweep drove."""
+"""What became of one batch; ``overtaken`` is one that another sweep took."""
 
 
 class SweepReport(FrozenModel):
@@ -116,7 +116,7 @@ class Sweeper:
             logger.error("batch failed", batch_id=batch.id, completions=len(lost))
             return "failed"
         if backlog(batch.priority):
-            # It may just be waiting its turn: driving it again would lengthen the queue.
+            # It may just be waiting its turn: redriving it would lengthen the queue.
             return self._postpone(batch, now + _wait(0))
         if not self.recovery.redrive(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
             return "overtaken"

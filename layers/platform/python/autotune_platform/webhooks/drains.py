@@ -1,8 +1,8 @@
 """Who is draining a webhook, as pure state: nothing here reads a clock or a table.
 
 Wake-ups come from publishers, retries and the sweep, and any of them may come twice. One function
-at a time drains a webhook; what comes meanwhile leaves word, and the one that drains looks again.
-A function that dies holds its webhook until its time is over, and no longer.
+at a time drains a webhook. A wake-up that comes meanwhile sets a mark, and the one that drains
+looks again. A function that dies holds its webhook until its time is over, and no longer.
 """
 
 from typing import Self
@@ -41,7 +41,7 @@ class Drain(FrozenModel):
         return self.model_copy(update={"called_at": now}), True
 
     def taken(self, holder: str, now: float, *, seconds: float) -> tuple[Self, bool]:
-        """Return the state with a new holder and True, or with word left for the present one."""
+        """Return the state with a new holder and True, or with a mark set for the present one."""
         if self.holder and self.until > now:
             return self.model_copy(update={"woken": True}), False
         taken = {"holder": holder, "until": now + seconds, "woken": False, "called_at": 0.0}

@@ -73,7 +73,7 @@ def create_organization(invocation: Invocation, name: str, *, deployment: Deploy
 
 @command(app)
 def stuck(invocation: Invocation, *, deployment: Deployment) -> None:
-    """List batches that are overdue; the sweeper drives them again by itself every minute."""
+    """List batches that are overdue; the sweeper redrives them by itself every minute."""
     batches = deployment.call("ListStuck", {})["batches"]
     if invocation.as_json:
         typer.echo(json.dumps(batches))
@@ -81,7 +81,7 @@ def stuck(invocation: Invocation, *, deployment: Deployment) -> None:
     for batch in batches:
         typer.echo(
             f"{batch['batchId']}  {batch['organizationId']}  pending {batch['pending']}"
-            f"  age {batch['ageSeconds']} s  driven again {batch['sweeps']} times"
+            f"  age {batch['ageSeconds']} s  redriven {batch['sweeps']} times"
         )
     note(f"{len(batches)} batches are overdue")
 
