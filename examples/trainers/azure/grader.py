@@ -45,7 +45,7 @@ def score_of(url: str, row: dict[str, Any]) -> float:
 
 
 def main() -> int:
-    """Print the grader, or scores; exit with 1 where the URL tells none."""
+    """Print the grader, or scores; exit with 1 where the URL returns none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("reward_url")
     parser.add_argument("--check", type=Path, help="JSONL with prompt, response, metadata.answer")

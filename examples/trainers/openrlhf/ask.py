@@ -16,7 +16,7 @@ CLIENT_TIMEOUT_SECONDS = 180  # OpenRLHF's own
 
 
 def main() -> int:
-    """Print rewards; exit with 1 where the URL tells none."""
+    """Print rewards; exit with 1 where the URL returns none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("reward_url")
     parser.add_argument("file", type=Path, help="JSONL with prompt, response and metadata.answer")

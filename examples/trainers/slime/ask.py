@@ -35,7 +35,7 @@ def reward_of(reward_url: str, row: dict[str, Any]) -> float:
 
 
 def main() -> int:
-    """Print rewards; exit with 1 where the URL tells none."""
+    """Print rewards; exit with 1 where the URL returns none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("reward_url")
     parser.add_argument("file", type=Path, help="JSONL with prompt, response and metadata.answer")

@@ -24,7 +24,7 @@ def prompts_of(file: Path) -> Dataset:
 
 
 def main() -> None:
-    """Train, and tell what had no score."""
+    """Train, and print what had no score."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, help="JSONL with prompt and metadata.answer")
     parser.add_argument("--task", required=True, help="the task that scores completions")
