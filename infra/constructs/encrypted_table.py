@@ -17,7 +17,6 @@ EXPIRY_ATTRIBUTE = "expiresAt"
 # No dynamodb:Scan anywhere: a request path that scans is refused, not slow.
 READ_ACTIONS = (
     "dynamodb:BatchGetItem",
-    "dynamodb:ConditionCheckItem",
     "dynamodb:GetItem",
     "dynamodb:Query",
 )

@@ -166,3 +166,12 @@ def test_the_archive_of_the_audit_log_keeps_every_version(aws):
     assert encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "aws:kms"
     assert set(archive["PublicAccessBlockConfiguration"].values()) == {True}
     assert not [rule for rule in archive["LifecycleConfiguration"]["Rules"] if "Expir" in str(rule)]
+
+
+def test_what_other_stacks_may_use_is_exported_whether_they_use_it_or_not(aws):
+    exported = [output["Value"] for output in aws.data.find_outputs("*").values()]
+    ids = {value.get("Ref") or value["Fn::GetAtt"][0] for value in exported}
+    kinds = (TABLE, "AWS::KMS::Key", "AWS::S3::Bucket")
+    assert ids == {id_ for kind in kinds for id_ in aws.data.find_resources(kind)}
+    streams = [value for value in exported if value.get("Fn::GetAtt", [""])[-1] == "StreamArn"]
+    assert len(streams) == 2
