@@ -20,7 +20,7 @@ def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
         assert "Fn::GetAtt" in replica(table)["SSESpecification"]["KMSMasterKeyId"]
         assert replica(table)["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
         assert properties["TimeToLiveSpecification"] == {
-            "AttributeName": "expiresAt",
+            "AttributeName": "expires_at",
             "Enabled": True,
         }
         assert [key["AttributeName"] for key in properties["KeySchema"]] == ["pk", "sk"]
@@ -64,12 +64,20 @@ def test_the_registry_lists_an_organizations_entities_by_collection(aws):
 
 def test_the_index_of_scores_projects_small_attributes_only(aws):
     index = index_named("scoresByTask", aws)
-    assert [key["AttributeName"] for key in index["KeySchema"]] == ["scoreShard", "scoreTime"]
+    assert [key["AttributeName"] for key in index["KeySchema"]] == ["score_shard", "score_time"]
     assert index["Projection"]["ProjectionType"] == "INCLUDE"
     assert set(index["Projection"]["NonKeyAttributes"]) == {
-        *("organizationId", "taskId", "modelId", "graderId", "graderVersion", "state", "value"),
-        *("confidence", "reasonCode", "reportedVersion", "attempts"),
-        *("submittedAt", "decidedAt", "batchId", "opinions", "decidedBy", "reviewId"),
+        *(
+            "organization_id",
+            "task_id",
+            "model_id",
+            "grader_id",
+            "grader_version",
+            "state",
+            "value",
+        ),
+        *("confidence", "reason_code", "reported_version", "attempts"),
+        *("submitted_at", "decided_at", "batch_id", "opinions", "decided_by", "review_id"),
     }
 
 
@@ -109,7 +117,7 @@ def test_texts_that_expire_are_gone(aws):
     tables = aws.data.find_resources("AWS::DynamoDB::GlobalTable").values()
     assert {
         json.dumps(each["Properties"]["TimeToLiveSpecification"], sort_keys=True) for each in tables
-    } == {json.dumps({"AttributeName": "expiresAt", "Enabled": True})}
+    } == {json.dumps({"AttributeName": "expires_at", "Enabled": True})}
 
 
 def test_exports_expire_when_their_records_do(aws):

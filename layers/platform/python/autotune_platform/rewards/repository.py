@@ -72,7 +72,7 @@ def _item(claim: Claim) -> Item:
     return {
         "pk": _pk(claim.fingerprint),
         "sk": _CLAIM,
-        "expiresAt": int(claim.expires_at.timestamp()),
+        "expires_at": int(claim.expires_at.timestamp()),
         **claim.model_dump(mode="json"),
     }
 

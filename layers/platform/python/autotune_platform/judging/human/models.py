@@ -3,9 +3,6 @@
 from datetime import datetime
 from typing import Self
 
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
-
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import derived_id
@@ -19,12 +16,7 @@ MOST_NAMES_NOTED = 200
 """A reviewer who opens a shared link chooses a name; names alone could fill a review's item."""
 
 
-class _Stored(FrozenModel):
-    # Item attributes are camelCase, because the index names them in its projection.
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
-
-
-class Preliminary(_Stored):
+class Preliminary(FrozenModel):
     """What graders answered before a person was asked."""
 
     state: VerdictState
@@ -34,14 +26,14 @@ class Preliminary(_Stored):
     opinions: list[Opinion] = []
 
 
-class Lease(_Stored):
+class Lease(FrozenModel):
     """Who is at a review, and until when nobody else may be."""
 
     holder: str
     until: datetime
 
 
-class ReviewAnswer(_Stored):
+class ReviewAnswer(FrozenModel):
     """A person's answer; ``saw_preliminary`` is whether they had looked at the graders' answers."""
 
     value: float
@@ -60,7 +52,7 @@ class ReviewAnswer(_Stored):
         )
 
 
-class ReviewSummary(_Stored):
+class ReviewSummary(FrozenModel):
     """A review without its instructions and its answer.
 
     Attributes:
