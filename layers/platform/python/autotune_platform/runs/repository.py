@@ -10,7 +10,7 @@ from autotune_platform.runs.durable_wait import Wait
 from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Table
 
 _RUN = "run"

@@ -6,10 +6,11 @@ as there are shards, so that no partition takes every write; a look reads each o
 
 import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.item_format import Item, moment
+from autotune_platform.storage.table import Table
 
 
 class DueIndex:
@@ -79,8 +80,3 @@ class DueIndex:
 
     def _shard(self, pk: str) -> str:
         return f"open#{hashlib.sha256(pk.encode()).digest()[0] % self._shards}"
-
-
-def moment(at: datetime) -> str:
-    """Return a time as the index sorts it: as text, in one format for all."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from autotune.protocol.ids import is_id
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Page, Table
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey

@@ -9,7 +9,7 @@ from autotune_platform.judging.human.models import Review, ReviewSummary
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Page, Table
 
 _REVIEW = "review"
