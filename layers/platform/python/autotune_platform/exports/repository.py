@@ -35,7 +35,7 @@ _RETRY_AFTER_SECONDS = 300
 
 
 @dataclass(frozen=True)
-class Claim:
+class KeyClaim:
     """An idempotency key, and the export that was created with it, expired or not."""
 
     pk: str
@@ -49,13 +49,13 @@ class ExportRepository(EntityRepository[Export]):
     kind = "exp"
     listed_as = "export"
 
-    def claim(self, organization_id: str, idempotency_key: str) -> Claim:
+    def claim(self, organization_id: str, idempotency_key: str) -> KeyClaim:
         """Return the claim of an idempotency key; it has no export if the key is new."""
         pk = _CLAIM + derived_id("exp", organization_id, idempotency_key)
         item = self._table.get(pk, RECORD)
-        return Claim(pk, item["export_id"] if item else None)
+        return KeyClaim(pk, item["export_id"] if item else None)
 
-    def open(self, export: Export, *, claim: Claim | None = None) -> bool:
+    def open(self, export: Export, *, claim: KeyClaim | None = None) -> bool:
         """Store a new export; return False if another one has taken its idempotency key.
 
         Args:
@@ -147,7 +147,7 @@ def _item(export: Export, pk: str, sk: str, attributes: Mapping[str, Any]) -> It
     return {"pk": pk, "sk": sk, "expires_at": int(export.expires_at.timestamp()), **attributes}
 
 
-def _claimed(claim: Claim, export: Export) -> Put:
+def _claimed(claim: KeyClaim, export: Export) -> Put:
     condition = Condition(exists=False)
     if claim.export_id is not None:
         condition = Condition(only_if={"export_id": claim.export_id})

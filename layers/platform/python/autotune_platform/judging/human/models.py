@@ -26,7 +26,7 @@ class Preliminary(FrozenModel):
     opinions: list[Opinion] = []
 
 
-class Lease(FrozenModel):
+class ReviewLease(FrozenModel):
     """Who is at a review, and until when nobody else may be."""
 
     holder: str
@@ -70,13 +70,13 @@ class ReviewSummary(FrozenModel):
     reason: ReviewReason
     state: ReviewState = "open"
     assignee_id: str | None = None
-    lease: Lease | None = None
+    lease: ReviewLease | None = None
     created_at: datetime
     expires_at: datetime
     on_expiry: OnExpiry = "keep"
     version: int = 1
 
-    def held_at(self, moment: datetime) -> Lease | None:
+    def held_at(self, moment: datetime) -> ReviewLease | None:
         """Return the lease that holds at a moment, if any."""
         return self.lease if self.lease is not None and self.lease.until > moment else None
 
