@@ -32,7 +32,7 @@ from infra.tables import SCORES_BY_TASK_INDEX, SCORES_BY_TASK_PROJECTION
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-_KEYS = ("scoreShard", "scoreTime", "pk", "sk")
+_KEYS = ("score_shard", "score_time", "pk", "sk")
 _LARGEST_PAGE_BYTES = 1_048_576
 _READ_UNIT_BYTES = 4_096
 _CACHED_ENTRIES = 20_000
@@ -68,7 +68,7 @@ class ScoreStore:
         """Add the verdicts of those numbers."""
         for number in numbers:
             key = index_key(self.verdict(number))
-            self._keys[key["scoreShard"]].append((key["scoreTime"], number))
+            self._keys[key["score_shard"]].append((key["score_time"], number))
         for keys in self._keys.values():
             keys.sort()
 
@@ -79,7 +79,7 @@ class ScoreStore:
         keys = self._keys[values[":partition"]["S"]]
         first, end = _bounds(request["KeyConditionExpression"], values, keys)
         if "ExclusiveStartKey" in request:
-            after = request["ExclusiveStartKey"]["scoreTime"]["S"]
+            after = request["ExclusiveStartKey"]["score_time"]["S"]
             first = max(first, bisect_right(keys, after, key=lambda key: key[0]))
         matches = _filter_of(request)
         items: list[Entry] = []

@@ -102,8 +102,8 @@ def score_time(number: int) -> str:
 def index_entry(number: int, shard: int) -> Item:
     """Return what the index ``scoresByTask`` holds of a verdict, as on DynamoDB's wire."""
     entry = _verdict_attributes(number)
-    entry["scoreShard"] = {"S": f"{TASK}#{shard}"}
-    entry["scoreTime"] = {"S": f"{entry['decidedAt']['S']}#{entry['pk']['S']}"}
+    entry["score_shard"] = {"S": f"{TASK}#{shard}"}
+    entry["score_time"] = {"S": f"{entry['decided_at']['S']}#{entry['pk']['S']}"}
     return entry
 
 
@@ -111,7 +111,7 @@ def verdict_item(number: int, shard: int) -> Item:
     """Return the item of a verdict."""
     item = index_entry(number, shard)
     if state(number) == "scored":
-        item["graderLatencyMs"] = {"N": str(100 + number % 900)}
+        item["grader_latency_ms"] = {"N": str(100 + number % 900)}
         item["dimensions"] = {"S": dimensions(number)}
     return item
 
@@ -131,15 +131,15 @@ def content_item(number: int) -> Item:
     return {
         "pk": {"S": completion_id(number)},
         "sk": {"S": CONTENT},
-        "organizationId": {"S": ORGANIZATION},
-        "batchId": {"S": _batch_id(number)},
-        "taskId": {"S": TASK},
-        "modelId": {"S": model_id(number)},
-        "graderId": {"S": GRADER},
-        "graderVersion": {"S": VERSION},
-        "shareIdentity": {"BOOL": False},
-        "deadlineSeconds": {"N": "604800"},
-        "createdAt": {"S": moments(number).submitted.replace("Z", "+00:00")},
+        "organization_id": {"S": ORGANIZATION},
+        "batch_id": {"S": _batch_id(number)},
+        "task_id": {"S": TASK},
+        "model_id": {"S": model_id(number)},
+        "grader_id": {"S": GRADER},
+        "grader_version": {"S": VERSION},
+        "share_identity": {"BOOL": False},
+        "deadline_seconds": {"N": "604800"},
+        "created_at": {"S": moments(number).submitted.replace("Z", "+00:00")},
         "body": {"B": base64.b64encode(packed).decode()},
     }
 
@@ -159,22 +159,22 @@ def _verdict_attributes(number: int) -> Item:
     item: Item = {
         "pk": {"S": completion_id(number)},
         "sk": {"S": verdict_sort_key()},
-        "organizationId": {"S": ORGANIZATION},
-        "batchId": {"S": _batch_id(number)},
-        "taskId": {"S": TASK},
-        "modelId": {"S": model_id(number)},
-        "graderId": {"S": GRADER},
-        "graderVersion": {"S": VERSION},
+        "organization_id": {"S": ORGANIZATION},
+        "batch_id": {"S": _batch_id(number)},
+        "task_id": {"S": TASK},
+        "model_id": {"S": model_id(number)},
+        "grader_id": {"S": GRADER},
+        "grader_version": {"S": VERSION},
         "state": {"S": state(number)},
         "attempts": {"N": "1"},
-        "submittedAt": {"S": when.submitted},
-        "decidedAt": {"S": when.decided},
+        "submitted_at": {"S": when.submitted},
+        "decided_at": {"S": when.decided},
     }
     if state(number) == "scored":
         item["value"] = {"N": f"{value(number):g}"}
         item["confidence"] = {"N": f"{confidence(number):g}"}
     if state(number) == "failed":
-        item["reasonCode"] = {"S": "grader_timeout"}
+        item["reason_code"] = {"S": "grader_timeout"}
     return item
 
 

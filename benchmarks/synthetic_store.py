@@ -76,7 +76,7 @@ class SyntheticTable:
         items = _filtered(entries, request.get("FilterExpression"), values)
         answer: Item = {"Items": items, "Count": len(items), "ScannedCount": len(entries)}
         if stop < end:
-            names = ("scoreShard", "scoreTime", "pk", "sk")
+            names = ("score_shard", "score_time", "pk", "sk")
             answer["LastEvaluatedKey"] = {name: entries[-1][name] for name in names}
         return answer
 
@@ -113,11 +113,11 @@ def _filtered(entries: list[Item], expression: str | None, values: Mapping[str, 
     """Apply the filters that a range of time needs beside its key condition."""
     for condition in expression.split(" AND ") if expression else ():
         match condition:
-            case "(#decidedAt < :end OR #decidedAt = :endSecond)":
-                end, whole = values[":end"], values[":endSecond"]
+            case "(#decided_at < :end OR #decided_at = :end_second)":
+                end, whole = values[":end"], values[":end_second"]
                 entries = [one for one in entries if _decided(one) < end or _decided(one) == whole]
-            case "#decidedAt <> :startSecond":
-                start = values[":startSecond"]
+            case "#decided_at <> :start_second":
+                start = values[":start_second"]
                 entries = [one for one in entries if _decided(one) != start]
             case other:
                 raise NotSyntheticError(f"a filter that is not known: {other}")
@@ -125,7 +125,7 @@ def _filtered(entries: list[Item], expression: str | None, values: Mapping[str, 
 
 
 def _decided(entry: Item) -> str:
-    decided: str = entry["decidedAt"]["S"]
+    decided: str = entry["decided_at"]["S"]
     return decided
 
 

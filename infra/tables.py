@@ -12,57 +12,57 @@ OPEN_BATCHES_INDEX = "openBatches"
 REVIEWS_BY_STATE_INDEX = "reviewsByState"
 # What a list of reviews shows, and what decides whether one is free: never what people wrote.
 REVIEWS_BY_STATE_PROJECTION = (
-    "organizationId",
-    "completionId",
-    "batchId",
-    "taskId",
-    "panelId",
-    "runId",
+    "organization_id",
+    "completion_id",
+    "batch_id",
+    "task_id",
+    "panel_id",
+    "run_id",
     "reason",
     "state",
-    "assigneeId",
+    "assignee_id",
     "lease",
-    "createdAt",
-    "expiresAt",
-    "onExpiry",
+    "created_at",
+    "expires_at",
+    "on_expiry",
     "version",
 )
 RUNS_BY_STATE_INDEX = "runsByState"
 SCORES_BY_TASK_INDEX = "scoresByTask"
 # Small attributes only: what listing scores shows, never content.
 SCORES_BY_TASK_PROJECTION = (
-    "organizationId",
-    "taskId",
-    "modelId",
-    "graderId",
-    "graderVersion",
+    "organization_id",
+    "task_id",
+    "model_id",
+    "grader_id",
+    "grader_version",
     "state",
     "value",
     "confidence",
-    "reasonCode",
-    "reportedVersion",
+    "reason_code",
+    "reported_version",
     "attempts",
-    "submittedAt",
-    "decidedAt",
-    "batchId",
+    "submitted_at",
+    "decided_at",
+    "batch_id",
     "opinions",
-    "decidedBy",
-    "reviewId",
+    "decided_by",
+    "review_id",
 )
 # What a list of runs shows: everything but the ids of their completions.
 RUNS_BY_STATE_PROJECTION = (
-    "organizationId",
-    "graderId",
-    "graderVersion",
+    "organization_id",
+    "grader_id",
+    "grader_version",
     "state",
     "step",
     "attempt",
     "completions",
     "remaining",
-    "lateAnswers",
-    "sleepUntil",
-    "startedAt",
-    "updatedAt",
+    "late_answers",
+    "sleep_until",
+    "started_at",
+    "updated_at",
 )
 
 
@@ -99,20 +99,20 @@ REGISTRY = TableSchema(
 )
 COMPLETIONS = TableSchema(
     indexes=[
-        Index(SCORES_BY_TASK_INDEX, "scoreShard", "scoreTime", SCORES_BY_TASK_PROJECTION),
+        Index(SCORES_BY_TASK_INDEX, "score_shard", "score_time", SCORES_BY_TASK_PROJECTION),
         # Sparse: batches leave it once all their verdicts are counted.
-        Index(OPEN_BATCHES_INDEX, "openShard", "dueAt"),
-        Index(RUNS_BY_STATE_INDEX, "runState", "runTime", RUNS_BY_STATE_PROJECTION),
-        Index(REVIEWS_BY_STATE_INDEX, "reviewState", "reviewTime", REVIEWS_BY_STATE_PROJECTION),
+        Index(OPEN_BATCHES_INDEX, "open_shard", "due_at"),
+        Index(RUNS_BY_STATE_INDEX, "run_state", "run_time", RUNS_BY_STATE_PROJECTION),
+        Index(REVIEWS_BY_STATE_INDEX, "review_state", "review_time", REVIEWS_BY_STATE_PROJECTION),
     ],
     has_stream=True,
 )
 DELIVERIES = TableSchema(
     indexes=[
         # Its keys never change, so that a delivery's progress costs nothing here.
-        Index(DELIVERIES_BY_TIME_INDEX, "pk", "occurredAt"),
+        Index(DELIVERIES_BY_TIME_INDEX, "pk", "event_time"),
         # Sparse: deliveries leave it once they are delivered or given up.
-        Index(DUE_DELIVERIES_INDEX, "dueShard", "duePosition", DUE_DELIVERIES_PROJECTION),
+        Index(DUE_DELIVERIES_INDEX, "due_shard", "due_position", DUE_DELIVERIES_PROJECTION),
     ],
 )
 # Graders' limits and circuits at work: short-lived, and written by grading alone.

@@ -12,12 +12,12 @@ from infra.tables import Index, TableSchema
 
 PARTITION_KEY = "pk"
 SORT_KEY = "sk"
-EXPIRY_ATTRIBUTE = "expiresAt"
+# Unix seconds; a text of this name, as a review and a reward URL have, removes nothing.
+EXPIRY_ATTRIBUTE = "expires_at"
 
 # No dynamodb:Scan anywhere: a request path that scans is refused, not slow.
 READ_ACTIONS = (
     "dynamodb:BatchGetItem",
-    "dynamodb:ConditionCheckItem",
     "dynamodb:GetItem",
     "dynamodb:Query",
 )

@@ -40,6 +40,24 @@ class DataStack(Stack):
         )
         self.exports = ExportBucket(self, "Exports", key=self.data_key, keeps_data=keeps_data)
         self.content = ContentBucket(self, "Content", key=self.data_key, keeps_data=keeps_data)
+        self._export_everything()
+
+    def _export_everything(self) -> None:
+        """Export what other stacks may use, used or not.
+
+        CloudFormation deploys this stack first, and would refuse to take back an export that the
+        deployed services still use, although the new ones do not.
+        """
+        for table in (self.registry, self.completions, self.deliveries, self.budgets, self.audit):
+            self.export_value(table.table.table_name)
+            self.export_value(table.table.table_arn)
+        for followed in (self.registry, self.completions):
+            self.export_value(followed.table.table_stream_arn)
+        for key in (self.data_key, self.secrets_key):
+            self.export_value(key.key.key_arn)
+        for bucket in (self.audit_archive, self.exports, self.content):
+            self.export_value(bucket.bucket.bucket_name)
+            self.export_value(bucket.bucket.bucket_arn)
 
     def _table(self, construct_id: str, schema: TableSchema, *, keeps_data: bool) -> EncryptedTable:
         return EncryptedTable(

@@ -128,7 +128,7 @@ def failures_are_no_scores(verdicts: Verdicts) -> Finding:
     violations += [
         f"{item['pk']} failed without a reason"
         for item in others
-        if item["state"] == "failed" and not item.get("reasonCode")
+        if item["state"] == "failed" and not item.get("reason_code")
     ]
     return Finding("a failure is never a score", len(others), violations)
 
@@ -138,10 +138,10 @@ def deadlines_hold(completion_ids: Collection[str], verdicts: Verdicts, *, secon
     violations = []
     for completion_id in completion_ids:
         for item in verdicts.get(completion_id, [{"state": "pending"}]):
-            if item.get("reasonCode") != "deadline_exceeded":
-                why = item.get("reasonCode", item["state"])
+            if item.get("reason_code") != "deadline_exceeded":
+                why = item.get("reason_code", item["state"])
                 violations.append(f"{completion_id} is {why}, not deadline_exceeded")
-            elif _moment(item, "decidedAt") > _latest(item, seconds):
+            elif _moment(item, "decided_at") > _latest(item, seconds):
                 violations.append(f"{completion_id} failed long after its deadline")
     return Finding("deadlines end what waits", len(completion_ids), violations)
 
@@ -208,7 +208,7 @@ def latencies(
 ) -> list[float]:
     """Return the seconds from submission to verdict of some graders' completions in a stage."""
     return [
-        (_moment(item, "decidedAt") - _moment(item, "submittedAt")).total_seconds()
+        (_moment(item, "decided_at") - _moment(item, "submitted_at")).total_seconds()
         for one in accepted
         if one.stage == stage and one.patient in patients
         for item in verdicts.get(one.id, [])
@@ -226,7 +226,7 @@ def is_late(submitted_at: datetime, now: datetime, *, seconds: int) -> bool:
 
 
 def _latest(item: Item, seconds: int) -> datetime:
-    return _moment(item, "submittedAt") + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
+    return _moment(item, "submitted_at") + timedelta(seconds=seconds) + DECIDED_AFTER_DEADLINE
 
 
 def _moment(item: Item, name: str) -> datetime:

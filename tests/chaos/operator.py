@@ -43,13 +43,13 @@ class Operator:
             item = {"pk": batch_id, "sk": "batch"}
             with suppress(self._tables.gone):  # closed in the meantime
                 self._tables.set(
-                    "Completions", item, while_it_has="openShard", dueAt=PAST, asleep_until=PAST
+                    "Completions", item, while_it_has="open_shard", due_at=PAST, asleep_until=PAST
                 )
         self._invoke("SweepBatches")
 
     def close_batches(self) -> int:
         """Let the sweeper look after everything that is open; return how many batches were."""
-        opened = [item["pk"] for item in self._tables.items("Completions") if "openShard" in item]
+        opened = [item["pk"] for item in self._tables.items("Completions") if "open_shard" in item]
         if opened:
             self.sweep(opened)
         return len(opened)
@@ -60,7 +60,7 @@ class Operator:
         waiting = [
             item
             for item in self._tables.items("Deliveries")
-            if "dueShard" in item and datetime.fromisoformat(item["due_at"]) > now
+            if "due_shard" in item and datetime.fromisoformat(item["due_at"]) > now
         ]
         for item in waiting:
             position = f"{item['pk']}#{PAST}"
@@ -68,9 +68,9 @@ class Operator:
                 self._tables.set(
                     "Deliveries",
                     item,
-                    while_it_has="dueShard",
+                    while_it_has="due_shard",
                     due_at=LONG_AGO,
-                    duePosition=position,
+                    due_position=position,
                 )
         self._invoke("SweepDeliveries")
         return len(waiting)

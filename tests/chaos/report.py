@@ -26,7 +26,7 @@ def show_graders(
         state = state_of(one.id, verdicts)
         states[one.patient][state] += 1
         if state == "failed":
-            reasons[one.patient][verdicts[one.id][0]["reasonCode"]] += 1
+            reasons[one.patient][verdicts[one.id][0]["reason_code"]] += 1
     table = Table(
         "grader", "accepted", *STATES, "pending", "requests", "struck", "fails mostly for"
     )

@@ -260,9 +260,9 @@ class Chaos:
                 return
             now = time.monotonic()
             due = {
-                item["batchId"]
+                item["batch_id"]
                 for item in pending
-                if now - swept.get(item["batchId"], -math.inf) > SWEPT_AGAIN_AFTER
+                if now - swept.get(item["batch_id"], -math.inf) > SWEPT_AGAIN_AFTER
             }
             some = sorted(due)[:SWEPT_AT_ONCE]
             if some:
@@ -298,7 +298,7 @@ class Chaos:
         accepted = self.load.accepted.get(pending["pk"])
         if accepted is None or accepted.patient != DOWN_FOR_GOOD:
             return False
-        submitted = datetime.fromisoformat(pending["createdAt"])
+        submitted = datetime.fromisoformat(pending["created_at"])
         return is_late(submitted, datetime.now(UTC), seconds=DEADLINE_SECONDS)
 
     def _is_time_up(self) -> bool:

@@ -14,7 +14,9 @@ def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
     """The whole server side; whatever it stores is in a module ``holdings``, as it is there."""
     with make_platform(monkeypatch) as made:
         yield made
-        assert [(one.place, one.key) for one in kept() if not one.is_as_described] == []
+        stored = list(kept())
+        assert [(one.place, one.key) for one in stored if not one.is_as_described] == []
+        assert [(one.key, one.misnamed) for one in stored if one.misnamed] == []
 
 
 @pytest.fixture

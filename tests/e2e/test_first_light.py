@@ -49,7 +49,7 @@ def tallied(profile: LocalProfile, task_id: str) -> Counter[str]:
         start = {"ExclusiveStartKey": page["LastEvaluatedKey"]} if page else {}
         page = dict(table.scan(**start))
         found += page["Items"]
-    batches = {item["batchId"] for item in found if item.get("taskId") == task_id}
+    batches = {item["batch_id"] for item in found if item.get("task_id") == task_id}
     counts: Counter[str] = Counter()
     for item in found:
         if item["sk"] == "checkpoint" and item["pk"] in batches:

@@ -76,6 +76,6 @@ def make_due(endpoint: str, batch_id: str) -> None:
     dynamodb.update_item(
         TableName=table,
         Key={"pk": {"S": batch_id}, "sk": {"S": "batch"}},
-        UpdateExpression="SET dueAt = :past REMOVE asleep_until",
+        UpdateExpression="SET due_at = :past REMOVE asleep_until",
         ExpressionAttributeValues={":past": {"S": "2000-01-01T00:00:00.000+00:00"}},
     )

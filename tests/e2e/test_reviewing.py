@@ -244,7 +244,7 @@ def test_what_nobody_reviews_in_time_falls_back_as_its_task_says(
     make_due(profile.aws_endpoint_url, batch.batch_id)
     command_line.run("ops", "sweep")
     assert client.batches.get(batch.batch_id).counts.pending == 1
-    end(profile, review.id, "expiresAt")
+    end(profile, review.id, "expires_at")
     make_due(profile.aws_endpoint_url, batch.batch_id)
     command_line.run("ops", "sweep")
     done = client.batches.wait(batch.batch_id, timeout=PATIENCE)

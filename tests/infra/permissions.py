@@ -1,7 +1,7 @@
 """What the role of each function may do, spelled out: a grant that is added is added here, too."""
 
 REGISTRY, COMPLETIONS = "Registry", "Completions"
-READ = {"BatchGetItem", "ConditionCheckItem", "GetItem", "Query"}
+READ = {"BatchGetItem", "GetItem", "Query"}
 WRITE = {"BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"}
 LOGS_AND_TRACES = {
     ("logs:CreateLogStream", "own log group"),

@@ -20,7 +20,7 @@ def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
         assert "Fn::GetAtt" in replica(table)["SSESpecification"]["KMSMasterKeyId"]
         assert replica(table)["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
         assert properties["TimeToLiveSpecification"] == {
-            "AttributeName": "expiresAt",
+            "AttributeName": "expires_at",
             "Enabled": True,
         }
         assert [key["AttributeName"] for key in properties["KeySchema"]] == ["pk", "sk"]
@@ -64,12 +64,20 @@ def test_the_registry_lists_an_organizations_entities_by_collection(aws):
 
 def test_the_index_of_scores_projects_small_attributes_only(aws):
     index = index_named("scoresByTask", aws)
-    assert [key["AttributeName"] for key in index["KeySchema"]] == ["scoreShard", "scoreTime"]
+    assert [key["AttributeName"] for key in index["KeySchema"]] == ["score_shard", "score_time"]
     assert index["Projection"]["ProjectionType"] == "INCLUDE"
     assert set(index["Projection"]["NonKeyAttributes"]) == {
-        *("organizationId", "taskId", "modelId", "graderId", "graderVersion", "state", "value"),
-        *("confidence", "reasonCode", "reportedVersion", "attempts"),
-        *("submittedAt", "decidedAt", "batchId", "opinions", "decidedBy", "reviewId"),
+        *(
+            "organization_id",
+            "task_id",
+            "model_id",
+            "grader_id",
+            "grader_version",
+            "state",
+            "value",
+        ),
+        *("confidence", "reason_code", "reported_version", "attempts"),
+        *("submitted_at", "decided_at", "batch_id", "opinions", "decided_by", "review_id"),
     }
 
 
@@ -109,7 +117,7 @@ def test_texts_that_expire_are_gone(aws):
     tables = aws.data.find_resources("AWS::DynamoDB::GlobalTable").values()
     assert {
         json.dumps(each["Properties"]["TimeToLiveSpecification"], sort_keys=True) for each in tables
-    } == {json.dumps({"AttributeName": "expiresAt", "Enabled": True})}
+    } == {json.dumps({"AttributeName": "expires_at", "Enabled": True})}
 
 
 def test_exports_expire_when_their_records_do(aws):
@@ -166,3 +174,12 @@ def test_the_archive_of_the_audit_log_keeps_every_version(aws):
     assert encryption["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "aws:kms"
     assert set(archive["PublicAccessBlockConfiguration"].values()) == {True}
     assert not [rule for rule in archive["LifecycleConfiguration"]["Rules"] if "Expir" in str(rule)]
+
+
+def test_what_other_stacks_may_use_is_exported_whether_they_use_it_or_not(aws):
+    exported = [output["Value"] for output in aws.data.find_outputs("*").values()]
+    ids = {value.get("Ref") or value["Fn::GetAtt"][0] for value in exported}
+    kinds = (TABLE, "AWS::KMS::Key", "AWS::S3::Bucket")
+    assert ids == {id_ for kind in kinds for id_ in aws.data.find_resources(kind)}
+    streams = [value for value in exported if value.get("Fn::GetAtt", [""])[-1] == "StreamArn"]
+    assert len(streams) == 2

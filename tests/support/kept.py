@@ -1,5 +1,6 @@
 """Everything that a platform stores: items of tables and objects of buckets, by their keys."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -10,6 +11,9 @@ from moto.dynamodb.models import dynamodb_backends
 
 from autotune_platform.storage.data_holders import Holding
 from tools.data_holders import holders
+
+# The names of models' fields, and names that go on with something that is counted or listed.
+_ATTRIBUTE = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*(#.+)?")
 
 
 class Kept(NamedTuple):
@@ -32,11 +36,16 @@ class Kept(NamedTuple):
         (holding,) = self.holdings
         if self.item is None:
             return True
-        expiry = self.item.get("expiresAt")
+        expiry = self.item.get("expires_at")
         # The time to live passes over texts: a review's own time is one.
         if expiry is not None and expiry.type == "N":
             return bool(holding.days or holding.kept)
         return holding.days is None
+
+    @property
+    def misnamed(self) -> list[str]:
+        """The item's attributes that are not named in snake_case."""
+        return [name for name in self.item or () if not _ATTRIBUTE.fullmatch(name)]
 
 
 def kept() -> Iterator[Kept]:

@@ -103,6 +103,6 @@ def events(webhook_id: str) -> dict[str, dict[str, Any]]:
 
 def everything(webhook_id: str) -> Any:
     """All that must not depend on repeated deliveries, crashes and order."""
-    moments = {item["pk"]: item["decidedAt"] for item in items("completions")}
+    moments = {item["pk"]: item["decided_at"] for item in items("completions")}
     counted = counts("statistics#"), counts("metering#")
     return checkpoints(), moments, *counted, events(webhook_id), decisions()

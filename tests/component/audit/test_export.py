@@ -147,4 +147,4 @@ def test_an_entry_outlives_a_year_of_failed_exports(organizations: list[str]) ->
     add(organizations[0], at(YESTERDAY))
     items = boto3.resource("dynamodb").Table("audit").scan()["Items"]
     (item,) = [one for one in items if one["sk"].startswith("2025-06-20")]
-    assert int(item["expiresAt"]) == int((at(YESTERDAY) + timedelta(days=400)).timestamp())
+    assert int(item["expires_at"]) == int((at(YESTERDAY) + timedelta(days=400)).timestamp())

@@ -38,7 +38,7 @@ def expire(*completion_ids: str) -> None:
     for completion_id in completion_ids:
         table.update_item(
             Key={"pk": completion_id, "sk": "content"},
-            UpdateExpression="SET expiresAt = :past, createdAt = :before",
+            UpdateExpression="SET expires_at = :past, created_at = :before",
             ExpressionAttributeValues={
                 ":past": int(time.time()) - 1,
                 ":before": (datetime.now(UTC) - timedelta(days=30)).isoformat(),
@@ -86,8 +86,8 @@ def test_retention_is_fixed_when_a_completion_is_submitted(
     lifted = platform.call("PATCH", f"/api/v1/tasks/{task_id}", {"retentionDays": None})
     assert lifted.json["task"].get("retentionDays") is None
     (later,) = platform.submit(task_id, {}).json["completionIds"]
-    assert content_of(completion_id)["expiresAt"] == int(created.timestamp()) + 2 * DAY
-    assert "expiresAt" not in content_of(later)
+    assert content_of(completion_id)["expires_at"] == int(created.timestamp()) + 2 * DAY
+    assert "expires_at" not in content_of(later)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_no_deadline_is_beyond_retention(
     platform: Platform, grader_id: str, task: dict[str, int], seconds: int
 ) -> None:
     accepted = platform.submit(platform.new_task(grader_id, **task), {}).json
-    assert content_of(accepted["completionIds"][0])["deadlineSeconds"] == seconds
+    assert content_of(accepted["completionIds"][0])["deadline_seconds"] == seconds
 
 
 @pytest.mark.parametrize("days", [0, 3_651, 1.5, "7"])
@@ -178,7 +178,7 @@ def test_large_texts_go_with_their_items(platform: Platform, task_id: str) -> No
     accepted = platform.submit(task_id, {"response": LARGE}, {}).json
     large, small = accepted["completionIds"]
     assert objects() == {f"content/{large}"}
-    assert content_of(large)["bodyKey"] == f"content/{large}"
+    assert content_of(large)["body_key"] == f"content/{large}"
     forget = handler("functions.projections.follow_changes")
     other_records = [
         removal(large, "verdict#grd_x#1"),

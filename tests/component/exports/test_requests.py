@@ -10,6 +10,8 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_OPEN_EXPORTS
 from autotune_platform.access.models import PERMISSIONS
+from autotune_platform.runtime import clients
+from autotune_platform.storage.registry import RECORD
 from autotune_platform.storage.table import Page, Table
 from tests.component.access.prepared import large_text
 from tests.support.exports import (
@@ -67,10 +69,11 @@ def test_an_idempotency_key_is_free_again_when_its_export_has_expired(
 ) -> None:
     task.add(Scored(), Scored(response="s"))
     with monkeypatch.context() as short:
-        short.setattr("autotune_platform.exports.models.EXPORT_DAYS", 0)
         short.setattr("autotune_platform.exports.formats.MOST_RECORDS", 1)
         first = ask(platform, "k").json["export"]["id"]
         finish(platform, first)
+    long_ago = {"created_at": "2026-01-01T00:00:00Z"}
+    assert Table("registry", clients.dynamodb()).update(first, RECORD, long_ago)
     assert platform.call("GET", f"{PATH}/{first}").status == 404
     assert platform.call("GET", PATH).json["exports"] == []
     second = ask(platform, "k", shape="unpaired")

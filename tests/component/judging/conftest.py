@@ -84,7 +84,7 @@ def change(pk: str, sk: str, name: str, value: Any) -> None:
 
 def due_in(batch_id: str) -> float:
     """Seconds until the sweeper looks after a batch."""
-    due = datetime.fromisoformat(item(batch_id, "batch")["dueAt"])
+    due = datetime.fromisoformat(item(batch_id, "batch")["due_at"])
     return (due - datetime.now(UTC)).total_seconds()
 
 

@@ -19,7 +19,7 @@ def late_answers(waiting: Waiting) -> tuple[int, int]:
     """Late answers as the run and the grader's statistics count them."""
     registry = boto3.resource("dynamodb").Table("registry")
     key = {"pk": waiting.grader_id, "sk": "statistics#1.0.0#late"}
-    of_grader = registry.get_item(Key=key).get("Item", {}).get("lateAnswers", 0)
+    of_grader = registry.get_item(Key=key).get("Item", {}).get("late_answers", 0)
     return waiting.run()["lateAnswers"], int(str(of_grader))
 
 
@@ -195,7 +195,7 @@ def test_an_answer_after_its_time_is_late_whoever_sees_it_first(
 def test_an_answer_after_the_deadline_is_late(start: Starter) -> None:
     waiting = start({}, deadlineSeconds=60)
     completion_id = waiting.progress["waiting_ids"][0]
-    change(completion_id, "content", "createdAt", "2026-01-01T00:00:00+00:00")
+    change(completion_id, "content", "created_at", "2026-01-01T00:00:00+00:00")
     assert [waiting.answer().status for _ in range(2)] == [409, 409]
     assert waiting.states() == [("failed", "deadline_exceeded")]
     assert waiting.tokens == ["token"]

@@ -156,7 +156,7 @@ def test_a_deadline_before_the_time_out_ends_the_wait(start: Starter) -> None:
     waiting = start({}, deadlineSeconds=60)
     assert waiting.progress["wait_seconds"] <= 60
     completion_id = waiting.progress["waiting_ids"][0]
-    change(completion_id, "content", "createdAt", "2026-01-01T00:00:00+00:00")
+    change(completion_id, "content", "created_at", "2026-01-01T00:00:00+00:00")
     assert waiting.platform.grade(waiting.progress)["waiting"] == 0
     assert waiting.states() == [("failed", "deadline_exceeded")]
 
@@ -229,7 +229,7 @@ def test_a_run_whose_execution_is_gone_ends_with_its_last_answer(start: Starter)
     assert waiting.answer().status == 200
     stored = waiting.stored_run()
     assert (stored["state"], stored["open"]) == ("completed", False)
-    assert "taskToken" not in stored
+    assert "task_token" not in stored
 
 
 def test_a_run_that_was_canceled_ends_its_execution_where_it_would_wait(start: Starter) -> None:
@@ -254,14 +254,14 @@ def test_a_second_run_waits_for_the_call_of_the_first(start: Starter) -> None:
 def test_the_sweeper_leaves_alone_what_waits_and_drives_what_is_overdue(start: Starter) -> None:
     waiting = start({}, {}, settings={"timeoutSeconds": 100})
     platform = waiting.platform
-    change(waiting.batch_id, "batch", "dueAt", "2000-01-01T00:00:00.000+00:00")
+    change(waiting.batch_id, "batch", "due_at", "2000-01-01T00:00:00.000+00:00")
     report = platform.operate("sweep_batches")
     assert (report["postponed"], report["redriven"]) == (1, 0)
     assert 100 < due_in(waiting.batch_id) < 300
     assert item(waiting.batch_id, "batch")["sweeps"] == 0
 
     waiting.age(101)
-    change(waiting.batch_id, "batch", "dueAt", "2000-01-01T00:00:00.000+00:00")
+    change(waiting.batch_id, "batch", "due_at", "2000-01-01T00:00:00.000+00:00")
     assert platform.operate("sweep_batches")["redriven"] == 1
     platform.dispatch(platform.queued())
     (again,) = [one for one in platform.runs() if one["run_id"] != waiting.progress["run_id"]]
@@ -273,9 +273,9 @@ def test_a_deadline_ends_a_wait_whose_run_is_gone(start: Starter) -> None:
     waiting = start({}, deadlineSeconds=60)
     (completion_id,) = waiting.progress["waiting_ids"]
     before = (datetime.now(UTC) - timedelta(seconds=61)).isoformat()
-    change(completion_id, "content", "createdAt", before)
+    change(completion_id, "content", "created_at", before)
     change(waiting.batch_id, "batch", "created_at", before)
-    change(waiting.batch_id, "batch", "dueAt", "2000-01-01T00:00:00.000+00:00")
+    change(waiting.batch_id, "batch", "due_at", "2000-01-01T00:00:00.000+00:00")
     assert waiting.platform.operate("sweep_batches")["redriven"] == 1
     waiting.platform.dispatch(waiting.platform.queued())
     own = waiting.progress["run_id"]

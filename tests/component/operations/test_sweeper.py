@@ -109,7 +109,7 @@ def test_one_batch_that_cannot_be_looked_after_holds_up_no_other(
     monkeypatch.setattr(BatchRecovery, "examine", failing)
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1, "postponed": 1}
     stored = boto3.resource("dynamodb").Table("completions")
-    assert "dueAt" not in stored.get_item(Key={"pk": good, "sk": "batch"})["Item"]
+    assert "due_at" not in stored.get_item(Key={"pk": good, "sk": "batch"})["Item"]
 
 
 def test_what_cannot_be_driven_to_an_end_ends_failed(platform: Platform, task_id: str) -> None:

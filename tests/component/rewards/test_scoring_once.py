@@ -61,7 +61,7 @@ def test_claims_are_removed_by_the_table(rewarded: Rewarded) -> None:
     rewarded.ask("a")
     items = boto3.resource("dynamodb").Table("registry").scan()["Items"]
     (claim,) = [item for item in items if item["pk"].startswith("question#")]
-    left = int(claim["expiresAt"]) - rewarded.clock.now().timestamp()
+    left = int(claim["expires_at"]) - rewarded.clock.now().timestamp()
     assert left == pytest.approx(86_400, abs=5)
 
 

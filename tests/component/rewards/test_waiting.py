@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from autotune_platform.completions.submission import SubmissionService
-from autotune_platform.rewards.repository import Claim, ClaimRepository
+from autotune_platform.rewards.repository import ClaimRepository, QuestionClaim
 from autotune_platform.rewards.scoring import RewardScoring
 from autotune_platform.runtime import clients
 from tests.component.rewards.conftest import Rewarded
@@ -62,7 +62,7 @@ def test_whose_claim_fails_meanwhile_is_asked_without_waiting_out_the_minute(
     rewarded: Rewarded, passing_time: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit, find = SubmissionService.submit, ClaimRepository.find
-    as_it_was: list[dict[str, Claim]] = []
+    as_it_was: list[dict[str, QuestionClaim]] = []
     asked_after: list[float] = []
     fingerprints: list[list[str]] = []
 
@@ -75,7 +75,7 @@ def test_whose_claim_fails_meanwhile_is_asked_without_waiting_out_the_minute(
         )
         raise ConnectionError
 
-    def find_late(self: ClaimRepository, wanted: Any, now: Any) -> dict[str, Claim]:
+    def find_late(self: ClaimRepository, wanted: Any, now: Any) -> dict[str, QuestionClaim]:
         fingerprints.append(list(wanted))
         if len(fingerprints) == 2:  # read before the other attempt failed
             return as_it_was[0]

@@ -308,8 +308,8 @@ def test_runs_are_forgotten_after_thirty_days(platform: Platform, task_id: str) 
     )
     from datetime import datetime
 
-    started = datetime.fromisoformat(str(item["startedAt"])).timestamp()
-    assert int(item["expiresAt"]) == int(started) + 30 * 86_400
+    started = datetime.fromisoformat(str(item["started_at"])).timestamp()
+    assert int(item["expires_at"]) == int(started) + 30 * 86_400
 
 
 def refused(*_: object, **__: object) -> None:

@@ -34,7 +34,7 @@ READ_BATCH = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
 # Write units of whole items, by what they are, without those of indexes.
 UNITS = {"content": 200, "verdict": 100, "batch": 1, "run": 4, "nonce": 1}
 INDEX_ENTRIES = {"scoresByTask": 100, "runsByState": 1}
-_INDEXES = {"scoresByTask": "scoreShard", "runsByState": "runState"}
+_INDEXES = {"scoresByTask": "score_shard", "runsByState": "run_state"}
 
 
 class Wire:

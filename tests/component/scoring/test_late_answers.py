@@ -40,7 +40,7 @@ def late_of_grader(grader_id: str, version: str = "1.0.0") -> int:
     table = boto3.resource("dynamodb").Table("registry")
     key = {"pk": grader_id, "sk": f"statistics#{version}#late"}
     item = table.get_item(Key=key).get("Item", {})
-    return int(str(item.get("lateAnswers", 0)))
+    return int(str(item.get("late_answers", 0)))
 
 
 def test_what_is_canceled_while_the_grader_thinks_stays_canceled(

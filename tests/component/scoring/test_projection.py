@@ -316,5 +316,5 @@ def test_how_long_the_answer_took_is_kept_with_the_verdict(
     platform.call("POST", f"/api/v1/completions/{last}/cancel")
     platform.score_everything()
     images = [record["dynamodb"]["NewImage"] for record in platform.verdict_records()]
-    timed = {image["state"]["S"]: "graderLatencyMs" in image for image in images}
+    timed = {image["state"]["S"]: "grader_latency_ms" in image for image in images}
     assert timed == {"canceled": False, "scored": True, "abstained": True, "failed": True}

@@ -93,8 +93,8 @@ def test_a_person_is_asked_with_what_graders_came_to(trio: Trio) -> None:
     assert [opinion.grader_id for opinion in review.preliminary.opinions] == trio.ids
     stored = Table("completions", clients.dynamodb()).get(review.id, "review")
     assert stored is not None
-    assert stored["reviewState"] == f"{review.organization_id}#open"
-    assert stored["reviewTime"].endswith(f"#{review.id}")
+    assert stored["review_state"] == f"{review.organization_id}#open"
+    assert stored["review_time"].endswith(f"#{review.id}")
 
 
 def test_who_is_sure_and_agrees_asks_nobody(trio: Trio) -> None:
@@ -229,7 +229,7 @@ def test_the_sweeper_lets_people_take_their_time_and_ends_it(
 
 def make_due(batch_id: str) -> None:
     table = Table("completions", clients.dynamodb())
-    table.update(batch_id, "batch", {"dueAt": "2020-01-01T00:00:00.000+00:00"})
+    table.update(batch_id, "batch", {"due_at": "2020-01-01T00:00:00.000+00:00"})
 
 
 def sweeper_resolver(monkeypatch: pytest.MonkeyPatch, ahead: timedelta) -> None:

@@ -19,8 +19,8 @@ def verdict(completion_id: str, state: str, *, after: float = 1, **attributes: A
         "pk": completion_id,
         "sk": "verdict#grd_1#1.0.0",
         "state": state,
-        "submittedAt": SUBMITTED.isoformat(),
-        "decidedAt": (SUBMITTED + timedelta(seconds=after)).isoformat(),
+        "submitted_at": SUBMITTED.isoformat(),
+        "decided_at": (SUBMITTED + timedelta(seconds=after)).isoformat(),
         **attributes,
     }
 
@@ -29,7 +29,7 @@ def good() -> dict[str, list[Any]]:
     return {
         "cmp_1": [verdict("cmp_1", "scored", value=0.25)],
         "cmp_2": [verdict("cmp_2", "scored", value=0.75)],
-        "cmp_3": [verdict("cmp_3", "failed", reasonCode="grader_timeout")],
+        "cmp_3": [verdict("cmp_3", "failed", reason_code="grader_timeout")],
     }
 
 
@@ -110,7 +110,7 @@ def test_a_score_signed_by_another_grader_is_a_violation() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"value": 0.0, "reasonCode": "grader_timeout"}, {"reasonCode": None}]
+    "wrong", [{"value": 0.0, "reason_code": "grader_timeout"}, {"reason_code": None}]
 )
 def test_a_failure_with_a_value_or_without_a_reason_is_a_violation(wrong: Any) -> None:
     assert not invariants.failures_are_no_scores(good()).violations
@@ -123,12 +123,12 @@ def test_a_failure_with_a_value_or_without_a_reason_is_a_violation(wrong: Any) -
     [
         [],
         [verdict("cmp_3", "scored", value=0.5)],
-        [verdict("cmp_3", "failed", reasonCode="grader_unreachable")],
-        [verdict("cmp_3", "failed", reasonCode="deadline_exceeded", after=300)],
+        [verdict("cmp_3", "failed", reason_code="grader_unreachable")],
+        [verdict("cmp_3", "failed", reason_code="deadline_exceeded", after=300)],
     ],
 )
 def test_what_outlives_its_deadline_is_a_violation(wrong: list[Any]) -> None:
-    in_time = verdict("cmp_3", "failed", reasonCode="deadline_exceeded", after=61)
+    in_time = verdict("cmp_3", "failed", reason_code="deadline_exceeded", after=61)
     check = invariants.deadlines_hold
     assert not check(["cmp_3"], {"cmp_3": [in_time]}, seconds=60).violations
     verdicts = {"cmp_3": wrong} if wrong else {}

@@ -15,7 +15,7 @@ from tests.chaos.subscribers import Received, Subscriber
 ACCEPTED = [Accepted(id_, "bat_1", "healthy 1", "calm") for id_ in ("cmp_1", "cmp_2")]
 VERDICTS: dict[str, list[Any]] = {
     "cmp_1": [{"pk": "cmp_1", "state": "scored", "value": 0.25}],
-    "cmp_2": [{"pk": "cmp_2", "state": "failed", "reasonCode": "grader_error"}],
+    "cmp_2": [{"pk": "cmp_2", "state": "failed", "reason_code": "grader_error"}],
 }
 COUNTS = {"expected": 2, "scored": 1, "abstained": 0, "failed": 1, "canceled": 0, "pending": 0}
 

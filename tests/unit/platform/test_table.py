@@ -73,7 +73,7 @@ def test_a_table_that_keeps_refusing_is_unavailable(client: Any) -> None:
 
 def test_conditions_hold(client: Any) -> None:
     table = Table("t", client)
-    assert table.put_new({"pk": "a", "sk": "s", "expiresAt": 100})
+    assert table.put_new({"pk": "a", "sk": "s", "expires_at": 100})
     assert not table.put_new({"pk": "a", "sk": "s"})
     assert not table.put_new({"pk": "a", "sk": "s"}, or_expired_at=100)
     assert table.put_new({"pk": "a", "sk": "s", "v": 1}, or_expired_at=101)

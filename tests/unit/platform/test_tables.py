@@ -7,12 +7,12 @@ from infra.tables import Index, TableSchema
 
 DIGESTS = {
     "registry.byCollection": "99e083ab43bd",
-    "completions.scoresByTask": "816c10a4a066",
-    "completions.openBatches": "a20b90ea8509",
-    "completions.runsByState": "613bd04fc572",
-    "completions.reviewsByState": "3e6909247446",
-    "deliveries.deliveriesByTime": "3359c959f80f",
-    "deliveries.dueDeliveries": "4fca52b87451",
+    "completions.scoresByTask": "910b3c1d12e1",
+    "completions.openBatches": "3042bf5f8f82",
+    "completions.runsByState": "1173594f5fcc",
+    "completions.reviewsByState": "e0fe6b14cad6",
+    "deliveries.deliveriesByTime": "e04b23575eb0",
+    "deliveries.dueDeliveries": "6767e18a2f78",
 }
 RULE = """
 The keys or the projection of an index changed. DynamoDB can change neither of an index that exists:

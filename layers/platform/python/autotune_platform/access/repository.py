@@ -36,6 +36,6 @@ class AccessRepository(EntityRepository[Key]):
             until: Unix seconds after which the signature is stale anyway.
         """
         return self._table.put_new(
-            {"pk": f"nonce#{key_id}#{request_id}", "sk": "nonce", "expiresAt": until},
+            {"pk": f"nonce#{key_id}#{request_id}", "sk": "nonce", "expires_at": until},
             or_expired_at=now,
         )

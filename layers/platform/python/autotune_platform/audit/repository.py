@@ -1,6 +1,6 @@
 """Where the audit log is stored: a partition for each organisation and day, in order of time.
 
-An entry is kept as the JSON that callers see. Nothing but time takes it away: ``expiresAt`` lies
+An entry is kept as the JSON that callers see. Nothing but time takes it away: ``expires_at`` lies
 far behind the day of its export.
 """
 
@@ -73,7 +73,7 @@ def _item(organization_id: str, entry: AuditEntry) -> Item:
         "pk": _partition(organization_id, entry.time.astimezone(UTC).date()),
         "sk": f"{_moment(entry.time)}#{entry.id}",
         "entry": entry.model_dump_json(by_alias=True, exclude_none=True),
-        "expiresAt": int((entry.time + RETENTION).timestamp()),
+        "expires_at": int((entry.time + RETENTION).timestamp()),
     }
 
 

@@ -7,7 +7,7 @@ from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 
 
 @part

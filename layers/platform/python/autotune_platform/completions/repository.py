@@ -24,7 +24,7 @@ _OPEN_SHARDS = 4
 # Of a completion: what its item has in another form.
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at"}
 # Of a completion's item: its text, and whether that is gone.
-_TEXT = ("body", "bodyKey", "deletedAt", "expiresAt")
+_TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
 
 class CompletionRepository:
@@ -84,7 +84,7 @@ class CompletionRepository:
         """Return a completion of an organisation, unless its text was deleted or has expired."""
         item = self._table.get(completion_id, CONTENT) if is_id("cmp", completion_id) else None
         # Looked at first: reading a text from S3 would tell others by its time that there is one.
-        if item is None or item["organizationId"] != organization_id:
+        if item is None or item["organization_id"] != organization_id:
             return None
         return self._completion(item)
 
@@ -103,7 +103,7 @@ class CompletionRepository:
             ((completion_id, CONTENT) for completion_id in completion_ids), attributes=_TEXT
         )
         return {
-            pk: PackedText(item.get("body"), item.get("bodyKey"))
+            pk: PackedText(item.get("body"), item.get("body_key"))
             for (pk, _), item in items.items()
             if not _is_gone(item)
         }
@@ -133,12 +133,12 @@ class CompletionRepository:
 
         def delete(item: Item) -> None:
             # The object first: once the item says deleted, nobody would come back for it.
-            if "bodyKey" in item:
-                self._s3.delete_object(Bucket=self._bucket, Key=item["bodyKey"])
-            changes = {"body": b"", "deletedAt": at.isoformat()}
+            if "body_key" in item:
+                self._s3.delete_object(Bucket=self._bucket, Key=item["body_key"])
+            changes = {"body": b"", "deleted_at": at.isoformat()}
             self._table.update(item["pk"], CONTENT, changes)
 
-        present = [item for item in items.values() if "deletedAt" not in item]
+        present = [item for item in items.values() if "deleted_at" not in item]
         in_parallel(delete, present, at_most=_CONCURRENT_DELETIONS)
 
     def _item(self, completion: Completion) -> Item:
@@ -146,21 +146,21 @@ class CompletionRepository:
         item: Item = {
             "pk": completion.id,
             "sk": CONTENT,
-            **completion.model_dump(by_alias=True, exclude=_NOT_ATTRIBUTES),
-            "createdAt": completion.created_at.isoformat(),
+            **completion.model_dump(exclude=_NOT_ATTRIBUTES),
+            "created_at": completion.created_at.isoformat(),
         }
         if completion.expires_at is not None:
-            item["expiresAt"] = int(completion.expires_at.timestamp())
+            item["expires_at"] = int(completion.expires_at.timestamp())
         if outgrows_item(packed):
             key = object_key(completion.id)
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=packed)
-            return {**item, "bodyKey": key}
+            return {**item, "body_key": key}
         return {**item, "body": packed}
 
     def _completion(self, item: Mapping[str, Any]) -> Completion | None:
         if _is_gone(item):
             return None
-        text = self.unpack(PackedText(item.get("body"), item.get("bodyKey")))
+        text = self.unpack(PackedText(item.get("body"), item.get("body_key")))
         if text is None:
             return None
         return Completion.model_validate({**item, "id": item["pk"], **text._asdict()})
@@ -175,4 +175,4 @@ class CompletionRepository:
 
 def _is_gone(item: Mapping[str, Any]) -> bool:
     # The table removes what has expired, but days later at times.
-    return "deletedAt" in item or bool(item.get("expiresAt", math.inf) <= SYSTEM_CLOCK.unix())
+    return "deleted_at" in item or bool(item.get("expires_at", math.inf) <= SYSTEM_CLOCK.unix())

@@ -82,7 +82,6 @@ class Export(Entity):
     created_at: datetime
     completed_at: datetime | None = None
     due_at: datetime
-    expires_at: datetime
 
     @classmethod
     def new(
@@ -100,8 +99,12 @@ class Export(Entity):
             as_of=now,
             created_at=now,
             due_at=now + START_WITHIN,
-            expires_at=now + timedelta(days=EXPORT_DAYS),
         )
+
+    @property
+    def expires_at(self) -> datetime:
+        """When it goes, with its files."""
+        return self.created_at + timedelta(days=EXPORT_DAYS)
 
     @property
     def is_open(self) -> bool:

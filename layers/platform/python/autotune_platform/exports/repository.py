@@ -35,7 +35,7 @@ _RETRY_AFTER_SECONDS = 300
 
 
 @dataclass(frozen=True)
-class Claim:
+class KeyClaim:
     """An idempotency key, and the export that was created with it, expired or not."""
 
     pk: str
@@ -49,13 +49,13 @@ class ExportRepository(EntityRepository[Export]):
     kind = "exp"
     listed_as = "export"
 
-    def claim(self, organization_id: str, idempotency_key: str) -> Claim:
+    def claim(self, organization_id: str, idempotency_key: str) -> KeyClaim:
         """Return the claim of an idempotency key; it has no export if the key is new."""
         pk = _CLAIM + derived_id("exp", organization_id, idempotency_key)
         item = self._table.get(pk, RECORD)
-        return Claim(pk, item["exportId"] if item else None)
+        return KeyClaim(pk, item["export_id"] if item else None)
 
-    def open(self, export: Export, *, claim: Claim | None = None) -> bool:
+    def open(self, export: Export, *, claim: KeyClaim | None = None) -> bool:
         """Store a new export; return False if another one has taken its idempotency key.
 
         Args:
@@ -70,7 +70,7 @@ class ExportRepository(EntityRepository[Export]):
         for slot in range(MAX_OPEN_EXPORTS):
             if str(slot) in taken:
                 continue
-            listed = {"collection": _OPEN_EXPORTS, "exportId": export.id}
+            listed = {"collection": _OPEN_EXPORTS, "export_id": export.id}
             slot_item = _item(export, slots, str(slot), listed)
             in_slot = export.model_copy(update={"slot": slot})
             refused = self._table.transact(
@@ -129,7 +129,7 @@ class ExportRepository(EntityRepository[Export]):
     def open_ids(self) -> Iterator[str]:
         """Yield the ids of open exports of every organisation, and of some that just ended."""
         items = self._table.items(_OPEN_EXPORTS, partition_name="collection", index=_BY_COLLECTION)
-        return (item["exportId"] for item in items)
+        return (item["export_id"] for item in items)
 
     def _change(self, before: Export, after: Export, others: Sequence[Write]) -> bool:
         writes: list[Write] = [Put(item=self._item(after), condition=_unchanged(before)), *others]
@@ -144,14 +144,14 @@ class ExportRepository(EntityRepository[Export]):
 
 def _item(export: Export, pk: str, sk: str, attributes: Mapping[str, Any]) -> Item:
     """Return an item that expires with an export."""
-    return {"pk": pk, "sk": sk, "expiresAt": int(export.expires_at.timestamp()), **attributes}
+    return {"pk": pk, "sk": sk, "expires_at": int(export.expires_at.timestamp()), **attributes}
 
 
-def _claimed(claim: Claim, export: Export) -> Put:
+def _claimed(claim: KeyClaim, export: Export) -> Put:
     condition = Condition(exists=False)
     if claim.export_id is not None:
-        condition = Condition(only_if={"exportId": claim.export_id})
-    return Put(item=_item(export, claim.pk, RECORD, {"exportId": export.id}), condition=condition)
+        condition = Condition(only_if={"export_id": claim.export_id})
+    return Put(item=_item(export, claim.pk, RECORD, {"export_id": export.id}), condition=condition)
 
 
 def _slots(organization_id: str) -> str:

@@ -152,4 +152,5 @@ def _on_wire(export: Export) -> WireExport:
     progress = ExportProgress(
         records_written=export.records, scanned=export.scanned, parts=export.parts
     )
-    return WireExport.model_validate({**export.model_dump(), "progress": progress})
+    shown = {**export.model_dump(), "expires_at": export.expires_at, "progress": progress}
+    return WireExport.model_validate(shown)

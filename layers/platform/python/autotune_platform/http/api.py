@@ -47,7 +47,7 @@ class Authenticator(Protocol):
         """
 
 
-class ApiParts(Protocol):
+class RequiredParts(Protocol):
     """What every API function is put together from; ``wiring`` has it."""
 
     @property
@@ -74,7 +74,7 @@ class Api(APIGatewayHttpResolver):
 
     def __init__(
         self,
-        parts: Callable[[], ApiParts],
+        parts: Callable[[], RequiredParts],
         *,
         authenticator: Callable[[], Authenticator] | None = None,
         keyless: bool = False,

@@ -46,7 +46,7 @@ class CheckpointRepository:
     def _addition(self, before: Checkpoint, after: Checkpoint) -> Addition:
         changes: dict[str, int | str] = {"version": after.version}
         if after.decided_at is not None:
-            changes["decidedAt"] = after.decided_at.isoformat()
+            changes["decided_at"] = after.decided_at.isoformat()
         members: dict[str, Set[int]] = {
             state: indexes - before.decided.get(state, frozenset())
             for state, indexes in after.decided.items()
@@ -73,5 +73,5 @@ def _checkpoint(batch_id: str, item: Item | None) -> Checkpoint:
             if state in item
         },
         opinions=frozenset(int(index) for index in item.get(_OPINIONS, ())),
-        decided_at=item.get("decidedAt"),
+        decided_at=item.get("decided_at"),
     )

@@ -51,7 +51,7 @@ class CounterRepository:
 
     def count_late_answers(self, grader_id: str, version: str, count: int) -> None:
         """Add late answers to the statistics of a version, in a lane that no transaction writes."""
-        self._table.count(grader_id, _statistics_key(version, "late"), "lateAnswers", count)
+        self._table.count(grader_id, _statistics_key(version, "late"), "late_answers", count)
 
     def add_metering(
         self,

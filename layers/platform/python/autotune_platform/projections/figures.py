@@ -32,10 +32,10 @@ STATES = ("scored", "abstained", "failed", "canceled")
 _FAILURE = "failure#"
 _LATENCY = "latency#"
 _SCORE = "score#"
-_LATENCY_SUM = "latencyMs"
-_LATE_ANSWERS = "lateAnswers"
+_LATENCY_SUM = "latency_ms"
+_LATE_ANSWERS = "late_answers"
 # Whole billionths, because sums of fractions depend on their order.
-_SCORE_SUM = "scoreBillionths"
+_SCORE_SUM = "score_billionths"
 _BILLION = 1_000_000_000
 
 

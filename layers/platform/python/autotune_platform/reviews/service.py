@@ -10,7 +10,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.judging.human.models import Lease, Review, ReviewAnswer, ReviewSummary
+from autotune_platform.judging.human.models import Review, ReviewAnswer, ReviewLease, ReviewSummary
 from autotune_platform.judging.human.records import Assignments, ReviewRecords
 from autotune_platform.reviews.availability import ReviewAvailability
 from autotune_platform.reviews.links import LinkPayload
@@ -131,7 +131,7 @@ class ReviewService:
             self.availability.require_free(review, caller, now)
             if review.expires_at <= now:
                 raise ReviewClosedError("its time is over", state="expired")
-            return review.after(lease=Lease(holder=caller.principal_id, until=now + LEASE))
+            return review.after(lease=ReviewLease(holder=caller.principal_id, until=now + LEASE))
 
         return self._changed(lambda: self._find(caller, review_id), claimed)
 

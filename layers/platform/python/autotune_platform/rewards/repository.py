@@ -16,7 +16,7 @@ _CLAIM = "claim"
 _CLAIM_HOLDS = timedelta(days=1)
 
 
-class Claim(FrozenModel):
+class QuestionClaim(FrozenModel):
     """Names the completion that answers a question, before that completion is submitted.
 
     Attributes:
@@ -50,29 +50,29 @@ class ClaimRepository:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def find(self, fingerprints: Iterable[str], now: datetime) -> dict[str, Claim]:
+    def find(self, fingerprints: Iterable[str], now: datetime) -> dict[str, QuestionClaim]:
         """Return the valid claims, by fingerprint."""
         items = self._table.get_many((_pk(one), _CLAIM) for one in fingerprints)
-        claims = [Claim.model_validate(item) for item in items.values()]
+        claims = [QuestionClaim.model_validate(item) for item in items.values()]
         # The table may remove expired items days later.
         return {claim.fingerprint: claim for claim in claims if claim.expires_at > now}
 
-    def add(self, claim: Claim, now: datetime) -> bool:
+    def add(self, claim: QuestionClaim, now: datetime) -> bool:
         """Store a claim; return False if another one is valid."""
         return self._table.put_new(_item(claim), or_expired_at=int(now.timestamp()))
 
-    def take_over(self, before: Claim, after: Claim) -> bool:
+    def take_over(self, before: QuestionClaim, after: QuestionClaim) -> bool:
         """Replace a claim by another; return False if somebody else did."""
         item = _item(after)
         expected = {"batch_id": before.batch_id, "index": before.index}
         return self._table.replace(item["pk"], item["sk"], item, only_if=expected)
 
 
-def _item(claim: Claim) -> Item:
+def _item(claim: QuestionClaim) -> Item:
     return {
         "pk": _pk(claim.fingerprint),
         "sk": _CLAIM,
-        "expiresAt": int(claim.expires_at.timestamp()),
+        "expires_at": int(claim.expires_at.timestamp()),
         **claim.model_dump(mode="json"),
     }
 

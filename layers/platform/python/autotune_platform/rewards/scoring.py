@@ -11,7 +11,7 @@ from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.rewards.repository import Claim, ClaimRepository
+from autotune_platform.rewards.repository import ClaimRepository, QuestionClaim
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError, TaskDeletedError, UnavailableError
@@ -36,7 +36,7 @@ class _Flow:
     task: Task
     model_id: str
     questions: Mapping[str, Question]
-    claims: dict[str, Claim] = field(default_factory=dict)
+    claims: dict[str, QuestionClaim] = field(default_factory=dict)
     batches: dict[str, Batch] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
 
@@ -45,7 +45,7 @@ class _Flow:
         return [one for one in self.questions if one not in self.verdicts]
 
     @property
-    def open_claims(self) -> dict[str, Claim]:
+    def open_claims(self) -> dict[str, QuestionClaim]:
         """The claims of undecided questions, as they were last read."""
         return {one: self.claims[one] for one in self.undecided if one in self.claims}
 
@@ -186,9 +186,9 @@ class RewardScoring:
             self.submissions.planner.require_graders(flow.caller, [flow.task])
         key = new_id("req")
         batch_id = derived_id("bat", flow.task.organization_id, key)
-        claimed: list[Claim] = []
+        claimed: list[QuestionClaim] = []
         for one in fingerprints:
-            claim = Claim(
+            claim = QuestionClaim(
                 fingerprint=one, batch_id=batch_id, index=len(claimed), claimed_at=self.clock.now()
             )
             before = flow.claims.pop(one, None)
@@ -205,7 +205,9 @@ class RewardScoring:
         if claimed:
             self._submit(flow, claimed, idempotency_key=key)
 
-    def _submit(self, flow: _Flow, claimed: Sequence[Claim], *, idempotency_key: str) -> None:
+    def _submit(
+        self, flow: _Flow, claimed: Sequence[QuestionClaim], *, idempotency_key: str
+    ) -> None:
         completions = [
             flow.questions[claim.fingerprint].completion(flow.task, flow.model_id)
             for claim in claimed

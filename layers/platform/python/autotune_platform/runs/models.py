@@ -3,9 +3,6 @@
 from datetime import datetime, timedelta
 from typing import Self
 
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
-
 from autotune.protocol.runs import RunState, RunStep
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -17,8 +14,6 @@ ENDS: tuple[RunState, ...] = ("completed", "failed", "canceled")
 
 class RunStatus(FrozenModel):
     """Where a run stands after a round."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
     state: RunState
     step: RunStep

@@ -10,13 +10,13 @@ from autotune_platform.runs.durable_wait import Wait
 from autotune_platform.runs.models import ENDS, Event, Run, RunStatus, RunSummary
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Table
 
 _RUN = "run"
 _BY_STATE = "runsByState"
 _KEPT = timedelta(days=30)
-_WAIT = ("taskToken", "waitingFor")
+_WAIT = ("task_token", "waiting_for")
 _HISTORY = "history#"
 _HISTORY_ROUNDS = 20
 _STATES: tuple[RunState, ...] = get_args(RunState)
@@ -35,8 +35,8 @@ class RunRepository:
                 "pk": run.id,
                 "sk": _RUN,
                 **_attributes(run, run.organization_id, place=0),
-                "runTime": f"{moment(run.started_at)}#{run.id}",
-                "expiresAt": int((run.started_at + _KEPT).timestamp()),
+                "run_time": f"{moment(run.started_at)}#{run.id}",
+                "expires_at": int((run.started_at + _KEPT).timestamp()),
             }
         )
 
@@ -57,7 +57,7 @@ class RunRepository:
             run_id,
             _RUN,
             _attributes(status, organization_id, place=place),
-            remove=[*_WAIT, *([] if status.sleep_until else ["sleepUntil"])],
+            remove=[*_WAIT, *([] if status.sleep_until else ["sleep_until"])],
             only_if={"open": True},
         )
         return changed is not None
@@ -66,7 +66,7 @@ class RunRepository:
         """Store that a run waits, and what ends it; return False where the run has ended."""
         after = RunStatus.after_round(progress, now)
         status = _attributes(after, progress.organization_id, place=progress.rounds)
-        wait = {"taskToken": token, "waitingFor": progress.model_dump_json()}
+        wait = {"task_token": token, "waiting_for": progress.model_dump_json()}
         changed = self._table.update(
             progress.run_id, _RUN, {**status, **wait}, only_if={"open": True}
         )
@@ -75,13 +75,13 @@ class RunRepository:
     def get_wait(self, run_id: str) -> Wait[ChunkProgress] | None:
         """Return what a run waits for now, of any organisation; None where it does not."""
         item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
-        if item is None or not item["open"] or "taskToken" not in item:
+        if item is None or not item["open"] or "task_token" not in item:
             return None
-        return Wait(item["taskToken"], ChunkProgress.model_validate_json(item["waitingFor"]))
+        return Wait(item["task_token"], ChunkProgress.model_validate_json(item["waiting_for"]))
 
     def count_late_answers(self, run_id: str, count: int) -> None:
         """Add to the answers of a run that came too late, whether it has ended or not."""
-        self._table.count(run_id, _RUN, "lateAnswers", count, only_existing=True)
+        self._table.count(run_id, _RUN, "late_answers", count, only_existing=True)
 
     def of_organization(
         self, organization_id: str, *, state: RunState | None, limit: int, next_token: str | None
@@ -99,7 +99,7 @@ class RunRepository:
         for place, current in enumerate(states):
             page = self._table.query(
                 _partition(organization_id, current),
-                partition_name="runState",
+                partition_name="run_state",
                 index=_BY_STATE,
                 limit=limit - len(found),
                 after=after,
@@ -109,7 +109,7 @@ class RunRepository:
             found += [RunSummary.model_validate({**item, "id": item["pk"]}) for item in page.items]
             if page.last_key is not None:
                 last = page.last_key
-                return found, encode_cursor(current, last["runTime"], last["pk"])
+                return found, encode_cursor(current, last["run_time"], last["pk"])
             if len(found) == limit and place + 1 < len(states):
                 return found, encode_cursor(states[place + 1], "", "")
         return found, None
@@ -127,14 +127,14 @@ def _run(item: Item) -> Run:
 
 def _attributes(status: RunStatus, organization_id: str, *, place: int | None) -> dict[str, Any]:
     left_out = {"id", "history"}
-    shown = status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=left_out)
+    shown = status.model_dump(mode="json", exclude_none=True, exclude=left_out)
     # An attribute for each of the last rounds, written over in turn: nothing is read for it, and a
     # run that goes on for days takes no more room.
     slot = "end" if place is None else str(place % _HISTORY_ROUNDS)
     return {
         **shown,
         f"{_HISTORY}{slot}": Event.of(status).model_dump_json(),
-        "runState": _partition(organization_id, status.state),
+        "run_state": _partition(organization_id, status.state),
         "open": status.state not in ENDS,
     }
 
@@ -154,5 +154,5 @@ def _position(
         return left, None
     if not is_id("run", run_id) or not run_time.endswith(f"#{run_id}"):
         raise invalid_cursor()
-    key = {"runState": _partition(organization_id, state), "runTime": run_time}
+    key = {"run_state": _partition(organization_id, state), "run_time": run_time}
     return left, {**key, "pk": run_id, "sk": _RUN}

@@ -6,10 +6,11 @@ as there are shards, so that no partition takes every write; a look reads each o
 
 import hashlib
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.item_format import Item, moment
+from autotune_platform.storage.table import Table
 
 
 class DueIndex:
@@ -17,7 +18,7 @@ class DueIndex:
 
     Args:
         sk: sort key of the items.
-        index: name of the index over the attributes ``openShard`` and ``dueAt``.
+        index: name of the index over the attributes ``open_shard`` and ``due_at``.
         shards: over how many partitions the items are spread, by a digest of their ``pk``.
     """
 
@@ -29,7 +30,7 @@ class DueIndex:
 
     def opened(self, pk: str, due_at: datetime) -> Item:
         """Return the attributes that open an item."""
-        return {"openShard": self._shard(pk), "dueAt": moment(due_at)}
+        return {"open_shard": self._shard(pk), "due_at": moment(due_at)}
 
     def due(self, now: datetime, *, limit: int) -> list[str]:
         """Return the ``pk`` of items whose time has come, the longest due first in each shard.
@@ -41,10 +42,10 @@ class DueIndex:
         for shard in range(self._shards):
             page = self._table.query(
                 f"open#{shard}",
-                partition_name="openShard",
+                partition_name="open_shard",
                 index=self._index,
                 limit=limit,
-                below=("dueAt", moment(now)),
+                below=("due_at", moment(now)),
             )
             found += [item["pk"] for item in page.items]
         return found
@@ -67,20 +68,15 @@ class DueIndex:
         changed = self._table.update(
             pk,
             self._sk,
-            {**(changes or {}), "dueAt": moment(due_at)},
-            only_if={**(only_if or {}), "openShard": self._shard(pk)},
+            {**(changes or {}), "due_at": moment(due_at)},
+            only_if={**(only_if or {}), "open_shard": self._shard(pk)},
             rising=rising,
         )
         return changed is not None
 
     def close(self, pk: str) -> None:
         """Take an item off the index; closing it again changes nothing."""
-        self._table.update(pk, self._sk, {}, remove=["openShard", "dueAt"])
+        self._table.update(pk, self._sk, {}, remove=["open_shard", "due_at"])
 
     def _shard(self, pk: str) -> str:
         return f"open#{hashlib.sha256(pk.encode()).digest()[0] % self._shards}"
-
-
-def moment(at: datetime) -> str:
-    """Return a time as the index sorts it: as text, in one format for all."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds")

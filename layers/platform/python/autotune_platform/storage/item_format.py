@@ -3,6 +3,7 @@
 import base64
 import math
 from collections.abc import Callable, Mapping, Set
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +15,11 @@ _SMALLEST_NUMBER = 1e-128
 def key_to_wire(pk: str, sk: str) -> dict[str, Any]:
     """Return the key of an item."""
     return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def moment(at: datetime) -> str:
+    """Return a time as indexes sort it: as text, in one format for all."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def item_to_wire(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,12 +45,12 @@ class Table:
         """Write an item that must not exist; return False where it did.
 
         Args:
-            or_expired_at: also overwrite an item whose ``expiresAt`` lies before this Unix second,
+            or_expired_at: also overwrite an item whose ``expires_at`` lies before this Unix second,
                 because TTL deletes late.
         """
         arguments = put_arguments(Put(item=item, condition=Condition(exists=False)), self.name)
         if or_expired_at is not None:
-            arguments["ConditionExpression"] += " OR expiresAt < :now"
+            arguments["ConditionExpression"] += " OR expires_at < :now"
             arguments["ExpressionAttributeValues"] = item_to_wire({":now": or_expired_at})
         try:
             self._client.put_item(**arguments)
@@ -141,7 +141,7 @@ class Table:
                 answer = self._client.update_item(
                     TableName=self.name,
                     Key=key_to_wire(pk, sk),
-                    UpdateExpression=f"SET #n = {start} + :by, expiresAt = :expiry",
+                    UpdateExpression=f"SET #n = {start} + :by, expires_at = :expiry",
                     ConditionExpression=condition,
                     ExpressionAttributeNames={"#n": name},
                     ExpressionAttributeValues=item_to_wire(values),

@@ -51,7 +51,7 @@ class VersionedStates:
             item = {
                 "state": after.model_dump_json(exclude_defaults=True),
                 "version": version + 1,
-                "expiresAt": int(now + self._kept_seconds),
+                "expires_at": int(now + self._kept_seconds),
             }
             pk, sk = key
             if (

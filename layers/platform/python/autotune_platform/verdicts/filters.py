@@ -80,9 +80,9 @@ def index_filter(filters: ScoreFilters) -> Filter | None:
         conditions.append(condition)
 
     if filters.model_id is not None:
-        require("modelId", "#modelId = :model", model=filters.model_id)
+        require("model_id", "#model_id = :model", model=filters.model_id)
     if filters.grader_id is not None:
-        require("graderId", "#graderId = :grader", grader=filters.grader_id)
+        require("grader_id", "#grader_id = :grader", grader=filters.grader_id)
     if filters.state is not None:
         require("state", "#state = :state", state=filters.state)
     if filters.min_score is not None:
@@ -91,14 +91,14 @@ def index_filter(filters: ScoreFilters) -> Filter | None:
         require("value", "#value <= :max", max=filters.max_score)
     if filters.start is not None and filters.start.microsecond:
         whole = f"{_second(filters.start)}Z"
-        require("decidedAt", "#decidedAt <> :startSecond", startSecond=whole)
+        require("decided_at", "#decided_at <> :start_second", start_second=whole)
     if filters.end is not None and filters.end.microsecond:
         whole = f"{_second(filters.end)}Z"
         require(
-            "decidedAt",
-            "(#decidedAt < :end OR #decidedAt = :endSecond)",
+            "decided_at",
+            "(#decided_at < :end OR #decided_at = :end_second)",
             end=written(filters.end),
-            endSecond=whole,
+            end_second=whole,
         )
     if not conditions:
         return None

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
 
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictCounts, VerdictState
 from autotune.protocol.grading import ScoreDimension
@@ -34,10 +33,7 @@ class CompletionHeader(OfTask):
     From ``expires_at`` on the text is gone; None keeps it until it is deleted.
     """
 
-    # Item attributes are camelCase, as those of verdicts are.
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True
-    )
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     id: str
     share_identity: bool

@@ -88,14 +88,14 @@ class ScorePosition:
             and time.endswith(f"#{pk}")
         ):
             raise invalid_cursor()
-        after = {"scoreShard": _partition(task_id, int(shard)), "scoreTime": time}
+        after = {"score_shard": _partition(task_id, int(shard)), "score_time": time}
         return cls(task_id, int(shard), {**after, "pk": pk, "sk": sk})
 
     def token(self) -> str:
         """Return what ``from_token`` reads."""
-        entry = self.after or {"scoreTime": "", "pk": "", "sk": ""}
+        entry = self.after or {"score_time": "", "pk": "", "sk": ""}
         return encode_cursor(
-            self.task_id, str(self.shard), entry["scoreTime"], entry["pk"], entry["sk"]
+            self.task_id, str(self.shard), entry["score_time"], entry["pk"], entry["sk"]
         )
 
 
@@ -120,7 +120,7 @@ class ScoreIndex:
         where = index_filter(filters)
         if between[0] > between[1]:
             return [], None  # a range that the store refuses, and nothing is in it
-        if start.after is not None and not between[0] <= start.after["scoreTime"] <= between[1]:
+        if start.after is not None and not between[0] <= start.after["score_time"] <= between[1]:
             raise invalid_cursor()
         found: list[Verdict] = []
         at, evaluated = start, 0
@@ -131,11 +131,11 @@ class ScoreIndex:
             reach = wanted if where is None else _reach(limit, evaluated, len(found))
             page = self._table.query(
                 _partition(at.task_id, at.shard),
-                partition_name="scoreShard",
+                partition_name="score_shard",
                 index=_BY_TASK,
                 limit=min(reach, allowance.entries),
                 after=at.after,
-                between=("scoreTime", *between),
+                between=("score_time", *between),
                 where=where,
             )
             allowance.spend(page.evaluated)
@@ -152,8 +152,8 @@ class ScoreIndex:
 def index_key(verdict: Verdict) -> dict[str, str]:
     """Return the attributes that put a verdict into the index."""
     return {
-        "scoreShard": _partition(verdict.task_id, shard_of(verdict.completion_id)),
-        "scoreTime": f"{written(verdict.decided_at)}#{verdict.completion_id}",
+        "score_shard": _partition(verdict.task_id, shard_of(verdict.completion_id)),
+        "score_time": f"{written(verdict.decided_at)}#{verdict.completion_id}",
     }
 
 

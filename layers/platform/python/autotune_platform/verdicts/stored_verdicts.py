@@ -1,9 +1,6 @@
 """How verdicts and opinions look as items of the ``completions`` table."""
 
 import json
-from typing import Any
-
-from pydantic.alias_generators import to_camel
 
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.item_format import Item
@@ -13,10 +10,6 @@ VERDICT_PREFIX = "verdict#"
 _OPINION_PREFIX = "opinion#"
 # Lists are kept as text, which loses no digit.
 _LISTS = ("dimensions", "opinions")
-# Item attributes are camelCase, because the index names them in its projection.
-_ATTRIBUTES = {
-    name: to_camel(name) for name in Verdict.model_fields if name not in ("completion_id", *_LISTS)
-}
 
 NEW_VERDICTS = [ChangeKind("INSERT", VERDICT_PREFIX), ChangeKind("INSERT", _OPINION_PREFIX)]
 """Changes by which verdicts and opinions are stored; none is ever changed or removed."""
@@ -39,20 +32,16 @@ def opinion_key(grader_id: str, version: str) -> str:
 
 def verdict_attributes(verdict: Verdict) -> Item:
     """Return what is stored of a verdict, or an opinion, beside its key."""
-    dumped: dict[str, Any] = verdict.model_dump(mode="json", exclude_none=True)
+    item: Item = verdict.model_dump(mode="json", exclude_none=True, exclude={"completion_id"})
     if verdict.decided_by == "grader":
-        del dumped["decided_by"]  # so are nearly all
-    item: Item = {stored: dumped[name] for name, stored in _ATTRIBUTES.items() if name in dumped}
+        del item["decided_by"]  # so are nearly all
     for name in _LISTS:
-        if name in dumped:
-            item[name] = json.dumps(dumped[name], separators=(",", ":"))
+        if name in item:
+            item[name] = json.dumps(item[name], separators=(",", ":"))
     return item
 
 
 def verdict_from(item: Item) -> Verdict:
     """Return the verdict, or the opinion, that an item stores."""
-    fields = {name: item[stored] for name, stored in _ATTRIBUTES.items() if stored in item}
-    for name in _LISTS:
-        if name in item:
-            fields[name] = json.loads(item[name])
-    return Verdict.model_validate({"completion_id": item["pk"], **fields})
+    lists = {name: json.loads(item[name]) for name in _LISTS if name in item}
+    return Verdict.model_validate({**item, "completion_id": item["pk"], **lists})

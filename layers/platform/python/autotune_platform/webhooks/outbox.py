@@ -24,7 +24,7 @@ def outbox_item(event: Event, *, pk: str) -> Item:
         "sk": EVENT_PREFIX + event.id,
         **event.model_dump(mode="json", exclude={"data"}),
         "data": json.dumps(event.data, separators=(",", ":")),
-        "expiresAt": int(event.occurred_at.timestamp()) + _KEPT_SECONDS,
+        "expires_at": int(event.occurred_at.timestamp()) + _KEPT_SECONDS,
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from autotune.protocol.ids import is_id
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Page, Table
 from autotune_platform.webhooks.models import Delivery, Webhook, WebhookKey
@@ -80,8 +80,8 @@ class DeliveryRepository:
                 **delivery.model_dump(mode="json", exclude_none=True),
                 "pk": delivery.webhook_id,
                 "sk": delivery.event_id,
-                "occurredAt": moment(delivery.occurred_at),
-                "expiresAt": int((delivery.occurred_at + _KEPT).timestamp()),
+                "event_time": moment(delivery.occurred_at),
+                "expires_at": int((delivery.occurred_at + _KEPT).timestamp()),
                 **_due(delivery),
             }
         )
@@ -104,7 +104,7 @@ class DeliveryRepository:
         """
         start: Item | None = None
         if after is not None:
-            start = {"pk": webhook_id, "occurredAt": moment(after[0]), "sk": after[1]}
+            start = {"pk": webhook_id, "event_time": moment(after[0]), "sk": after[1]}
         for page in self._table.pages(
             webhook_id, index=_BY_TIME, limit=page_size, after=start, newest_first=True
         ):
@@ -129,7 +129,7 @@ class DeliveryRepository:
         """Return when the first pending delivery after a moment is due."""
         first, last = _position(webhook_id, after) + _END, _position(webhook_id) + _END
         item = self._first_due(_due_shard(webhook_id), first, last)
-        return datetime.fromisoformat(item["duePosition"].partition("#")[2]) if item else None
+        return datetime.fromisoformat(item["due_position"].partition("#")[2]) if item else None
 
     def webhooks_due(self, now: datetime) -> Iterator[WebhookKey]:
         """Yield each webhook that has something due: one read for each with anything pending.
@@ -140,7 +140,7 @@ class DeliveryRepository:
         for shard in range(DUE_SHARDS):
             start = _FIRST
             while item := self._first_due(f"due#{shard}", start, _END):
-                if item["duePosition"] <= _position(item["pk"], now):
+                if item["due_position"] <= _position(item["pk"], now):
                     yield WebhookKey(organization_id=item["organization_id"], webhook_id=item["pk"])
                 start = _position(item["pk"]) + _END
 
@@ -162,9 +162,9 @@ class DeliveryRepository:
 
     def _due_pages(self, shard: str, first: str, last: str, *, limit: int) -> Iterator[Page]:
         """Yield what is pending from one position to another, both included."""
-        between = ("duePosition", first, last)
+        between = ("due_position", first, last)
         return self._table.pages(
-            shard, partition_name="dueShard", index=_DUE, between=between, limit=limit
+            shard, partition_name="due_shard", index=_DUE, between=between, limit=limit
         )
 
     def _first_due(self, shard: str, first: str, last: str) -> Item | None:
@@ -199,8 +199,8 @@ def _due(delivery: Delivery) -> Item:
     if delivery.due_at is None:
         return {}
     return {
-        "dueShard": _due_shard(delivery.webhook_id),
-        "duePosition": _position(delivery.webhook_id, delivery.due_at),
+        "due_shard": _due_shard(delivery.webhook_id),
+        "due_position": _position(delivery.webhook_id, delivery.due_at),
     }
 
 

@@ -138,7 +138,8 @@ class _Member:
 
     def _require(self, resource: object, owner: type) -> None:
         if resource is None:
-            place = re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__.removeprefix("Async")).lower()
+            place = re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__.removeprefix("Async"))
+            place = re.sub("_methods$", "s", place.lower())
             # `hasattr`, `help` and `inspect` read from classes too, and expect this type.
             raise AttributeError(
                 f"{self._name} is a method of a client's {place}: "

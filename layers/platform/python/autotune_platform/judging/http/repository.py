@@ -27,7 +27,7 @@ class CallRepository:
     def add(self, call: Call) -> None:
         """Store a call before it is made: its answer may come at any time after that."""
         self._table.put_new(
-            {"pk": call.id, "sk": _CALL, "expiresAt": _expiry(call), **_attributes(call)}
+            {"pk": call.id, "sk": _CALL, "expires_at": _expiry(call), **_attributes(call)}
         )
 
     def get(self, call_id: str) -> Call | None:
@@ -41,8 +41,8 @@ class CallRepository:
             {
                 "pk": completion_id,
                 "sk": _wait(call.grader_id, call.grader_version),
-                "callId": call.id,
-                "expiresAt": _expiry(call),
+                "call_id": call.id,
+                "expires_at": _expiry(call),
             }
             for completion_id in call.completion_ids
         )
@@ -53,7 +53,7 @@ class CallRepository:
             (completion_id, _wait(grader_id, version)): (completion_id, grader_id, version)
             for completion_id, grader_id, version in asked
         }
-        found = {keys[key]: item["callId"] for key, item in self._table.get_many(keys).items()}
+        found = {keys[key]: item["call_id"] for key, item in self._table.get_many(keys).items()}
         items = self._table.get_many((call_id, _CALL) for call_id in found.values())
         calls = {pk: _call(item) for (pk, _), item in items.items()}
         return {asked: calls[call_id] for asked, call_id in found.items() if call_id in calls}
@@ -87,7 +87,7 @@ class CallRepository:
         sha256 = hashlib.sha256(body).hexdigest()
         # The parts first, under their content: another answer at the same time cannot mix with it.
         self._table.put_many(
-            {"pk": call.id, "sk": _part(sha256, n), "part": part, "expiresAt": _expiry(call)}
+            {"pk": call.id, "sk": _part(sha256, n), "part": part, "expires_at": _expiry(call)}
             for n, part in enumerate(parts)
         )
         answered = {

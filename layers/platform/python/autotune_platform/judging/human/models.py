@@ -3,9 +3,6 @@
 from datetime import datetime
 from typing import Self
 
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
-
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import derived_id
@@ -19,12 +16,7 @@ MOST_NAMES_NOTED = 200
 """A reviewer who opens a shared link chooses a name; names alone could fill a review's item."""
 
 
-class _Stored(FrozenModel):
-    # Item attributes are camelCase, because the index names them in its projection.
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
-
-
-class Preliminary(_Stored):
+class Preliminary(FrozenModel):
     """What graders answered before a person was asked."""
 
     state: VerdictState
@@ -34,14 +26,14 @@ class Preliminary(_Stored):
     opinions: list[Opinion] = []
 
 
-class Lease(_Stored):
+class ReviewLease(FrozenModel):
     """Who is at a review, and until when nobody else may be."""
 
     holder: str
     until: datetime
 
 
-class ReviewAnswer(_Stored):
+class ReviewAnswer(FrozenModel):
     """A person's answer; ``saw_preliminary`` is whether they had looked at the graders' answers."""
 
     value: float
@@ -60,7 +52,7 @@ class ReviewAnswer(_Stored):
         )
 
 
-class ReviewSummary(_Stored):
+class ReviewSummary(FrozenModel):
     """A review without its instructions and its answer.
 
     Attributes:
@@ -78,13 +70,13 @@ class ReviewSummary(_Stored):
     reason: ReviewReason
     state: ReviewState = "open"
     assignee_id: str | None = None
-    lease: Lease | None = None
+    lease: ReviewLease | None = None
     created_at: datetime
     expires_at: datetime
     on_expiry: OnExpiry = "keep"
     version: int = 1
 
-    def held_at(self, moment: datetime) -> Lease | None:
+    def held_at(self, moment: datetime) -> ReviewLease | None:
         """Return the lease that holds at a moment, if any."""
         return self.lease if self.lease is not None and self.lease.until > moment else None
 

@@ -9,7 +9,7 @@ from autotune_platform.judging.human.models import Review, ReviewSummary
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.due_index import moment
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Page, Table
 
 _REVIEW = "review"
@@ -93,7 +93,7 @@ class ReviewRecords:
         after = None if next_token is None else _position(partition, next_token)
         page = next(self._pages(partition, limit=limit, after=after))
         last = page.last_key
-        token = encode_cursor(state, last["reviewTime"], last["pk"]) if last else None
+        token = encode_cursor(state, last["review_time"], last["pk"]) if last else None
         return [_summary(item) for item in page.items], token
 
     def open_of(self, organization_id: str) -> Iterator[ReviewSummary]:
@@ -104,7 +104,7 @@ class ReviewRecords:
 
     def _pages(self, partition: str, *, limit: int, after: Item | None = None) -> Iterator[Page]:
         return self._table.pages(
-            partition, partition_name="reviewState", index=_BY_STATE, limit=limit, after=after
+            partition, partition_name="review_state", index=_BY_STATE, limit=limit, after=after
         )
 
 
@@ -124,7 +124,7 @@ class Assignments:
             {
                 "pk": _assigned(review.organization_id, assignee_id),
                 "sk": _time(review),
-                "expiresAt": int(review.expires_at.timestamp()),
+                "expires_at": int(review.expires_at.timestamp()),
             }
         )
 
@@ -158,16 +158,16 @@ def _position(partition: str, token: str) -> Item:
         or not review_time.endswith(f"#{review_id}")
     ):
         raise invalid_cursor()
-    return {"reviewState": partition, "reviewTime": review_time, "pk": review_id, "sk": _REVIEW}
+    return {"review_state": partition, "review_time": review_time, "pk": review_id, "sk": _REVIEW}
 
 
 def _item(review: Review) -> Item:
     return {
         "pk": review.id,
         "sk": _REVIEW,
-        **review.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"id"}),
-        "reviewState": _partition(review.organization_id, review.state),
-        "reviewTime": _time(review),
+        **review.model_dump(mode="json", exclude_none=True, exclude={"id"}),
+        "review_state": _partition(review.organization_id, review.state),
+        "review_time": _time(review),
     }
 
 
