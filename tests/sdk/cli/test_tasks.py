@@ -54,8 +54,11 @@ def test_a_task_with_several_graders_and_a_review_policy(
         "instructions": "Look twice.",
     }
     assert "2 graders" in run("tasks", "list").stdout
-    run("submit", write_jsonl(completions(2)), "--task", task["id"])
-    for verdict in run("scores", "--task", task["id"], "--json").json_lines:
+    # One that asks nobody: a share of the completions above would wait for a person.
+    graders = ["--grader", f"{first_id}=2.5", "--grader", second_id]
+    (plain,) = run("tasks", "create", "--name", "plain", *graders, "--json").json_lines
+    run("submit", write_jsonl(completions(2)), "--task", plain["id"])
+    for verdict in run("scores", "--task", plain["id"], "--json").json_lines:
         assert [one["graderId"] for one in verdict["opinions"]] == [first_id, second_id]
         assert verdict["decidedBy"] == "panel"
 
