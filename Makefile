@@ -138,6 +138,7 @@ synth: install ## synthesize the CDK app for AWS, with cdk-nag
 # --- AWS --------------------------------------------------------------------------------------
 
 deploy: install ## deploy to the AWS account of the current credentials
+	@$(BIN)/python -m tools.check_quota
 	@$(CDK) deploy --all --no-notices --no-version-reporting
 
 # --- housekeeping -----------------------------------------------------------------------------

@@ -21,13 +21,13 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
 
     Args:
         context: Context values that win over those of ``cdk.json``; ``target`` is ``aws`` or
-            ``local``, ``api-origin`` where MiniStack answers, and ``waiting-functions`` how many
-            requests to reward URLs may wait at once.
+            ``local``, ``api-origin`` where MiniStack answers, ``waiting-functions`` how many
+            requests may wait at once, and ``grading-functions`` how many functions grade.
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
         UnknownTargetError: If the context value ``target`` is neither ``aws`` nor ``local``.
-        InvalidWaitingFunctionsError: If ``waiting-functions`` is neither a number nor ``none``.
+        InvalidFunctionsError: If a number of functions is neither a number nor ``none``.
     """
     # Run without the CLI, an app does not see cdk.json; with it, the CLI's context wins over this.
     defaults = json.loads((REPOSITORY_ROOT / "cdk.json").read_text())["context"]
@@ -40,6 +40,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         environment=process_environment(),
         api_origin=app.node.try_get_context("api-origin"),
         waiting_functions=app.node.try_get_context("waiting-functions"),
+        grading_functions=app.node.try_get_context("grading-functions"),
     )
     environment = Environment(region=config.region)
 

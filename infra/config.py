@@ -11,8 +11,10 @@ from pathlib import Path
 REPOSITORY_ROOT = Path(__file__).resolve().parent.parent
 LAMBDA_PYTHON = "3.13"
 DEFAULT_REGION = "us-east-1"
-# Of the 1,000 functions that an account runs at once unless it has asked for more.
+# Of the 1,000 functions that an account runs at once unless it has asked for more. Waiting ones
+# are reserved twice: for reward URLs, and for reads that wait.
 WAITING_FUNCTIONS = 200
+GRADING_FUNCTIONS = 400
 # On one machine each is a process of 90 MB.
 WAITING_FUNCTIONS_ON_ONE_MACHINE = 16
 
@@ -28,8 +30,8 @@ class UnknownTargetError(ValueError):
     """The context value ``target`` is neither ``aws`` nor ``local``."""
 
 
-class InvalidWaitingFunctionsError(ValueError):
-    """The context value ``waiting-functions`` is neither a number nor ``none``."""
+class InvalidFunctionsError(ValueError):
+    """A context value that is a number of functions is neither a number nor ``none``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,10 @@ class DeploymentConfig:
         api_origin: Where MiniStack answers, such as ``http://127.0.0.1:4566``: the host name that
             it gives an API resolves nowhere. None on AWS.
         waiting_functions: Most requests to reward URLs that wait at once, of all organisations
-            together; as many functions are reserved for them. None leaves them the account's.
+            together, and most reads that do; as many functions are reserved for each. None leaves
+            them the account's.
+        grading_functions: Functions that grade at once; they are reserved, so that nothing else
+            can hold them. None leaves them the account's.
     """
 
     target: Target
@@ -75,6 +80,7 @@ class DeploymentConfig:
     api_requests_per_second: int = 500
     api_burst_requests: int = 1000
     waiting_functions: int | None = WAITING_FUNCTIONS
+    grading_functions: int | None = GRADING_FUNCTIONS
 
     @property
     def keeps_data(self) -> bool:
@@ -112,6 +118,7 @@ class DeploymentConfig:
         environment: Mapping[str, str],
         api_origin: object = None,
         waiting_functions: object = None,
+        grading_functions: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -120,11 +127,13 @@ class DeploymentConfig:
             api_origin: Context value ``api-origin``, of effect for the local target alone.
             waiting_functions: Context value ``waiting-functions``, of effect on AWS alone: a
                 number, or ``none``; 200 if None.
+            grading_functions: Context value ``grading-functions``: a number, or ``none``; 400 if
+                None on AWS, and ``none`` on this machine.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
             UnknownTargetError: If target is not one of ``aws`` and ``local``.
-            InvalidWaitingFunctionsError: If waiting_functions is something else.
+            InvalidFunctionsError: If a number of functions is something else.
         """
         try:
             parsed = Target.AWS if target is None else Target(str(target))
@@ -145,22 +154,25 @@ class DeploymentConfig:
             waiting_functions=(
                 WAITING_FUNCTIONS_ON_ONE_MACHINE
                 if parsed is Target.LOCAL
-                else _waiting_functions(waiting_functions)
+                else _functions("waiting-functions", waiting_functions, WAITING_FUNCTIONS)
+            ),
+            grading_functions=_functions(
+                "grading-functions",
+                grading_functions,
+                None if parsed is Target.LOCAL else GRADING_FUNCTIONS,
             ),
         )
 
 
-def _waiting_functions(value: object) -> int | None:
-    if value is None:
-        return WAITING_FUNCTIONS
-    if value == "none":
+def _functions(name: str, given: object, usual: int | None) -> int | None:
+    if given is None:
+        return usual
+    if given == "none":
         return None
-    if not str(value).isdecimal():
-        raise InvalidWaitingFunctionsError(
-            f"waiting-functions is {value!r}, expected a number such as {WAITING_FUNCTIONS}, "
-            "or none"
-        )
-    return int(str(value))
+    if not str(given).isdecimal():
+        expected = f"a number such as {WAITING_FUNCTIONS}, or none"
+        raise InvalidFunctionsError(f"{name} is {given!r}, expected {expected}")
+    return int(str(given))
 
 
 def running_python_version() -> str:

@@ -61,6 +61,7 @@ RUNS_BY_STATE_PROJECTION = (
     "remaining",
     "late_answers",
     "sleep_until",
+    "reason_code",
     "started_at",
     "updated_at",
 )

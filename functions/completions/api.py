@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.completions import (
     BatchResponse,
@@ -19,15 +18,12 @@ from autotune.protocol.completions import (
     VerdictResponse,
 )
 from autotune.protocol.completions import Completion as WireCompletion
-from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, status_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.submission import CompletionApiParts
-
-Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
 
 
 @cache
@@ -97,23 +93,6 @@ def cancel_completion(completion_id: str) -> VerdictResponse:
     """Cancel a completion unless it has a verdict; an answer that comes later is dropped."""
     status = parts().completions.cancel(app.caller, completion_id)
     return VerdictResponse(verdict=status_on_wire(status, app.scope))
-
-
-@app.get("/api/v1/completions/<completion_id>/score", tags=["scores"])
-def read_score(completion_id: str, wait: Wait = 0) -> VerdictResponse:
-    """Return where a completion stands, waiting up to ``wait`` seconds for its verdict.
-
-    It answers as before when the text is deleted or has expired. A grader's owner reads the scores
-    of their own graders, in their organisation. Verdicts of a panel are nobody's own.
-    """
-    status = parts().completions.status(app.caller, app.scope, completion_id, wait_seconds=wait)
-    return VerdictResponse(verdict=status_on_wire(status, app.scope))
-
-
-@app.get("/api/v1/batches/<batch_id>", tags=["completions"])
-def read_batch(batch_id: str, wait: Wait = 0) -> BatchResponse:
-    """Return a batch with its verdicts, waiting up to ``wait`` seconds until none is pending."""
-    return batch_on_wire(parts().completions.batch_status(app.caller, batch_id, wait_seconds=wait))
 
 
 @app.post("/api/v1/batches/<batch_id>/cancel", tags=["completions"])

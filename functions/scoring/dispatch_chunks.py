@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import DispatchEnvironment
+from autotune_platform.runtime.queues import latest_of_queues
 from autotune_platform.wiring.dispatch import DispatchParts
 
 
@@ -17,4 +18,5 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
     """Dispatch an SQS batch; messages that could not be dispatched go back to their queue."""
     bodies = {record["messageId"]: record["body"] for record in event["Records"]}
     failed = parts().dispatch.dispatch(bodies)
+    parts().queue_progress.note(latest_of_queues(event["Records"]))
     return {"batchItemFailures": [{"itemIdentifier": id_} for id_ in sorted(failed)]}

@@ -116,14 +116,20 @@ class SignedApi(Construct):
             access_log_settings=AccessLog(log_group=access_log),
         )
 
-    def route(self, handler: ServiceFunction, *, paths: Sequence[str]) -> None:
-        """Sends every method of some paths to a function.
+    def route(
+        self,
+        handler: ServiceFunction,
+        *,
+        paths: Sequence[str],
+        method: apigateway.HttpMethod = apigateway.HttpMethod.ANY,
+    ) -> None:
+        """Sends every method of some paths to a function, or one.
 
         Routes stand beside their function: its stack knows the API's, which knows of no function.
         """
         integration = self._integration(handler)
         for path in paths:
-            key = apigateway.HttpRouteKey.with_(path, apigateway.HttpMethod.ANY)
+            key = apigateway.HttpRouteKey.with_(path, method)
             self._add_route(handler, path, key=key, integration=integration)
 
     def route_unknown_paths(self, handler: ServiceFunction) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from aws_cdk import Duration
+from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
@@ -13,6 +14,7 @@ from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
+WAITING_READS = ("/api/v1/completions/{completionId}/score", "/api/v1/batches/{batchId}")
 DISPATCH_TIMEOUT = Duration.seconds(30)
 DRAIN_RATES = {
     "High": DrainRate(max_concurrency=20, batching_window_seconds=0),
@@ -52,6 +54,7 @@ class CompletionsStack(DomainStack):
         self.grant_send(completions)
         for resource in ("completions", "batches"):
             http.api.route(completions, paths=resource_paths(resource))
+        self._add_waiting_reads(http)
 
         scores = self.create_api(
             "ScoresApi", module="scores_api", environment=self.content_environment
@@ -61,6 +64,22 @@ class CompletionsStack(DomainStack):
         data.registry.grant_query_index(scores.function, index_name=BY_COLLECTION_INDEX)
         data.content.grant_read(scores.function)
         http.api.route(scores, paths=resource_paths("scores"))
+
+    def _add_waiting_reads(self, http: HttpStack) -> None:
+        """Route the two reads that wait to a function with a bound of its own.
+
+        Clients that wait hold a function each: without a bound they would take those that grade.
+        """
+        waits = self.create_api(
+            "WaitingApi",
+            module="waiting_api",
+            environment=self.content_environment,
+            # Not closed with the reward URLs: clients read all their verdicts here.
+            most_at_once=self.shared.config.waiting_functions or None,
+        )
+        self.shared.data.completions.grant_read(waits.function)
+        for path in WAITING_READS:
+            http.api.route(waits, paths=[path], method=apigateway.HttpMethod.GET)
 
     def grant_send(self, function: ServiceFunction) -> None:
         """Lets a function queue chunks; it also needs ``queue_environment``."""

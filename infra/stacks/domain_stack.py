@@ -84,10 +84,15 @@ class DomainStack(NestedStack):
         module: str = "api",
         environment: Mapping[str, str] | None = None,
         writes_records: bool = False,
+        most_at_once: int | None = None,
     ) -> ServiceFunction:
         """Makes a function of routes: it reads keys, and audits calls."""
         function = self.create_keyless_api(
-            construct_id, module=module, environment=environment, writes_records=writes_records
+            construct_id,
+            module=module,
+            environment=environment,
+            writes_records=writes_records,
+            most_at_once=most_at_once,
         )
         self.shared.data.registry.grant_read_write(function.function)
         self.shared.data.secrets_key.grant_derive(function.function)

@@ -46,7 +46,7 @@ class ScoringStack(DomainStack):
             functions={
                 "GradeChunkFunctionArn": self._create_grade(http),
                 "AwaitAnswersFunctionArn": await_answers,
-                "FailChunkFunctionArn": self._create_fail(),
+                "FailRunFunctionArn": self._create_fail(),
             },
         )
         self.workflow.grant_wake(await_answers)
@@ -62,6 +62,7 @@ class ScoringStack(DomainStack):
             module="grade_chunk",
             description="Has a chunk of completions graded and writes the verdicts",
             timeout=GRADE_TIMEOUT,
+            most_at_once=self.shared.config.grading_functions,
             environment={
                 **self.content_environment,
                 **self.grader_environment,
@@ -79,9 +80,9 @@ class ScoringStack(DomainStack):
 
     def _create_fail(self) -> ServiceFunction:
         fail = self.create(
-            "FailChunk",
-            module="fail_chunk",
-            description="Writes failed verdicts for what a run could not have graded",
+            "FailRun",
+            module="fail_run",
+            description="Records that a run gave up; the sweeper redrives what is pending in it",
             timeout=FAIL_TIMEOUT,
             environment=self.content_environment,
         )
@@ -113,7 +114,8 @@ class ScoringStack(DomainStack):
                 "SCORE_COMPLETIONS_ARN": self.workflow.state_machine.state_machine_arn,
             },
         )
-        data.completions.grant_put(dispatch.function, keys="run_*")
+        for keys in ("run_*", "queue#*"):
+            data.completions.grant_put(dispatch.function, keys=keys)
         self.workflow.state_machine.grant_start_execution(dispatch.function)
         for queue in completions.queues.values():
             queue.drain_into(dispatch)

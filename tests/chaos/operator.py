@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from autotune_platform.graders.repository import HEALTH_SHARDS
 from local.endpoint import REGION, lambda_client
-from tests.chaos.tables import LONG_AGO, PAST, Tables
+from tests.chaos.tables import LONG_AGO, PAST, SLEPT, Tables
 
 REDELIVERY_SECONDS = 20
 """Longer than a function takes to start a run, or to send the deliveries of a few calls."""
@@ -41,10 +41,10 @@ class Operator:
         """Let the sweeper look after open batches now, asleep or not: a restart ends all runs."""
         for batch_id in batch_ids:
             item = {"pk": batch_id, "sk": "batch"}
+            asleep = [name for name in self._tables.item("Completions", **item) if "asleep" in name]
+            past = {"due_at": PAST, **dict.fromkeys(asleep, SLEPT)}
             with suppress(self._tables.gone):  # closed in the meantime
-                self._tables.set(
-                    "Completions", item, while_it_has="open_shard", due_at=PAST, asleep_until=PAST
-                )
+                self._tables.set("Completions", item, while_it_has="open_shard", **past)
         self._invoke("SweepBatches")
 
     def close_batches(self) -> int:

@@ -51,7 +51,7 @@ SWEPT_AT_ONCE = 20
 """Batches driven again together: each is a run, and MiniStack takes a second to start a worker."""
 
 SWEPT_AGAIN_AFTER = 60
-"""Seconds; the sweeper gives up on a batch after five times."""
+"""Seconds; a batch that was just redriven needs time for its run."""
 
 
 class Chaos:

@@ -12,6 +12,7 @@ from local.endpoint import REGION
 Item = dict[str, Any]
 
 PAST = "2000-01-01T00:00:00.000+00:00"
+SLEPT = f'{PAST} {{"awake_at": "{PAST}"}}'
 """A moment as indexes sort it."""
 
 LONG_AGO = "2000-01-01T00:00:00Z"
@@ -42,12 +43,12 @@ class Tables:
 
     def set(self, table: str, item: Item, *, while_it_has: str, **attributes: str) -> None:
         """Set attributes of an item as long as it has a certain one; raises ``gone`` otherwise."""
-        names = {f"#{name}": name for name in attributes}
-        values = {f":{name}": {"S": text} for name, text in attributes.items()}
+        names = {f"#a{place}": name for place, name in enumerate(attributes)}
+        values = {f":a{place}": {"S": text} for place, text in enumerate(attributes.values())}
         self._dynamodb.update_item(
             TableName=self.name(table),
             Key={"pk": {"S": item["pk"]}, "sk": {"S": item["sk"]}},
-            UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in attributes),
+            UpdateExpression="SET " + ", ".join(f"{name} = :{name[1:]}" for name in names),
             ConditionExpression=f"attribute_exists({while_it_has})",
             ExpressionAttributeNames=names,
             ExpressionAttributeValues=values,

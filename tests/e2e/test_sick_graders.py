@@ -26,7 +26,7 @@ def half(exchange: Exchange) -> None:
 
 
 DISEASES: dict[str, tuple[Disease, set[str]]] = {
-    "answers 500": (answering(status=500), {"grader_error"}),
+    "answers 500": (answering(status=500), {"deadline_exceeded"}),
     "garbage": (answering(body=b"<html>"), {"response_malformed"}),
     "NaN": (scoring(float("nan")), {"item_malformed"}),
     "a value of 1.2": (scoring(1.2), {"item_malformed"}),
@@ -46,8 +46,11 @@ def sick(client: AutotuneClient) -> Any:
         batches = {}
         for name, (disease, _) in DISEASES.items():
             grader = running.enter_context(loopback_grader())
+            # What passes is waited for until the deadline.
             task = client.tasks.create(
-                name=name, grader_id=verified(client, grader, maxBatchSize=10)
+                name=name,
+                grader_id=verified(client, grader, maxBatchSize=10),
+                deadline_seconds=60,
             )
             grader.disease = disease
             completions = [

@@ -75,6 +75,7 @@ EXPECTED = {
     "GradersApi": API | LIST,
     "CompletionsApi": API | COMPLETIONS_READ_WRITE | CONTENT_READ | CONTENT_WRITE | SEND,
     "RunsApi": API | COMPLETIONS_READ_WRITE | {("dynamodb:Query", "Completions/index/runsByState")},
+    "WaitingApi": API | table(COMPLETIONS, READ),
     "ScoresApi": API
     | LIST
     | table(COMPLETIONS, READ)
@@ -129,7 +130,7 @@ EXPECTED = {
     | DERIVE
     | DECRYPT
     | ENCRYPT,
-    "FailChunk": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
+    "FailRun": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
     "WebhooksApi": API
     | DELIVERIES
     | {("dynamodb:Query", "Deliveries/index/deliveriesByTime")}

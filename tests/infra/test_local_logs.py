@@ -63,7 +63,7 @@ def test_silence_is_told(cloudwatch, capsys):
     ("log_group", "source"),
     [
         (GROUP, "GradeChunk"),
-        ("/aws/cloudformation/autotune-Scoring-1f2e/FailChunkLogs0A1B2C3D", "FailChunk"),
+        ("/aws/cloudformation/autotune-Scoring-1f2e/FailRunLogs0A1B2C3D", "FailRun"),
         ("/aws/vendedlogs/states/autotune-ScoreCompletions", "autotune-ScoreCompletions"),
         ("/aws/lambda/CatalogsApi", "CatalogsApi"),
     ],

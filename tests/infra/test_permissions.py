@@ -68,7 +68,7 @@ def test_a_function_may_do_what_it_needs_and_nothing_else(aws, name):
 @pytest.mark.parametrize(
     ("name", "action", "where", "keys"),
     [
-        ("DispatchChunks", "dynamodb:PutItem", COMPLETIONS, "run_*"),
+        ("DispatchChunks", "dynamodb:PutItem", COMPLETIONS, "run_* queue#*"),
         ("GradeChunk", "dynamodb:UpdateItem", REGISTRY, "grd_*"),
         ("TasksApi", "dynamodb:PutItem", "Audit", "org_*"),
         ("CallbacksApi", "dynamodb:PutItem", "Audit", "org_*"),
@@ -90,19 +90,21 @@ def test_a_function_that_adds_to_a_table_of_others_is_kept_to_its_items(
     aws, name, action, where, keys
 ):
     role = aws.functions()[name]["Role"]["Fn::GetAtt"][0]
-    [condition] = [
+    conditions = [
         statement["Condition"]
         for statement in statements_of(aws, role)
         if action in listed(statement["Action"])
         and where in map(readable, listed(statement["Resource"]))
     ]
-    assert condition == {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [keys]}}
+    assert conditions == [
+        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [each]}} for each in keys.split()
+    ]
 
 
 @pytest.mark.parametrize(
     ("workflow", "functions"),
     [
-        ("ScoreCompletions", {"GradeChunk", "AwaitAnswers", "FailChunk"}),
+        ("ScoreCompletions", {"GradeChunk", "AwaitAnswers", "FailRun"}),
         ("ExportScores", {"WriteExport", "FailExport"}),
     ],
 )

@@ -1,6 +1,7 @@
 """Routes of the API, and the functions that they lead to."""
 
 import importlib
+import re
 
 import pytest
 
@@ -17,6 +18,8 @@ ROUTES = {
     "ANY /api/v1/completions/{proxy+}": "CompletionsApi",
     "ANY /api/v1/batches": "CompletionsApi",
     "ANY /api/v1/batches/{proxy+}": "CompletionsApi",
+    "GET /api/v1/completions/{completionId}/score": "WaitingApi",
+    "GET /api/v1/batches/{batchId}": "WaitingApi",
     "ANY /api/v1/runs": "RunsApi",
     "ANY /api/v1/runs/{proxy+}": "RunsApi",
     "ANY /api/v1/callbacks/{proxy+}": "CallbacksApi",
@@ -54,8 +57,12 @@ def routes(aws):
     }
 
 
-def behind(path, routes):
+def behind(method, path, routes):
     """Return the function that the API asks for a path: of the longest route that matches."""
+    named = re.sub(r"<\w+>", "{}", path)
+    for key, function in routes.items():
+        if re.sub(r"{\w+}", "{}", key) == f"{method} {named}":
+            return function
     if f"ANY {path}" in routes:
         return routes[f"ANY {path}"]
     above = path.rpartition("/")[0]
@@ -78,7 +85,7 @@ def test_every_path_is_asked_of_the_function_that_serves_it(aws, routes):
             continue  # one has an address of its own, others serve no route
         for route in module.app.routes:
             served += 1
-            assert behind(route.path, routes) == name, route.path
+            assert behind(route.method, route.path, routes) == name, route.path
     assert served > 50
 
 
@@ -86,9 +93,10 @@ def test_a_function_serves_paths_of_few_kinds():
     """What a domain serves is in its own functions; completions come in batches as well."""
     kinds = {}
     for key, name in ROUTES.items():
-        if key.startswith("ANY /api"):
+        if " /api" in key:
             kinds.setdefault(name, set()).add(key.split("/")[3])
     assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
         "CompletionsApi": ["batches", "completions"],
         "ReviewsApi": ["review-links", "reviews"],
+        "WaitingApi": ["batches", "completions"],
     }

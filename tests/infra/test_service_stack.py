@@ -17,6 +17,7 @@ FUNCTIONS = {
     "ProbeGraders": ("functions.graders.probe_graders", 240),
     "TasksApi": ("functions.tasks.api", 29),
     "CompletionsApi": ("functions.completions.api", 29),
+    "WaitingApi": ("functions.completions.waiting_api", 29),
     "ScoresApi": ("functions.completions.scores_api", 29),
     "ProjectVerdicts": ("functions.projections.project_verdicts", 60),
     "FollowChanges": ("functions.projections.follow_changes", 60),
@@ -24,7 +25,7 @@ FUNCTIONS = {
     "DispatchChunks": ("functions.scoring.dispatch_chunks", 30),
     "GradeChunk": ("functions.scoring.grade_chunk", 120),
     "AwaitAnswers": ("functions.scoring.await_answers", 30),
-    "FailChunk": ("functions.scoring.fail_chunk", 60),
+    "FailRun": ("functions.scoring.fail_run", 60),
     "CallbacksApi": ("functions.scoring.callbacks_api", 29),
     "SweepBatches": ("functions.scoring.sweep_batches", 60),
     "ReviewsApi": ("functions.reviews.api", 29),
@@ -121,7 +122,7 @@ def test_the_stage_is_throttled_and_has_an_access_log_without_texts(aws):
 @pytest.mark.parametrize(
     ("workflow", "file", "functions"),
     [
-        ("ScoreCompletions", "score_completions", ("GradeChunk", "AwaitAnswers", "FailChunk")),
+        ("ScoreCompletions", "score_completions", ("GradeChunk", "AwaitAnswers", "FailRun")),
         ("ExportScores", "export_scores", ("WriteExport", "FailExport")),
     ],
 )
@@ -227,6 +228,6 @@ def _reserved(synthesized):
     }
 
 
-def test_those_who_wait_for_rewards_leave_functions_to_the_rest(aws, local):
-    assert _reserved(aws) == {"TrainersApi": 200}
-    assert _reserved(local) == {"TrainersApi": 16}
+def test_those_who_wait_leave_functions_to_the_rest_and_grading_has_its_own(aws, local):
+    assert _reserved(aws) == {"TrainersApi": 200, "WaitingApi": 200, "GradeChunk": 400}
+    assert _reserved(local) == {"TrainersApi": 16, "WaitingApi": 16}

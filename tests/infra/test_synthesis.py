@@ -7,7 +7,7 @@ from aws_cdk import aws_s3 as s3
 from infra.application import build_app
 from infra.config import (
     DeploymentConfig,
-    InvalidWaitingFunctionsError,
+    InvalidFunctionsError,
     Target,
     UnknownTargetError,
 )
@@ -104,10 +104,21 @@ def test_operators_say_how_many_requests_for_rewards_wait_at_once(target, told, 
 
 @pytest.mark.parametrize("told", ["many", "-1", "1.5", "", True])
 def test_what_is_no_number_of_waiting_functions_is_told(told):
-    with pytest.raises(InvalidWaitingFunctionsError, match="a number such as 200, or none"):
+    with pytest.raises(InvalidFunctionsError, match="a number such as 200, or none"):
         DeploymentConfig.create(target="aws", environment={}, waiting_functions=told)
 
 
-def test_the_context_says_how_many_wait(synthesize, tmp_path):
-    functions = synthesize("aws", tmp_path, **{"waiting-functions": "none"}).functions().values()
+def test_the_context_says_how_many_wait_and_how_many_grade(synthesize, tmp_path):
+    none = {"waiting-functions": "none", "grading-functions": "none"}
+    functions = synthesize("aws", tmp_path, **none).functions().values()
     assert not [each for each in functions if "ReservedConcurrentExecutions" in each]
+
+
+def test_what_grades_is_reserved_on_aws_and_not_on_one_machine():
+    create = DeploymentConfig.create
+    assert create(target="aws", environment={}).grading_functions == 400
+    assert create(target="aws", environment={}, grading_functions="20").grading_functions == 20
+    assert create(target="local", environment={}).grading_functions is None
+    assert create(target="local", environment={}, grading_functions="10").grading_functions == 10
+    with pytest.raises(InvalidFunctionsError, match="grading-functions is 'many'"):
+        create(target="aws", environment={}, grading_functions="many")

@@ -1,11 +1,19 @@
 """The run of a chunk: rounds until nothing is left, and a failed end when we cannot go on."""
 
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from autotune_platform.runtime.errors import UnavailableError
 from tests.statemachines.conftest import StateMachines
 
 FILE = "score_completions.asl.json"
 START = {"completion_ids": ["cmp_1"], "remaining": 1, "sleep_seconds": 0, "attempt": 0}
+
+_EVENTS_OF_A_RETRY = 3
+_MOST_EVENTS = 25_000
 
 
 def left(remaining: int, sleep_seconds: int = 0, waiting: int = 0) -> dict[str, Any]:
@@ -14,12 +22,12 @@ def left(remaining: int, sleep_seconds: int = 0, waiting: int = 0) -> dict[str, 
 
 
 def test_a_chunk_that_is_graded_at_once_takes_three_states(machines: StateMachines) -> None:
-    run = machines.run(FILE, START, GradeChunk=[left(0)], FailChunk=[left(0)])
+    run = machines.run(FILE, START, GradeChunk=[left(0)], FailRun=[left(0)])
     assert (run.status, run.entered) == ("SUCCEEDED", ["GradeChunk", "IsAnythingLeft", "Graded"])
 
 
 def test_what_is_left_is_graded_again_after_its_back_off(machines: StateMachines) -> None:
-    run = machines.run(FILE, START, GradeChunk=[left(3, 9), left(2), left(0)], FailChunk=[left(0)])
+    run = machines.run(FILE, START, GradeChunk=[left(3, 9), left(2), left(0)], FailRun=[left(0)])
     assert run.status == "SUCCEEDED"
     assert run.entered == [
         *["GradeChunk", "IsAnythingLeft", "BackOff"],
@@ -30,19 +38,40 @@ def test_what_is_left_is_graded_again_after_its_back_off(machines: StateMachines
 
 def test_passing_trouble_of_ours_is_tried_again(machines: StateMachines) -> None:
     script = [{"raise": "throttled"}, {"raise": "throttled"}, left(0)]
-    run = machines.run(FILE, START, GradeChunk=script, FailChunk=[left(0)])
+    run = machines.run(FILE, START, GradeChunk=script, FailRun=[left(0)])
     assert (run.status, run.entered[-1]) == ("SUCCEEDED", "Graded")
 
 
-def test_lasting_trouble_of_ours_fails_the_chunk_and_the_run(machines: StateMachines) -> None:
-    run = machines.run(FILE, START, GradeChunk=[{"raise": "broken"}], FailChunk=[left(0)])
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Lambda.TooManyRequestsException",
+        "Lambda.ServiceException",
+        "Lambda.AWSLambdaException",
+        "Lambda.SdkClientException",
+        "ThrottlingException",
+        "ProvisionedThroughputExceededException",
+        UnavailableError.__name__,
+    ],
+)
+def test_too_little_capacity_is_outlasted(error: str) -> None:
+    """Read, not run: MiniStack names every error of a function ``Runtime.HandlerError``."""
+    retriers = json.loads(Path("statemachines", FILE).read_text())["States"]["GradeChunk"]["Retry"]
+    first = next(one for one in retriers if {error, "States.ALL"} & set(one["ErrorEquals"]))
+    # Pauses grow to five minutes, and are half of that on average.
+    assert first["MaxDelaySeconds"] / 2 * first["MaxAttempts"] > 6.5 * 86_400
+    assert first["MaxAttempts"] * _EVENTS_OF_A_RETRY < _MOST_EVENTS / 2
+
+
+def test_lasting_trouble_of_ours_fails_the_run(machines: StateMachines) -> None:
+    run = machines.run(FILE, START, GradeChunk=[{"raise": "broken"}], FailRun=[left(0)])
     assert (run.status, run.error) == ("FAILED", "GradingFailed")
-    assert run.entered == ["GradeChunk", "FailChunk", "GradingFailed"]
+    assert run.entered == ["GradeChunk", "FailRun", "GradingFailed"]
 
 
-def test_a_run_fails_even_where_its_chunk_cannot_be_failed(machines: StateMachines) -> None:
+def test_a_run_fails_even_where_its_end_cannot_be_recorded(machines: StateMachines) -> None:
     broken = [{"raise": "broken"}]
-    run = machines.run(FILE, START, GradeChunk=broken, FailChunk=broken)
+    run = machines.run(FILE, START, GradeChunk=broken, FailRun=broken)
     assert (run.status, run.error) == ("FAILED", "GradingFailed")
 
 
@@ -57,7 +86,7 @@ def test_a_run_waits_for_a_word_and_looks_again(machines: StateMachines) -> None
         START,
         GradeChunk=[left(0, waiting=2), left(0, waiting=1), left(0)],
         AwaitAnswers=[ANSWERED, NOT_IN_TIME],
-        FailChunk=[left(0)],
+        FailRun=[left(0)],
     )
     assert run.status == "SUCCEEDED"
     assert run.entered == [
@@ -73,7 +102,7 @@ def test_what_is_left_is_graded_before_anything_is_waited_for(machines: StateMac
         START,
         GradeChunk=[left(1, 5, waiting=1), left(2, waiting=1), left(0, waiting=1), left(0)],
         AwaitAnswers=[ANSWERED],
-        FailChunk=[left(0)],
+        FailRun=[left(0)],
     )
     assert run.status == "SUCCEEDED"
     assert [state for state in run.entered if state in {"BackOff", "AwaitAnswers"}] == [
@@ -88,18 +117,18 @@ def test_a_wait_keeps_the_state_of_the_run(machines: StateMachines) -> None:
         START,
         GradeChunk=[left(0, waiting=1), left(0)],
         AwaitAnswers=[{"succeed": '{"completion_ids": []}'}],
-        FailChunk=[left(0)],
+        FailRun=[left(0)],
     )
     assert run.output["completion_ids"] == ["cmp_1"]
 
 
-def test_a_wait_that_cannot_begin_fails_the_chunk_and_the_run(machines: StateMachines) -> None:
+def test_a_wait_that_cannot_begin_fails_the_run(machines: StateMachines) -> None:
     run = machines.run(
         FILE,
         START,
         GradeChunk=[left(0, waiting=1)],
         AwaitAnswers=[{"fail": "RuntimeError"}],
-        FailChunk=[left(0)],
+        FailRun=[left(0)],
     )
     assert (run.status, run.error) == ("FAILED", "GradingFailed")
-    assert run.entered[-2:] == ["FailChunk", "GradingFailed"]
+    assert run.entered[-2:] == ["FailRun", "GradingFailed"]

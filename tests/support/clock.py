@@ -1,9 +1,13 @@
 """A clock that a test turns."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.clock import Clock
+from functions.scoring import grade_chunk
 
 AT_ONCE = RetryPolicy(first_seconds=0, longest_seconds=0)
 """Pauses of no length, in place of those of clients."""
@@ -45,3 +49,38 @@ class StandingClock(TurnedClock):
 
     def now(self) -> datetime:
         return self._started + self.ahead
+
+
+class PassingTime:
+    """The clocks of what grades, which sleeps turn ahead together."""
+
+    def __init__(self, parts: Any) -> None:
+        self._sleepers = (parts.grading, parts.permits, parts.writer)
+        self._before = [sleeper.clock for sleeper in self._sleepers]
+        self._clocks = [
+            clock if isinstance(clock, TurnedClock) else TurnedClock() for clock in self._before
+        ]
+        self.slept = 0.0
+        for sleeper, clock in zip(self._sleepers, self._clocks, strict=True):
+            sleeper.clock = clock
+
+    def reach(self, seconds: float) -> None:
+        """Turn them to so many seconds after the beginning, unless they are there already."""
+        ahead, self.slept = max(0.0, seconds - self.slept), max(self.slept, seconds)
+        for clock in {id(clock): clock for clock in self._clocks}.values():
+            clock.turn(seconds=ahead)
+
+    def restore(self) -> None:
+        """Go back to the clocks that were there before."""
+        for sleeper, clock in zip(self._sleepers, self._before, strict=True):
+            sleeper.clock = clock
+
+
+@contextmanager
+def passing_time() -> Iterator[PassingTime]:
+    """Have the time of grading pass as it sleeps."""
+    time = PassingTime(grade_chunk.parts())
+    try:
+        yield time
+    finally:
+        time.restore()

@@ -20,7 +20,10 @@ from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.kms import models as keys
 
-_WITH_ITEMS = ("get_item", "put_item", "update_item", "delete_item", "transact_write_items")
+_WITH_ITEMS = (
+    *("get_item", "put_item", "update_item", "delete_item", "query"),
+    *("batch_get_item", "batch_write_item", "transact_write_items"),
+)
 _STORED_AS_SENT = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
 
 _load_file = JSONFileLoader.load_file

@@ -1,10 +1,12 @@
 """The whole server side in one process: real handlers, moto below, graders on loopback above."""
 
 import base64
+import heapq
 import importlib
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,7 @@ from autotune_platform.outbound import connections
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.grouping import groups
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
+from tests.support.clock import passing_time
 from tests.support.http_events import api_event
 from tests.support.sessions import shared_session
 
@@ -39,6 +42,7 @@ _FUNCTIONS = {
     "/api/v1/review-links": "functions.reviews.api",
     "/api/v1/reward-urls": "functions.rewards.api",
 }
+_THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
 _OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
 _BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
 _OPERATED = {
@@ -151,6 +155,8 @@ class Platform:
         module = _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
         if path.startswith("/r/"):
             module = _BEHIND_FUNCTION_URL
+        if method == "GET" and _THAT_WAIT.fullmatch(path):
+            module = "functions.completions.waiting_api"
         answer = self.invoke(module, api_event(method, path, query, headers, body))
         lowered = {name.lower(): value for name, value in answer["headers"].items()}
         is_base64 = answer.get("isBase64Encoded", False)
@@ -189,10 +195,19 @@ class Platform:
         sqs = boto3.client("sqs")
         url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
         records = []
-        while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        asked: dict[str, Any] = {"QueueUrl": url, "MaxNumberOfMessages": 10}
+        asked["AttributeNames"] = ["SentTimestamp"]
+        while messages := sqs.receive_message(**asked).get("Messages"):
             for message in messages:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-                records.append({"messageId": message["MessageId"], "body": message["Body"]})
+                records.append(
+                    {
+                        "messageId": message["MessageId"],
+                        "body": message["Body"],
+                        "attributes": {"SentTimestamp": message["Attributes"]["SentTimestamp"]},
+                        "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{queue}",
+                    }
+                )
         return records
 
     def dispatch(self, records: list[dict[str, Any]]) -> list[str]:
@@ -240,16 +255,28 @@ class Platform:
         return self.call(method, path, raw=body, signed=headers)
 
     def score_everything(self) -> list[dict[str, Any]]:
-        """Dispatch what is queued and go round each run until nothing is left; return the ends."""
+        """Dispatch what is queued and finish every run; return the ends."""
         for queue in QUEUES:
             self.dispatch(self.queued(queue))
-        ends = []
-        for progress in self.runs():
-            left = progress
-            while left["remaining"]:
-                left = self.grade(left)
-            ends.append(left)
-        return ends
+        return self.finish(self.runs())
+
+    def finish(self, runs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Go round runs until nothing is left, each after its sleep; return the ends.
+
+        The sleeps pass at once: what waits for its deadline ends at it.
+        """
+        due = [(0.0, number, progress) for number, progress in enumerate(runs)]
+        ends: dict[int, dict[str, Any]] = {}
+        with passing_time() as clocks:
+            while due:
+                awake_at, number, progress = heapq.heappop(due)
+                clocks.reach(awake_at)
+                left = self.grade(progress)
+                if left["remaining"]:
+                    heapq.heappush(due, (clocks.slept + left["sleep_seconds"], number, left))
+                else:
+                    ends[number] = left
+        return [ends[number] for number in sorted(ends)]
 
     def verdict_records(self) -> list[dict[str, Any]]:
         """What the stream of ``completions`` tells of verdicts and opinions, as Lambda gets it."""

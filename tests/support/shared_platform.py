@@ -53,11 +53,12 @@ class SharedPlatform(Platform):
         self.start_runs()
         with self._scoring:
             self._runs += self._new("score_completions")
-            for _ in itertools.count() if rounds is None else range(rounds):
+            if rounds is None:
+                self._runs = [left for left in self.finish(self._runs) if left["remaining"]]
+                return
+            for _ in range(rounds):
                 graded = [self.grade(progress) for progress in self._runs]
                 self._runs = [progress for progress in graded if progress["remaining"]]
-                if not self._runs:
-                    break
 
     def start_runs(self) -> None:
         """Have a run for all that is queued."""

@@ -256,8 +256,8 @@ def test_large_batches_are_cut_into_runs_of_a_hundred(platform: Platform, task_i
 
 def test_an_unreadable_message_holds_up_no_other(platform: Platform, task_id: str) -> None:
     platform.submit(task_id, {})
-    records = [{"messageId": "bad", "body": "{"}, *platform.queued()]
-    assert platform.dispatch(records) == ["bad"]
+    (good,) = platform.queued()
+    assert platform.dispatch([{**good, "messageId": "bad", "body": "{"}, good]) == ["bad"]
     assert len(platform.runs()) == 1
 
 
@@ -277,7 +277,11 @@ def test_an_unreadable_chunk_is_logged_without_what_is_in_it(
         dispatch.logger, "warning", lambda *told, **fields: logged.append(repr((told, fields)))
     )
     body = '{"completion_ids": "PRIVATE", "text_bytes": "PRIVATE"}'
-    assert platform.dispatch([{"messageId": "m", "body": body}]) == ["m"]
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName="normal")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody=body)
+    (record,) = platform.queued()
+    assert platform.dispatch([record]) == [record["messageId"]]
     assert len(logged) == 1
     assert "completion_ids" in logged[0]
     assert "PRIVATE" not in logged[0]

@@ -1,23 +1,47 @@
 """What is lost on its way is found and driven again; what cannot be scored ends failed."""
 
-from datetime import datetime
+import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
+from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.completions.models import Batch
+from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.wiring.completions import CompletionParts
-from tests.support.graders import LoopbackGrader
+from functions.scoring import sweep_batches
+from tests.support.clock import TurnedClock
+from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
 from tests.support.platform import Platform
 from tests.support.projected import checkpoints, events, everything, forget, subscribe
 
 pytestmark = pytest.mark.usefixtures("due_at_once")
 
+PAST = timedelta(seconds=MAX_DEADLINE_SECONDS + 1)
 NOTHING = {"closed": 0, "redriven": 0, "failed": 0, "postponed": 0}
+
+
+def past_the_deadline() -> None:
+    """Let the sweeper's time be that at which no completion is in time any more."""
+    made = sweep_batches.parts()
+    made.sweeper.clock = made.recovery.clock = TurnedClock(PAST)
+
+
+def opened() -> list[str]:
+    """Return the batches that a sweep is to look at some day."""
+    in_years = datetime.now(UTC) + timedelta(days=3_650)
+    return sweep_batches.parts().completion_repository.due.due(in_years, limit=100)
+
+
+def rate_limited(exchange: Exchange) -> None:
+    exchange.status = 429
+    exchange.headers["retry-after"] = "600"
 
 
 @pytest.fixture
@@ -30,6 +54,37 @@ def test_a_decided_batch_is_closed_and_looked_after_no_more(
 ) -> None:
     platform.submit(task_id, {}, {})
     platform.score_everything()
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_a_batch_that_is_counted_whole_needs_no_sweep(platform: Platform, task_id: str) -> None:
+    platform.submit(task_id, {}, {})
+    platform.submit(task_id, {})
+    platform.score_everything()
+    first, *rest = platform.verdict_records()
+    platform.project([first])
+    assert len(opened()) == 2
+    platform.project(rest)
+    assert opened() == []
+    platform.project([first, *rest])
+    assert opened() == []
+    assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_a_batch_whose_closing_was_lost_is_closed_by_a_sweep(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platform.submit(task_id, {}, {})
+    platform.score_everything()
+
+    def lost(*_: Any) -> None:
+        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "UpdateItem")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(OpenBatches, "close", lost)
+        platform.project()
+    platform.project()
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert platform.operate("sweep_batches") == NOTHING
 
@@ -62,10 +117,6 @@ def test_what_only_waits_its_turn_is_not_driven_again(platform: Platform, task_i
 def test_a_run_that_sleeps_on_purpose_is_left_alone(
     platform: Platform, grader: LoopbackGrader, task_id: str
 ) -> None:
-    def rate_limited(exchange) -> None:
-        exchange.status = 429
-        exchange.headers["retry-after"] = "600"
-
     grader.disease = rate_limited
     platform.submit(task_id, {})
     platform.dispatch(platform.queued())
@@ -77,10 +128,6 @@ def test_a_run_that_sleeps_on_purpose_is_left_alone(
 def test_what_sleeps_is_not_driven_although_a_word_came_for_its_batch(
     platform: Platform, grader: LoopbackGrader, task_id: str
 ) -> None:
-    def rate_limited(exchange) -> None:
-        exchange.status = 429
-        exchange.headers["retry-after"] = "600"
-
     grader.disease = rate_limited
     accepted = platform.submit(task_id, {}).json
     platform.dispatch(platform.queued())
@@ -112,18 +159,86 @@ def test_one_batch_that_cannot_be_looked_after_holds_up_no_other(
     assert "due_at" not in stored.get_item(Key={"pk": good, "sk": "batch"})["Item"]
 
 
-def test_what_cannot_be_driven_to_an_end_ends_failed(platform: Platform, task_id: str) -> None:
+def test_what_cannot_be_scored_is_redriven_until_its_deadline(
+    platform: Platform, task_id: str
+) -> None:
     accepted = platform.submit(task_id, {}, {}).json
     platform.queued()
-    for _ in range(5):
+    for _ in range(12):
         assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
         platform.queued()
+    assert platform.batch(accepted["batchId"])["counts"]["pending"] == 2
+    past_the_deadline()
     assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
 
     batch = platform.batch(accepted["batchId"])
     assert batch["counts"]["failed"] == 2
-    assert {verdict["reasonCode"] for verdict in batch["verdicts"]} == {"platform_error"}
+    assert {verdict["reasonCode"] for verdict in batch["verdicts"]} == {"deadline_exceeded"}
     assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_a_deadline_holds_although_the_queue_is_long(platform: Platform, task_id: str) -> None:
+    accepted = platform.submit(task_id, {}).json
+    platform.submit(task_id, {})
+    past_the_deadline()
+    assert platform.operate("sweep_batches") == {**NOTHING, "failed": 2}
+    assert platform.batch(accepted["batchId"])["counts"]["failed"] == 1
+
+
+def test_a_trickle_on_the_queue_does_not_hide_what_was_lost(
+    platform: Platform, task_id: str
+) -> None:
+    lost, *_ = (platform.submit(task_id, {}).json["batchId"] for _ in range(3))
+    first, second, third = platform.queued()
+    an_hour_ago = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    boto3.resource("dynamodb").Table("completions").update_item(
+        Key={"pk": lost, "sk": "batch"},
+        UpdateExpression="SET attempted_at = :then",
+        ExpressionAttributeValues={":then": an_hour_ago},
+    )
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName="normal")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody=third["body"])
+    # Nobody knows yet since when the queue's messages wait.
+    assert platform.operate("sweep_batches") == {**NOTHING, "postponed": 3}
+
+    assert platform.dispatch([second]) == []
+    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1, "postponed": 2}
+    chunks = [json.loads(record["body"]) for record in platform.queued()]
+    assert [chunk["generation"] for chunk in chunks] == [0, 1]
+    assert json.loads(first["body"])["completion_ids"] == chunks[1]["completion_ids"]
+
+
+def test_of_a_panel_only_members_that_nobody_asks_are_asked_again(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    with loopback_grader() as other:
+        ids = [platform.new_grader(one) for one in (grader, other)]
+        task_id = platform.new_task(graders=[{"graderId": id_} for id_ in ids])
+        platform.submit(task_id, {})
+        platform.dispatch(platform.queued())
+        (asleep,) = [run for run in platform.runs() if run["grader_id"] == ids[0]]
+        grader.disease = rate_limited
+        platform.grade(asleep)
+        assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
+    (chunk,) = [json.loads(record["body"]) for record in platform.queued()]
+    assert chunk["grader_id"] == ids[1]
+
+
+def test_what_is_lost_again_and_again_is_alone_in_its_run_before_long(
+    platform: Platform, task_id: str
+) -> None:
+    platform.submit(task_id, *({} for _ in range(8)))
+    platform.queued()
+    sizes = []
+    for _ in range(12):
+        platform.operate("sweep_batches")
+        before = {run["run_id"] for run in platform.runs()}
+        platform.dispatch(platform.queued())
+        new = [run for run in platform.runs() if run["run_id"] not in before]
+        sizes.append([len(run["completion_ids"]) for run in new])
+    assert sizes[0] == [8]
+    assert sizes[-1] == [1] * 8
 
 
 def test_what_the_stream_lost_is_made_good_before_a_batch_is_closed(
@@ -143,21 +258,21 @@ def test_what_the_stream_lost_is_made_good_before_a_batch_is_closed(
 
 
 def test_a_batch_is_told_complete_by_the_sweeper_should_nobody_else_have(
-    platform: Platform, task_id: str
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     platform.submit(task_id, {}, {})
     platform.score_everything()
-    platform.project()
+    with monkeypatch.context() as broken:
+        broken.setattr(OpenBatches, "close", lambda *_: None)
+        platform.project()
     late = subscribe(platform.me()["organizationId"])
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert [event["event"] for event in events(late).values()] == ["batch.completed"]
 
 
-def test_what_ends_failed_at_the_sweepers_hand_is_counted(
-    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("autotune_platform.scoring.sweeper.MAX_SWEEPS", 0)
+def test_what_ends_failed_at_the_sweepers_hand_is_counted(platform: Platform, task_id: str) -> None:
     accepted = platform.submit(task_id, {}, {}).json
+    past_the_deadline()
     assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
     assert checkpoints() == {accepted["batchId"]: {"failed": {0, 1}}}
 
@@ -298,13 +413,45 @@ def test_two_sweeps_at_once_close_a_batch_and_publish_its_events_once(
 
 
 def test_two_sweeps_at_once_end_what_is_lost_for_good_once(
-    platform: Platform, task_id: str, overlapping: list[Any], monkeypatch: pytest.MonkeyPatch
+    platform: Platform, task_id: str, overlapping: list[Any]
 ) -> None:
-    monkeypatch.setattr("autotune_platform.scoring.sweeper.MAX_SWEEPS", 0)
     accepted = platform.submit(task_id, {}, {}).json
     platform.queued()
+    past_the_deadline()
     platform.operate("sweep_batches")
     assert [report["failed"] for report in overlapping] == [1]
     assert checkpoints() == {accepted["batchId"]: {"failed": {0, 1}}}
     assert platform.batch(accepted["batchId"])["counts"]["failed"] == 2
     assert platform.operate("sweep_batches") == NOTHING
+
+
+def test_what_sleeps_for_one_grader_hides_nothing_of_another(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    first = platform.new_task(platform.new_grader(grader), deadlineSeconds=3_600)
+    second = platform.new_task(platform.new_grader(grader))
+    accepted = platform.submit(first, {}, {"taskId": second}).json
+    platform.dispatch(platform.queued())
+    runs = {run["completion_ids"][0]: run for run in platform.runs()}
+    lost, sleeping = accepted["completionIds"]
+    grader.disease = busy
+    assert platform.grade(runs[sleeping])["sleep_seconds"] >= 600
+    batches = CompletionParts(SubmissionEnvironment.parse()).open_batches
+    batches.have_looked_at([accepted["batchId"]])
+
+    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
+    (chunk,) = platform.queued()
+    assert lost in chunk["body"]
+    assert sleeping not in chunk["body"]
+
+    made = sweep_batches.parts()
+    made.sweeper.clock = made.recovery.clock = TurnedClock(timedelta(seconds=3_601))
+    batches.have_looked_at([accepted["batchId"]])
+    assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
+    states = [one["state"] for one in platform.batch(accepted["batchId"])["verdicts"]]
+    assert states == ["failed", "pending"]
+
+
+def busy(exchange: Any) -> None:
+    exchange.status = 429
+    exchange.headers["retry-after"] = "600"

@@ -128,9 +128,9 @@ def test_a_run_whose_time_was_over_goes_on_running(platform: Platform, task_id: 
 def test_a_run_that_gave_up_is_failed(platform: Platform, task_id: str) -> None:
     progress = start(platform, task_id)
     caught = {**progress, "error": {"Error": "Runtime.HandlerError", "Cause": "{}"}}
-    handler("functions.scoring.fail_chunk")(caught, None)
+    handler("functions.scoring.fail_run")(caught, None)
     run = read(platform, progress)
-    assert (run["state"], run["step"], run["counts"]["failed"]) == ("failed", "give_up", 1)
+    assert (run["state"], run["step"], run["counts"]["pending"]) == ("failed", "give_up", 1)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])

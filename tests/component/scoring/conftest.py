@@ -36,10 +36,7 @@ class Trio:
     def score(self, task_id: str, *completions: dict[str, Any]) -> list[dict[str, Any]]:
         """Submit, grade everything, and return the verdicts as their organisation reads them."""
         accepted, runs = self.start(task_id, *completions)
-        for run in runs.values():
-            left = run
-            while left["remaining"]:
-                left = self.platform.grade(left)
+        self.platform.finish(runs.values())
         return self.verdicts(accepted)
 
     def verdicts(self, accepted: Any) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ def test_a_circuit_opens_sleeps_probes_and_closes(
 
     left = platform.grade(run)
     asked = len(grader.requests)
-    assert 10 <= asked <= 18  # eight were under way when the tenth failed
+    assert 3 <= asked <= 11  # eight were under way when the third failed
     assert left["remaining"] == 40
     assert 30 <= left["sleep_seconds"] <= 33
     assert (left["attempt"], len(left["delayed_ids"])) == (0, asked)

@@ -304,7 +304,12 @@ def test_single_completions_share_their_reads_and_their_transaction(
     platform.score_everything()
     killer = Killer()
     platform.project()
-    assert Counter(killer.called) == {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1}
+    assert Counter(killer.called) == {
+        "BatchGetItem": 2,
+        "Query": 1,
+        "TransactWriteItems": 1,
+        "UpdateItem": 12,  # each batch is closed
+    }
     assert len(checkpoints()) == 12
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.judging.human.models import Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
@@ -283,7 +284,8 @@ def test_a_persons_answer_counts_though_their_run_broke(trio: Trio, human_id: st
     trio.platform.grade(run)
     answered, open_ = accepted["completionIds"]
     answer(review_of(trio, answered), value=1.0)
-    handler("functions.scoring.fail_chunk")(run, None)
+    handler("functions.scoring.fail_run")(run, None)
+    resolve(answered)
     assert trio.verdict(answered)["decidedBy"] == "person"
     assert trio.verdict(open_)["state"] == "pending"  # an answer needs no run
     answer(review_of(trio, open_), value=0.5)
@@ -301,19 +303,21 @@ def test_a_recorded_answer_counts_although_the_text_has_expired(trio: Trio, huma
     assert trio.verdict(completion_id)["decidedBy"] == "person"
 
 
-def test_a_panel_that_cannot_be_driven_to_an_end_decides_with_whom_it_has(trio: Trio) -> None:
+def test_a_panel_decides_at_the_deadline_with_whom_it_has(trio: Trio) -> None:
     accepted, runs = trio.start(trio.new_task(quorum=2))
     (completion_id,) = accepted["completionIds"]
     for run in list(runs.values())[:2]:
         trio.platform.grade(run)
-    for _ in range(5):
-        assert trio.platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
-        trio.platform.queued()
+    assert trio.platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
+    trio.platform.queued()
+    parts = sweep_batches.parts()
+    late = TurnedClock(timedelta(seconds=MAX_DEADLINE_SECONDS + 1))
+    parts.sweeper.clock = parts.recovery.clock = late
     assert trio.platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
     verdict = trio.verdict(completion_id)
     assert (verdict["state"], verdict["decidedBy"]) == ("scored", "panel")
     reasons = Counter(one["reasonCode"] for one in verdict["opinions"])
-    assert reasons == {None: 2, "platform_error": 1}
+    assert reasons == {None: 2, "deadline_exceeded": 1}
 
 
 def test_an_answer_that_was_just_accepted_outlives_its_grader(

@@ -204,6 +204,9 @@ def test_a_time_limit_ends_the_waiting_and_tells_what_is_pending(
     assert (ran.exit_code, ran.last_line) == (1, "scored 4 of 6")
     assert re.search(r"^pending +2$", ran.stdout, re.M)
     assert "2 are still pending; run the same command again" in ran.stderr
+    failing = re.findall(r"grd_\w+ failed in attempt \d \(grader_error\); the next .*", ran.stderr)
+    assert len(failing) == 1, ran.stderr
+    assert re.search(r"the next attempt is in \d s, and so on", failing[0])
     api.grading_seconds = None
     (result,) = run(*command, "--json").json_lines
     assert result["summary"]["counts"] | {"scored": 4, "pending": 2} == result["summary"]["counts"]

@@ -24,6 +24,7 @@ class BreakerMachine(RuleBasedStateMachine):
         self.circuit = Circuit()
         self.now = 1_000_000.0
         self.calls: list[tuple[float, int, int]] = []
+        self.in_a_row = 0
         self.openings = 0
         self.open_until = 0.0
         self.permit: tuple[str, float] | None = None
@@ -38,6 +39,7 @@ class BreakerMachine(RuleBasedStateMachine):
         self.open_until = self.now + seconds
         self.permit = None
         self.calls = []
+        self.in_a_row = 0
 
     @rule(seconds=st.one_of(st.floats(0, 40), st.floats(0, 700)))
     def time_passes(self, seconds: float) -> None:
@@ -53,7 +55,8 @@ class BreakerMachine(RuleBasedStateMachine):
         recent = [call for call in self.calls if tens - call[0] // 10 < 6]
         failures = sum(call[2] for call in recent)
         calls = failures + sum(call[1] for call in recent)
-        if calls >= 10 and failures / calls >= 0.5:
+        self.in_a_row = 0 if calls > failures else self.in_a_row + failed
+        if self.in_a_row >= 3 or (calls >= 10 and failures / calls >= 0.5):
             self.open()
 
     @rule(target=rounds)
@@ -80,7 +83,7 @@ class BreakerMachine(RuleBasedStateMachine):
         if failed:
             self.open()
         elif failed is False:
-            self.openings, self.open_until, self.calls = 0, 0.0, []
+            self.openings, self.open_until, self.calls, self.in_a_row = 0, 0.0, [], 0
 
     @invariant()
     def the_phase_is_the_models(self) -> None:
@@ -104,9 +107,28 @@ def test_a_circuit_stays_small_and_forgets_the_last_minute_but_one() -> None:
         circuit = circuit.counted(second, passed=100, failed=1)
     assert len(circuit.recent) == 6
     assert circuit.phase(3_600) == "closed"
-    later = circuit.counted(3_700, passed=0, failed=9)
+    later = circuit.counted(3_700, passed=1, failed=8)
     assert later.phase(3_700) == "closed"
     assert later.counted(3_701, passed=0, failed=1).phase(3_701) == "open"
+
+
+def test_three_failures_in_a_row_open_it_however_sparse_they_are() -> None:
+    circuit = Circuit()
+    for hour in range(2):
+        circuit = circuit.counted(hour * 3_600, passed=0, failed=1)
+        assert circuit.phase(hour * 3_600) == "closed"
+    assert circuit.counted(7_200, passed=0, failed=1).phase(7_200) == "open"
+    passed = circuit.counted(7_200, passed=1, failed=0)
+    assert passed.counted(9_000, passed=0, failed=2).phase(9_000) == "closed"
+
+
+def test_three_poisonous_texts_do_not_open_it_while_others_pass() -> None:
+    busy = Circuit()
+    for second in range(60):
+        busy = busy.counted(second, passed=50, failed=0)
+    assert busy.counted(60, passed=0, failed=3).phase(60) == "closed"
+    quiet = busy.counted(130, passed=0, failed=2)
+    assert quiet.counted(131, passed=0, failed=1).phase(131) == "open"
 
 
 def test_a_grader_that_stays_away_is_probed_every_ten_minutes() -> None:

@@ -9,7 +9,7 @@ DIGESTS = {
     "registry.byCollection": "99e083ab43bd",
     "completions.scoresByTask": "910b3c1d12e1",
     "completions.openBatches": "3042bf5f8f82",
-    "completions.runsByState": "1173594f5fcc",
+    "completions.runsByState": "1107a6c7b286",
     "completions.reviewsByState": "e0fe6b14cad6",
     "deliveries.deliveriesByTime": "e04b23575eb0",
     "deliveries.dueDeliveries": "6767e18a2f78",

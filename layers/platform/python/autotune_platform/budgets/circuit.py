@@ -13,6 +13,7 @@ WINDOW_SECONDS = 60
 _BUCKET_SECONDS = 10
 _FEWEST_CALLS = 10
 _FAILED_SHARE = 0.5
+_FAILED_IN_A_ROW = 3
 _OPEN = RetryPolicy(first_seconds=30, longest_seconds=600)
 
 Phase = Literal["closed", "open", "half-open"]
@@ -34,6 +35,9 @@ class Circuit(FrozenModel):
         open_until: no call is permitted before.
         probe: the round that may send a probe, while the circuit is half-open.
         probe_until: when that round's permit to probe ends.
+        in_a_row: rounds' failures since a call last passed, however long ago they were.
+        failed_at: when a call last found the grader down.
+        passed_at: when a call was last answered. While nothing fails, this is not kept.
     """
 
     recent: dict[int, Outcomes] = {}
@@ -41,6 +45,9 @@ class Circuit(FrozenModel):
     open_until: float = 0
     probe: str | None = None
     probe_until: float = 0
+    in_a_row: int = 0
+    failed_at: float = 0
+    passed_at: float = 0
 
     def phase(self, now: float) -> Phase:
         """Return whether calls pass."""
@@ -63,16 +70,20 @@ class Circuit(FrozenModel):
         """Return the circuit after a probe: closed, open for longer, or free for another probe.
 
         Args:
-            failed: None if the round made no call after all.
+            failed: None if the round made no call after all, or the grader refused it as too many.
         """
         if self.probe != round_id:
             return self  # it took too long, and another round may probe now
         if failed is None:
             return self.model_copy(update={"probe": None, "probe_until": 0})
-        return self._opened(now) if failed else type(self)()
+        return self.opened(now) if failed else type(self)(passed_at=now)
 
     def counted(self, now: float, *, passed: int, failed: int) -> Self:
-        """Return the circuit with the outcomes of calls added; it is open if too many failed."""
+        """Return the circuit with the outcomes of calls added; it is open if too many failed.
+
+        Too many are half of at least ten within a minute, or three in a row while none passed
+        within a minute, however sparse the traffic is.
+        """
         if self.openings:
             return self  # these calls began before it opened
         bucket = int(now // _BUCKET_SECONDS)
@@ -81,11 +92,22 @@ class Circuit(FrozenModel):
         before = recent.get(bucket, Outcomes())
         recent[bucket] = Outcomes(passed=before.passed + passed, failed=before.failed + failed)
         calls = sum(outcomes.passed + outcomes.failed for outcomes in recent.values())
+        passes = any(outcomes.passed for outcomes in recent.values())
+        in_a_row = 0 if passes else self.in_a_row + failed
         failures = sum(outcomes.failed for outcomes in recent.values())
-        if calls >= _FEWEST_CALLS and failures >= calls * _FAILED_SHARE:
-            return self._opened(now)
-        return self.model_copy(update={"recent": recent})
+        mostly = calls >= _FEWEST_CALLS and failures >= calls * _FAILED_SHARE
+        changes: dict[str, object] = {"recent": recent, "in_a_row": in_a_row}
+        changes |= {"failed_at": now} if failed else {}
+        changes |= {"passed_at": now} if passed else {}
+        after = self.model_copy(update=changes)
+        return after.opened(now) if mostly or in_a_row >= _FAILED_IN_A_ROW else after
 
-    def _opened(self, now: float) -> Self:
+    def opened(self, now: float) -> Self:
+        """Return the circuit open, for longer than the last time."""
         openings = self.openings + 1
-        return type(self)(openings=openings, open_until=now + _OPEN.ceiling(openings))
+        return type(self)(
+            openings=openings,
+            open_until=now + _OPEN.ceiling(openings),
+            failed_at=now,
+            passed_at=self.passed_at,
+        )

@@ -1,7 +1,6 @@
 """Permits to call a grader, within its owner's limits and while its circuit lets calls pass.
 
-A round of calls requests one permit. If the grader has no limits and its circuit is closed, the
-permit costs one read.
+A round of calls requests one. It costs one read without limits and with a closed circuit.
 """
 
 import secrets
@@ -39,9 +38,10 @@ class Limits(Protocol):
 
 @dataclass(frozen=True)
 class Wait:
-    """No permit now; request it again after ``seconds``."""
+    """No permit now; request it again after ``seconds``. A circuit forbids it if ``is_down``."""
 
     seconds: float
+    is_down: bool = False
 
 
 class SlotRefusedError(Exception):
@@ -70,7 +70,7 @@ class Permits:
         now, round_id = self.clock.unix(), secrets.token_hex(8)
         circuit = self.budgets.circuit(scope)
         if wait := circuit.wait(now):
-            return Wait(wait)
+            return Wait(wait, is_down=True)
         permit = Permit(
             permits=self,
             scope=scope,
@@ -84,20 +84,20 @@ class Permits:
             return Wait(1)
         if permit.probing and not self._begin_probe(scope, round_id):
             permit.release_slots()
-            return Wait(1)
+            return Wait(1, is_down=True)
         return permit
 
-    def record(self, scope: str, *, passed: int, failed: int) -> Circuit | None:
+    def record(self, scope: str, *, passed: int, failed: int, is_news: bool) -> Circuit | None:
         """Count a round's calls; return the circuit after them, None if it was not written.
 
-        Successes alone are written only every ten seconds. They cannot open a circuit; they are
-        needed only when failures are weighed against them.
+        Successes alone are written only every ten seconds, or at once where ``is_news``, because
+        something failed before. They cannot open a circuit; failures are weighed against them.
         """
         now = self.clock.unix()
         with self._lock:
             kept, since = self._passed.pop(scope, (0, now))
             passed += kept if now - since < WINDOW_SECONDS else 0
-            if not failed and now - since < _PASSED_KEPT_SECONDS:
+            if not failed and now - since < _PASSED_KEPT_SECONDS and not is_news:
                 self._passed[scope] = (passed, since)
                 return None
 
@@ -168,13 +168,24 @@ class Permit:
         if self.probing:
             self.permits.end_probe(self.scope, self.round_id, failed=None)
         elif self._passed or self._failed:
-            written = self.permits.record(self.scope, passed=self._passed, failed=self._failed)
+            is_news = self.circuit.failed_at > self.circuit.passed_at
+            written = self.permits.record(
+                self.scope, passed=self._passed, failed=self._failed, is_news=is_news
+            )
             self.circuit = written or self.circuit
 
     @property
     def longest_pause_seconds(self) -> float:
         """The longest that a call waits for its moment."""
         return LONGEST_PAUSE_SECONDS if self.limits.requests_per_second else 0
+
+    def others_pass(self, since: float) -> bool:
+        """Return whether the grader answered a call of this round, or any since a Unix time."""
+        return self._passed > 0 or self.circuit.passed_at > since > 0
+
+    def is_down(self) -> bool:
+        """Return whether the circuit forbids further calls."""
+        return self.circuit.wait(self.permits.clock.unix()) > 0
 
     def wait_seconds(self) -> float:
         """Return the seconds that calls which were refused a slot have to wait, 0 if none."""

@@ -9,19 +9,24 @@ from autotune_platform.verdicts.panels import Panel
 
 
 def chunks_of(
-    completions: Iterable[Completion], panels: Mapping[str, Panel], *, generation: int = 0
+    completions: Iterable[Completion],
+    panels: Mapping[str, Panel],
+    *,
+    generation: int = 0,
+    most: int = CHUNK_COMPLETIONS,
 ) -> Iterator[Chunk]:
     """Yield chunks of one organisation's completions, each for one grader and version.
 
     Args:
         panels: those among the completions' graders, by id; each of their members gets its chunk.
+        most: completions in a chunk.
     """
     by_grader: dict[tuple[str, str], list[Completion]] = defaultdict(list)
     for completion in completions:
         by_grader[completion.grader_id, completion.grader_version].append(completion)
     for group in by_grader.values():
         panel = panels.get(group[0].grader_id)
-        for some in groups(group, CHUNK_COMPLETIONS):
+        for some in groups(group, most):
             for asked in panel.members if panel else group[:1]:
                 yield Chunk(
                     organization_id=some[0].organization_id,

@@ -34,6 +34,14 @@ HOLDER = DataHolder(
             retained="verdicts are read by their batch",
         ),
         Holding(
+            place="table completions",
+            key="queue#* / progress",
+            what="up to when the messages of each queue were received",
+            of="installation",
+            days=1,
+            retained="it says nothing of any completion",
+        ),
+        Holding(
             place="queues",
             key="HighPriority, NormalPriority, LowPriority",
             what="ids of completions to be graded",

@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
-from autotune_platform.completions.repository import CompletionRepository
+from autotune.protocol.completions import ReasonCode
+from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, Sleep
+from autotune_platform.completions.repository import ASLEEP, CompletionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.item_format import moment
+from autotune_platform.verdicts.models import GradedBy
+
+_ONE_RUN = {"one_run": True}
 
 
 @part
@@ -32,15 +36,39 @@ class OpenBatches:
         """Have the sweeper look at an open batch then."""
         self.repository.due.move(batch_id, until)
 
-    def let_sleep(self, batch_ids: Iterable[str], *, seconds: int) -> None:
-        """Have the sweeper leave batches alone while a run sleeps, and for a while after.
+    def let_sleep(
+        self,
+        batch_ids: Iterable[str],
+        asked: GradedBy,
+        *,
+        seconds: int,
+        attempts: int,
+        reason_code: ReasonCode | None,
+    ) -> None:
+        """Have the sweeper leave alone what a grader's run sleeps for, and for a while after.
 
-        Of several runs the one that sleeps longest counts.
+        Of several runs of one grader the one that sleeps longest counts. A batch of several runs
+        stays due when it was: what another run lost must not wait for this one.
+
+        Args:
+            attempts: passes of the run that are over.
+            reason_code: why a completion failed that is to be tried again, if one did.
         """
-        until = self.clock.now() + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
+        awake_at = self.clock.now() + timedelta(seconds=seconds)
+        sleep = Sleep(
+            unswept_until=awake_at + FIRST_SWEEP_AFTER,
+            awake_at=awake_at,
+            attempts=attempts,
+            reason_code=reason_code,
+            panel_id=asked.panel_id,
+        )
+        name = f"{ASLEEP}{asked.grader_id}"
+        changes = {name: sleep.packed()}
+        due = self.repository.due
         for batch_id in batch_ids:
-            asleep = {"asleep_until": moment(until)}
-            self.repository.due.move(batch_id, until, changes=asleep, rising="asleep_until")
+            until = sleep.unswept_until
+            if not due.move(batch_id, until, changes=changes, only_if=_ONE_RUN, rising=name):
+                due.move(batch_id, None, changes=changes, rising=name)
 
     def have_looked_at(self, batch_ids: Iterable[str], *, in_seconds: int = 0) -> None:
         """Have the sweeper look a while after some seconds whether what was to follow has followed.
@@ -53,8 +81,10 @@ class OpenBatches:
 
     def claim(self, batch: Batch, *, due_at: datetime) -> bool:
         """Count a sweep of a batch; return False where another sweeper came first."""
+        now = moment(self.clock.now())
+        redriven = {"sweeps": batch.sweeps + 1, "redriven_at": now, "one_run": False}
         return self.repository.due.move(
-            batch.id, due_at, changes={"sweeps": batch.sweeps + 1}, only_if={"sweeps": batch.sweeps}
+            batch.id, due_at, changes=redriven, only_if={"sweeps": batch.sweeps}
         )
 
     def close(self, batch: Batch) -> None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.ids import is_id
 from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
-from autotune_platform.completions.models import Batch, Completion, CompletionText, PackedText
+from autotune_platform.completions.models import (
+    Batch,
+    Completion,
+    CompletionText,
+    PackedText,
+    Sleep,
+)
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.due_index import DueIndex
@@ -26,6 +32,9 @@ _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
+ASLEEP = "asleep#"
+"""Start of the attribute that says until when a grader's run sleeps."""
+
 
 class CompletionRepository:
     """Completions and batches in the ``completions`` table, large texts in the content bucket."""
@@ -42,19 +51,19 @@ class CompletionRepository:
             {
                 "pk": batch.id,
                 "sk": _BATCH,
-                **batch.model_dump(mode="json", exclude={"id"}, exclude_none=True),
+                **batch.model_dump(mode="json", exclude={"id", "asleep"}, exclude_none=True),
             }
         )
 
     def get_batch(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""
         item = self._table.get(batch_id, _BATCH) if is_id("bat", batch_id) else None
-        return Batch.model_validate({**item, "id": batch_id}) if item else None
+        return _batch(batch_id, item) if item else None
 
     def get_batches(self, batch_ids: Iterable[str]) -> dict[str, Batch]:
         """Return those batches that exist, of any organisation, by id."""
         items = self._table.get_many((batch_id, _BATCH) for batch_id in batch_ids)
-        return {pk: Batch.model_validate({**item, "id": pk}) for (pk, _), item in items.items()}
+        return {pk: _batch(pk, item) for (pk, _), item in items.items()}
 
     def claim_batch(self, before: Batch, after: Batch) -> bool:
         """Store where a submission stands; return False where another request did since."""
@@ -72,7 +81,11 @@ class CompletionRepository:
         self._table.update(
             batch.id,
             _BATCH,
-            {"status": "accepted", **self.due.opened(batch.id, due_at)},
+            {
+                "status": "accepted",
+                "one_run": batch.is_one_run,
+                **self.due.opened(batch.id, due_at),
+            },
             only_if=batch.model_dump(mode="json", include={"attempted_at"}),
         )
 
@@ -176,3 +189,12 @@ class CompletionRepository:
 def _is_gone(item: Mapping[str, Any]) -> bool:
     # The table removes what has expired, but days later at times.
     return "deleted_at" in item or bool(item.get("expires_at", math.inf) <= SYSTEM_CLOCK.unix())
+
+
+def _batch(batch_id: str, item: Item) -> Batch:
+    asleep = {
+        name.removeprefix(ASLEEP): sleep
+        for name, text in item.items()
+        if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(text))
+    }
+    return Batch.model_validate({**item, "id": batch_id, "asleep": asleep})

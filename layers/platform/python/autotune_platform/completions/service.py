@@ -2,9 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from autotune_platform.access.models import Caller, Scope
-from autotune_platform.completions.models import Batch, Completion, CompletionText, PackedText
+from autotune_platform.completions.models import (
+    Batch,
+    Completion,
+    CompletionText,
+    PackedText,
+    Sleep,
+)
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -23,19 +30,22 @@ _POLL = LongPoll(first_seconds=0.1, usual_seconds=1, longest_seconds=1)
 class CompletionStatus:
     """A completion and its verdict, None while it is pending.
 
-    ``completion`` is None where the text expired and nothing but the verdict is left.
+    ``completion`` is None where the text expired and nothing but the verdict is left; ``sleep`` is
+    what its run last slept for, where it is pending.
     """
 
     completion: CompletionHeader | None
     verdict: Verdict | None
+    sleep: Sleep | None = None
 
 
 @dataclass(frozen=True)
 class BatchVerdicts:
-    """A batch and the verdicts there are, by completion."""
+    """A batch and the verdicts there are, by completion, at a time."""
 
     batch: Batch
     verdicts: dict[str, Verdict]
+    read_at: datetime
 
     @property
     def pending(self) -> int:
@@ -183,6 +193,9 @@ class CompletionService:
             for _ in _POLL.looks(self.clock, seconds=wait_seconds):
                 if verdict := self.verdicts.find(*key):
                     break
+        if verdict is None and (batch := self.repository.get_batch(completion.batch_id)):
+            sleep = batch.sleep_of(completion.grader_id, self.clock.now())
+            return CompletionStatus(completion, None, sleep)
         return CompletionStatus(completion, verdict)
 
     def _left_of(self, caller: Caller, scope: Scope, completion_id: str) -> CompletionStatus:
@@ -202,7 +215,8 @@ class CompletionService:
         batch = self.repository.get_batch(batch_id)
         if batch is None or batch.organization_id != caller.organization_id:
             raise NotFoundError(f"no batch {batch_id}")
-        status = BatchVerdicts(batch, self.verdicts.find_many(batch.verdict_keys))
+        verdicts = self.verdicts.find_many(batch.verdict_keys)
+        status = BatchVerdicts(batch, verdicts, self.clock.now())
         if not status.pending:
             return status
         for is_last in _POLL.looks(self.clock, seconds=wait_seconds):
@@ -213,4 +227,7 @@ class CompletionService:
                 status.verdicts.update(self.verdicts.find_many(pending))
             if not status.pending:
                 break
-        return status
+        if status.pending and wait_seconds:
+            # What its runs sleep for may have changed meanwhile.
+            batch = self.repository.get_batch(batch_id) or batch
+        return BatchVerdicts(batch, status.verdicts, self.clock.now())

@@ -3,7 +3,7 @@
 from autotune.protocol import completions as wire
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
-from autotune_platform.completions.models import Completion
+from autotune_platform.completions.models import Completion, Sleep
 from autotune_platform.completions.service import BatchVerdicts, CompletionStatus
 from autotune_platform.verdicts.models import CompletionHeader, Verdict, counts_of
 
@@ -51,7 +51,7 @@ def status_on_wire(status: CompletionStatus, scope: Scope) -> wire.CompletionVer
     if status.verdict is not None:
         return verdict_on_wire(status.verdict, shows_model=shows_model)
     assert completion is not None, "what has no verdict has not expired"
-    return _pending(completion, shows_model=shows_model)
+    return _pending(completion, shows_model=shows_model, sleep=status.sleep)
 
 
 def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
@@ -60,7 +60,11 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     verdicts = [
         verdict_on_wire(status.verdicts[completion_id], brief=True)
         if completion_id in status.verdicts
-        else _pending(batch.header(completion_id, segment), shows_model=False)
+        else _pending(
+            batch.header(completion_id, segment),
+            shows_model=False,
+            sleep=batch.sleep_of(segment.grader_id, status.read_at),
+        )
         for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
     ]
     return wire.BatchResponse(
@@ -71,13 +75,18 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     )
 
 
-def _pending(completion: CompletionHeader, *, shows_model: bool) -> wire.CompletionVerdict:
+def _pending(
+    completion: CompletionHeader, *, shows_model: bool, sleep: Sleep | None
+) -> wire.CompletionVerdict:
     return wire.CompletionVerdict(
         completion_id=completion.id,
         task_id=completion.task_id,
         model_id=completion.model_id if shows_model else None,
         grader_id=completion.grader_id,
         state="pending",
+        reason_code=sleep.reason_code if sleep else None,
+        attempts=sleep.attempts if sleep else 0,
+        next_attempt_at=sleep.awake_at if sleep else None,
         submitted_at=completion.created_at,
     )
 

@@ -35,6 +35,8 @@ class Round:
 
     Attributes:
         attempt: passes over the completions that it takes, this one included.
+        halvings: how often packs that failed are to be halved, until a text is alone.
+        looked_at: when the pass before this one ended, in Unix seconds; 0 for the first.
         is_resumed: whether completions of the run waited for an answer until now.
         seconds_left: how long the round may still last.
     """
@@ -42,6 +44,8 @@ class Round:
     asker: Asker
     usable: UsableGrader
     attempt: int
+    halvings: int = 0
+    looked_at: int = 0
     is_resumed: bool
     seconds_left: Callable[[], float]
 
@@ -94,11 +98,14 @@ class Awaited:
 class Failure:
     """Why a completion was not judged although its grader was asked; it may be asked again.
 
-    ``retry_after_seconds`` is how long the grader asked us to wait.
+    Attributes:
+        retry_after_seconds: how long the grader asked us to wait.
+        may_be_text: whether its text may be the cause; it never is of a rate limit.
     """
 
     reason_code: ReasonCode
     retry_after_seconds: int = 0
+    may_be_text: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +131,8 @@ class Remainder:
         waiting: those whose answer is to come later.
         wait_seconds: until there may be a permit.
         asked: whether the grader was asked about anything.
+        is_down: whether the circuit forbids calls: a wait for that has no known end.
+        others_pass: whether the grader answered other calls since the pass before.
     """
 
     untried: Sequence[str] = ()
@@ -131,6 +140,8 @@ class Remainder:
     waiting: Mapping[str, Awaited] = field(default_factory=dict)
     wait_seconds: float = 0
     asked: bool = True
+    is_down: bool = False
+    others_pass: bool = True
 
 
 class Judge(Protocol):

@@ -9,14 +9,20 @@ A verdict is published first. Then one transaction counts it, enters it in the a
 its index to the batch's checkpoint. So a verdict in the checkpoint was published, and is never
 counted again. The id of an event is derived from what happened, so publishing it again publishes
 the same event.
+
+A batch that is counted whole, opinions included, is closed: the sweeper need not look at it. Where
+that write is lost, the sweeper closes it.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+from aws_lambda_powertools import Logger
 
 from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.events import BatchCompleted
 from autotune.protocol.ids import derived_id
 from autotune_platform.completions.models import Batch
+from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.wire import verdict_on_wire
 from autotune_platform.projections.batch_verdicts import BatchVerdicts, by_batch
@@ -24,9 +30,11 @@ from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.decisions import DecisionAudit, entries
 from autotune_platform.projections.models import Checkpoint
 from autotune_platform.projections.statistics import GraderStatistics, counters
+from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
+from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.changes import Change
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.models import Verdict
@@ -36,13 +44,17 @@ from autotune_platform.verdicts.stored_verdicts import verdict_in
 from autotune_platform.webhooks.models import Event
 from autotune_platform.webhooks.publisher import EventPublisher
 
+logger = Logger()
+
 _ATTEMPTS = 10
+_CLOSED_AT_ONCE = 8
 
 
 @part
 class VerdictProjection:
     """Publishes verdicts and counts them, each once."""
 
+    batches: OpenBatches
     completions: CompletionService
     verdicts: VerdictService
     checkpoints: CheckpointRepository
@@ -130,8 +142,37 @@ class VerdictProjection:
                 *self.audit.additions(uncounted, after),
             ]
             if self.checkpoints.advance(changes, additions):
+                self._close_whole((checkpoint for _, checkpoint in changes), batches)
                 return
         raise UnavailableError("others count the same verdicts", retry_after_seconds=1)
+
+    def _close_whole(self, checkpoints: Iterable[Checkpoint], batches: Mapping[str, Batch]) -> None:
+        """Close the batches of which every verdict and every opinion is counted."""
+        whole = [
+            batch
+            for checkpoint in checkpoints
+            for batch in [batches[checkpoint.batch_id]]
+            if checkpoint.size == batch.size and len(checkpoint.opinions) == self._opinions(batch)
+        ]
+        if whole:
+            in_parallel(self._close, whole, at_most=_CLOSED_AT_ONCE)
+
+    def _close(self, batch: Batch) -> None:
+        try:
+            self.batches.close(batch)
+        except REFUSALS:
+            logger.warning("batch left for the sweeper to close", batch_id=batch.id, exc_info=True)
+
+    def _opinions(self, batch: Batch) -> int | None:
+        """Return how many opinions there are once all are given; None where people judge alone."""
+        panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
+        if any(panel.is_human for panel in panels.values()):
+            return None
+        return sum(
+            segment.count * len(panels[segment.grader_id].members)
+            for segment in batch.segments
+            if segment.grader_id in panels
+        )
 
     @staticmethod
     def _events(

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Self
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.runs import RunState, RunStep
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -20,6 +21,7 @@ class RunStatus(FrozenModel):
     attempt: int
     remaining: int
     sleep_until: datetime | None = None
+    reason_code: ReasonCode | None = None
     updated_at: datetime
 
     @classmethod
@@ -32,6 +34,9 @@ class RunStatus(FrozenModel):
             attempt=progress.attempt,
             remaining=progress.remaining + progress.waiting,
             sleep_until=now + timedelta(seconds=seconds) if seconds else None,
+            reason_code=progress.reason_code
+            if progress.remaining or not progress.waiting
+            else None,
             updated_at=now,
         )
 

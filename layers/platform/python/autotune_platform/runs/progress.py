@@ -1,14 +1,23 @@
 """What a run carries from step to step."""
 
 import math
+import random
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Self
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.judging.judge import Asker
 
+MAX_ATTEMPTS = 8
+"""Passes after which a run waits ever longer for its grader, and a text may be given up alone."""
+
 _BACK_OFF = RetryPolicy(first_seconds=2, longest_seconds=300)
+# A run looks again after an eighth of the time for which its grader has been down.
+_LOOKS_OF_A_WAIT = 8
+_SHORTEST_LOOK_SECONDS = 256
+_LONGEST_LOOK_SECONDS = 6 * 3_600
 # Many runs wait for one permit, and request it less often the longer they wait.
 _PERMIT_JITTER = RetryPolicy(first_seconds=2, longest_seconds=60)
 
@@ -32,6 +41,13 @@ class ChunkProgress(Asker):
         people: how many of those wait for a person.
         wait_seconds: until the first of them is due.
         rounds: rounds that are over.
+        suspect_attempts: passes in which texts failed while the grader answered others; as often
+            are packs halved, until a text is alone.
+        suspect_since: when the first of them ended, in Unix seconds; 0 if there was none.
+        is_suspect: whether this pass is one, by now; so is ``others_passed``.
+        looked_at: when the last pass ended, in Unix seconds; 0 before.
+        failing_since: since when nothing of the run was judged, in Unix seconds; 0 if it was.
+        reason_code: why the last completion failed that is to be tried again.
     """
 
     completion_ids: list[str]
@@ -46,23 +62,48 @@ class ChunkProgress(Asker):
     people: int = 0
     wait_seconds: int = 0
     rounds: int = 0
+    suspect_attempts: int = 0
+    suspect_since: int = 0
+    is_suspect: bool = False
+    others_passed: bool = False
+    looked_at: int = 0
+    failing_since: int = 0
+    reason_code: ReasonCode | None = None
 
     def after_round(
         self,
         *,
         untried: list[str],
         failed: Mapping[str, int],
+        now: datetime,
         wait_seconds: float = 0,
         asked: bool = True,
+        is_down: bool = False,
+        is_suspect: bool = False,
+        others_pass: bool = True,
+        has_judged: bool = False,
+        reason_code: ReasonCode | None = None,
+        seconds_left: float = math.inf,
     ) -> Self:
         """Return the run after a round.
 
         Args:
+            now: when the round ends.
             untried: completions for which there was no time, or no permit to call the grader.
             failed: what may be tried again, with the seconds that the grader asked us to wait.
             wait_seconds: until there may be a permit; waiting for it is no attempt.
             asked: whether the grader was called at all.
+            is_down: whether the circuit forbids calls.
+            is_suspect: whether a text may be the cause of a failure.
+            others_pass: whether the grader answered others since the pass before.
+            has_judged: whether anything of the run was judged.
+            reason_code: why completions failed.
+            seconds_left: until the first deadline, or the first signal that is due.
         """
+        at = int(now.timestamp())
+        since = (0 if has_judged else self.failing_since) or (at if failed or is_down else 0)
+        elapsed = at - since
+        look = _look_seconds(elapsed, seconds_left)
         delayed = [*self.delayed_ids, *failed]
         delay = max(self.delay_seconds, *failed.values(), 0)
         remaining = len(untried) + len(delayed)
@@ -70,17 +111,31 @@ class ChunkProgress(Asker):
         wait = 0
         if wait_seconds and remaining:
             wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
+            if is_down and elapsed > _LOOKS_OF_A_WAIT * _SHORTEST_LOOK_SECONDS:
+                wait = max(wait, look)
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
+        changes |= {"failing_since": since, "reason_code": reason_code or self.reason_code}
+        is_suspect, others = self.is_suspect or is_suspect, self.others_passed or others_pass
         if untried:
             changes |= {"completion_ids": untried, "delayed_ids": delayed, "delay_seconds": delay}
+            changes |= {"is_suspect": is_suspect, "others_passed": others}
         else:
             changes |= {"completion_ids": delayed, "delayed_ids": [], "delay_seconds": 0}
+            changes |= {"is_suspect": False, "others_passed": False, "looked_at": at}
+            if is_suspect and others:
+                changes |= {
+                    "suspect_attempts": self.suspect_attempts + 1,
+                    "suspect_since": self.suspect_since or at,
+                }
             if delayed:
                 attempt = self.attempt + 1
+                back_off = look if attempt >= MAX_ATTEMPTS else math.ceil(_BACK_OFF.pause(attempt))
                 changes |= {
                     "attempt": attempt,
-                    "sleep_seconds": max(delay, wait, math.ceil(_BACK_OFF.pause(attempt)), 1),
+                    "sleep_seconds": max(delay, wait, back_off, 1),
                 }
+            elif has_judged and not is_down:
+                changes["reason_code"] = None
         return self.model_copy(update=changes)
 
     @property
@@ -149,6 +204,17 @@ class ChunkProgress(Asker):
         left = self.without(self.open_ids)
         nothing = {"waiting_ids": [], "waiting": 0, "people": 0, "wait_seconds": 0}
         return left.model_copy(update={**nothing, "delay_seconds": 0, "sleep_seconds": 0})
+
+
+def _look_seconds(elapsed: float, seconds_left: float) -> int:
+    """Return when to look again at a grader that has been down for so long, in seconds.
+
+    It is an eighth of that time, give or take a quarter, so that runs do not come together; and
+    at most half of the time that is left, so that a deadline is not slept through.
+    """
+    part = min(max(elapsed / _LOOKS_OF_A_WAIT, _SHORTEST_LOOK_SECONDS), _LONGEST_LOOK_SECONDS)
+    spread = part * random.uniform(0.75, 1.25)  # noqa: S311 - jitter
+    return math.ceil(min(spread, max(seconds_left / 2, _SHORTEST_LOOK_SECONDS / 4)))
 
 
 def _seconds_until_first(until: Mapping[str, datetime], now: datetime) -> int:

@@ -57,7 +57,7 @@ class RunRepository:
             run_id,
             _RUN,
             _attributes(status, organization_id, place=place),
-            remove=[*_WAIT, *([] if status.sleep_until else ["sleep_until"])],
+            remove=[*_WAIT, *_gone(status)],
             only_if={"open": True},
         )
         return changed is not None
@@ -123,6 +123,12 @@ def _run(item: Item) -> Run:
     ]
     history = sorted(events, key=lambda event: event.at)
     return Run.model_validate({**item, "id": item["pk"], "history": history})
+
+
+def _gone(status: RunStatus) -> list[str]:
+    """Return the attributes that a run has only while it waits, and does not have now."""
+    kept = {"sleep_until": status.sleep_until, "reason_code": status.reason_code}
+    return [name for name, value in kept.items() if value is None]
 
 
 def _attributes(status: RunStatus, organization_id: str, *, place: int | None) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Sending messages to queues."""
+"""Sending messages to queues, and reading what Lambda passes on of them."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
@@ -26,3 +27,18 @@ def send_all(sqs: "SQSClient", url: str, bodies: Iterable[str], *, delay_seconds
         ]
         if sqs.send_message_batch(QueueUrl=url, Entries=entries).get("Failed"):
             raise UnavailableError("the queue is busy", retry_after_seconds=1)
+
+
+def name_in(url_or_arn: str) -> str:
+    """Return the name of a queue, which ends its URL and its ARN."""
+    return url_or_arn.replace("/", ":").rpartition(":")[2]
+
+
+def latest_of_queues(records: Iterable[Mapping[str, Any]]) -> dict[str, datetime]:
+    """Return for each queue, by its name, when the latest of these messages of it was sent."""
+    latest: dict[str, datetime] = {}
+    for record in records:
+        name = name_in(record["eventSourceARN"])
+        sent_at = datetime.fromtimestamp(int(record["attributes"]["SentTimestamp"]) / 1_000, UTC)
+        latest[name] = max(sent_at, latest.get(name, sent_at))
+    return latest

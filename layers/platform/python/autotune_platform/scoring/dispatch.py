@@ -17,7 +17,7 @@ logger = Logger()
 
 @part
 class DispatchService:
-    """Starts a run for each chunk, merging small chunks of one grader."""
+    """Starts a run for each chunk, merging small chunks of one grader that are new."""
 
     runs: Executions
     recorder: RunRecorder
@@ -78,7 +78,7 @@ def _merged(chunks: Mapping[str, Chunk]) -> list[tuple[set[str], Chunk]]:
     for message_id, chunk in chunks.items():
         who = (chunk.organization_id, chunk.grader_id, chunk.grader_version, chunk.panel_id)
         group = merged.setdefault((*who, chunk.generation), [])
-        if group:
+        if group and not chunk.generation:
             messages, last = group[-1]
             # A submission that was repeated may be queued twice.
             together = list(dict.fromkeys([*last.completion_ids, *chunk.completion_ids]))

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from autotune.protocol.completions import ReasonCode
 from autotune_platform.completions.chunks import chunks_of
-from autotune_platform.completions.models import Batch
+from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
@@ -17,6 +16,7 @@ from autotune_platform.verdicts.models import CompletionHeader, GradedBy
 from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 
+_WHOLE_SWEEPS = 4
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -80,7 +80,8 @@ class BatchRecovery:
     def redrive(self, batch: Batch, pending: Sequence[str], *, due_at: datetime) -> bool:
         """Queue what is pending in new runs; return False where another sweeper did.
 
-        Every member of a panel is asked: those that have given their opinion are not called.
+        Every member of a panel is asked but those whose run sleeps: those that have given their
+        opinion are not called.
         """
         if not self.batches.claim(batch, due_at=due_at):
             return False
@@ -88,15 +89,20 @@ class BatchRecovery:
         now = self.clock.now()
         headers = batch.headers(pending)
         expired = [id_ for id_ in pending if (headers[id_].expires_at or _NEVER) <= now]
-        self._decide(batch, expired, "deadline_exceeded")
+        self._decide(batch, expired)
         stored = self.completions.load(id_ for id_ in pending if id_ not in expired).values()
         panels = self.panels.get_many(completion.grader_id for completion in stored)
-        chunks = chunks_of(stored, panels, generation=batch.sweeps + 1)
-        self.queues.send(chunks, batch.priority)
+        # One text may end every function that reads it: so it is alone in its run before long.
+        # Not at once: what only lacks functions would make more runs of itself.
+        most = max(1, CHUNK_COMPLETIONS >> max(0, batch.sweeps - _WHOLE_SWEEPS))
+        chunks = chunks_of(stored, panels, generation=batch.sweeps + 1, most=most)
+        asleep = {id_ for id_, sleep in batch.asleep.items() if sleep.unswept_until > now}
+        awake = (chunk for chunk in chunks if chunk.grader_id not in asleep)
+        self.queues.send(awake, batch.priority)
         return True
 
-    def fail(self, batch: Batch, pending: Sequence[str]) -> None:
-        """End what is pending as ``failed`` with ``platform_error``.
+    def end(self, batch: Batch, pending: Sequence[str]) -> None:
+        """End what is out of time as ``failed`` with ``deadline_exceeded``.
 
         A panel decides without the opinions that are missing then.
         """
@@ -104,7 +110,7 @@ class BatchRecovery:
         headers = self._headers(batch, pending)
         missing = self.unanswered(batch, pending)
         judged = {id_: one for id_, one in headers.items() if one.grader_id in panels}
-        at, failure = self.clock.now(), Judgement(reason_code="platform_error")
+        at, failure = self.clock.now(), Judgement(reason_code="deadline_exceeded")
         for completion_id, header in judged.items():
             for _, grader_id, version in missing[completion_id]:
                 member = GradedBy(
@@ -112,10 +118,10 @@ class BatchRecovery:
                 )
                 self.verdicts.add(opinion_of(verdict_of(header, failure, at=at), member))
         self.resolver.resolve(judged, run_id=None)
-        self._decide(batch, [id_ for id_ in pending if id_ not in judged], "platform_error")
+        self._decide(batch, [id_ for id_ in pending if id_ not in judged])
 
-    def _decide(self, batch: Batch, pending: Sequence[str], reason_code: ReasonCode) -> None:
-        failure = Judgement(reason_code=reason_code)
+    def _decide(self, batch: Batch, pending: Sequence[str]) -> None:
+        failure = Judgement(reason_code="deadline_exceeded")
         for header in self._headers(batch, pending).values():
             self.verdicts.add(verdict_of(header, failure, at=self.clock.now()))
 

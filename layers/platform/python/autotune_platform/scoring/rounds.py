@@ -1,6 +1,7 @@
 """Rounds of runs: one judge is asked, and verdicts are written as its judgements come."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -9,7 +10,7 @@ from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.judging.judge import Awaited, Judged, Judges, Remainder, Round
-from autotune_platform.runs.progress import ChunkProgress
+from autotune_platform.runs.progress import MAX_ATTEMPTS, ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -19,9 +20,7 @@ from autotune_platform.verdicts.judgements import Judgement
 from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
 
-MAX_ATTEMPTS = 8
-"""Passes in which a completion may fail for a passing reason before it ends ``failed``."""
-
+_FAILING_AT_LEAST_SECONDS = 3_600
 _LONGEST_UNSWEPT_SECONDS = 3_600
 
 LeftT = TypeVar("LeftT")
@@ -45,9 +44,9 @@ class ChunkGrading:
         """Do one round; return what is left and how long to wait for the next.
 
         A panel's verdicts are written at the end of the round in which all its members have an
-        opinion. What fails for a passing reason stays in the chunk until ``MAX_ATTEMPTS``; what
-        there was no time or no permit for stays without having failed; what is out of time ends
-        ``failed``.
+        opinion. What fails for a passing reason stays in the chunk until its deadline, unless
+        its text is the cause; what there was no time or no permit for stays without having failed;
+        what is out of time ends ``failed``.
 
         Args:
             seconds_left: how long this invocation may still run.
@@ -82,6 +81,8 @@ class ChunkGrading:
             asker=progress,
             usable=usable,
             attempt=progress.attempt + 1,
+            halvings=progress.suspect_attempts,
+            looked_at=progress.looked_at,
             is_resumed=bool(progress.waiting_ids),
             seconds_left=seconds_left,
         )
@@ -95,14 +96,14 @@ class ChunkGrading:
         due = [stored[id_] for id_ in resumed.unasked if id_ in stored and id_ not in late]
 
         remainder = self._store(judge.judge(round_, due), stored)
-        left = self._after(progress, remainder, stored)
         waits |= {
             id_: min(awaited.look_at, stored[id_].deadline)
             for id_, awaited in remainder.waiting.items()
         }
-        left = left.waiting_for(waits, self.clock.now())
-        unknown = [id_ for id_ in left.unfinished_ids if id_ not in stored]
+        unknown = [id_ for id_ in progress.delayed_ids if id_ not in stored]
         headers = {**stored, **headers, **self.completions.headers(unknown)}
+        left = self._after(progress, remainder, headers, judged=len(due), waits=waits.values())
+        left = left.waiting_for(waits, self.clock.now())
         left = self._without_late(left, headers)
         self._postpone_sweeps(left, headers)
         return left
@@ -154,21 +155,54 @@ class ChunkGrading:
             self.writer.write(progress, headers, {id_: failure}, attempts=made)
 
     def _after(
-        self, progress: ChunkProgress, remainder: Remainder, headers: Mapping[str, CompletionHeader]
+        self,
+        progress: ChunkProgress,
+        remainder: Remainder,
+        headers: Mapping[str, CompletionHeader],
+        *,
+        judged: int,
+        waits: Collection[datetime],
     ) -> ChunkProgress:
-        """Return the run after its judge; what failed in as many passes as there are has failed."""
-        failed = remainder.failed
-        if progress.attempt + 1 >= MAX_ATTEMPTS:
+        """Return the run after its judge.
+
+        A text that failed in eight passes over at least an hour, in each of which the grader
+        answered others, ends ``failed``. Everything else is tried again until its deadline.
+
+        Args:
+            headers: of all that the run is not through with.
+            judged: how many the judge was given.
+            waits: when signals are due.
+        """
+        now, failed = self.clock.now(), remainder.failed
+        others = remainder.others_pass or progress.others_passed
+        elapsed = now.timestamp() - (progress.suspect_since or now.timestamp())
+        if (
+            others
+            and progress.suspect_attempts + 1 >= MAX_ATTEMPTS
+            and elapsed >= _FAILING_AT_LEAST_SECONDS
+        ):
             judgements = {
-                id_: Judgement(reason_code=failure.reason_code) for id_, failure in failed.items()
+                id_: Judgement(reason_code=failure.reason_code)
+                for id_, failure in failed.items()
+                if failure.may_be_text
             }
-            self.writer.write(progress, headers, judgements, attempts=MAX_ATTEMPTS)
-            failed = {}
+            self.writer.write(progress, headers, judgements, attempts=progress.attempt + 1)
+            failed = {id_: one for id_, one in failed.items() if id_ not in judgements}
+        unfinished = [*remainder.untried, *failed, *progress.delayed_ids]
+        moments = [headers[id_].deadline for id_ in unfinished if id_ in headers] + [*waits]
+        left = len(remainder.untried) + len(remainder.failed) + len(remainder.waiting)
         return progress.after_round(
             untried=list(remainder.untried),
             failed={id_: failure.retry_after_seconds for id_, failure in failed.items()},
+            now=now,
             wait_seconds=remainder.wait_seconds,
             asked=remainder.asked,
+            is_down=remainder.is_down,
+            is_suspect=any(failure.may_be_text for failure in failed.values()),
+            others_pass=remainder.others_pass,
+            has_judged=judged > left,
+            reason_code=next((failure.reason_code for failure in failed.values()), None),
+            seconds_left=(min(moments) - now).total_seconds() if moments else math.inf,
         )
 
     def _postpone_sweeps(
@@ -180,7 +214,13 @@ class ChunkGrading:
         """
         sleeping = {headers[id_].batch_id for id_ in left.unfinished_ids if id_ in headers}
         waiting = {headers[id_].batch_id for id_ in left.waiting_ids if id_ in headers}
-        self.batches.let_sleep(sleeping, seconds=left.sleep_seconds)
+        self.batches.let_sleep(
+            sleeping,
+            left,
+            seconds=left.sleep_seconds,
+            attempts=left.attempt,
+            reason_code=left.reason_code,
+        )
         seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
         self.batches.have_looked_at(waiting - sleeping, in_seconds=seconds)
 

@@ -5,6 +5,7 @@ completions. A run that sleeps on purpose postpones its batches; whatever else i
 on its way, by a crash, as a dead letter or with its run, and goes through the queue again. What
 waits for a person is not lost, and neither is what waits for a callback that may still come: their
 answers need no run to be recorded. Once their time is over, it is resolved or redriven.
+Nothing ends ``failed`` here before its deadline, however often it was redriven.
 Before a batch is closed, what follows from its verdicts is made good where the stream lost some.
 """
 
@@ -28,16 +29,16 @@ from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.recovery import BatchRecovery
+from autotune_platform.verdicts.models import overdue
 
 logger = Logger()
-
-MAX_SWEEPS = 5
-"""How often a batch is redriven before what is left of it ends ``failed``."""
 
 BATCHES_PER_SHARD = 100
 """Most overdue batches that are looked at from each of four shards."""
 
 _LONGEST_WAIT = timedelta(hours=1)
+_HOURLY_SWEEPS = 12
+_RARE_WAIT = timedelta(hours=6)
 
 
 Outcome = Literal["closed", "redriven", "failed", "postponed", "overtaken"]
@@ -85,7 +86,7 @@ class Sweeper:
         )
 
     def _look_after(
-        self, batch: Batch, now: datetime, backlog: Callable[[Priority], int]
+        self, batch: Batch, now: datetime, backlog: Callable[[Priority], datetime | None]
     ) -> Outcome:
         unjudged, people = self.recovery.examine(batch)
         waits = self._waits_of(batch, unjudged, now) | people
@@ -93,9 +94,7 @@ class Sweeper:
         if not (lost or waits):
             return self._close(batch)
         if not lost:
-            return self._wait_for_words(batch, waits.values(), now)
-        if batch.asleep_until is not None and batch.asleep_until > now:
-            return self._postpone(batch, batch.asleep_until)
+            return self._wait_for_signals(batch, waits.values(), now)
         return self._mend(batch, lost, waits, now, backlog)
 
     def _mend(
@@ -104,18 +103,22 @@ class Sweeper:
         lost: Sequence[str],
         waits: Mapping[str, datetime],
         now: datetime,
-        backlog: Callable[[Priority], int],
+        backlog: Callable[[Priority], datetime | None],
     ) -> Outcome:
-        """Redrive what is lost, or end it after enough redrives."""
-        if batch.sweeps >= MAX_SWEEPS:
-            self.recovery.fail(batch, lost)
-            if waits:
-                self._wait_for_words(batch, waits.values(), now)
-            else:
+        """Redrive what is lost, and end what is out of time, whatever waits in the queue."""
+        if late := self._out_of_time(batch, lost, now):
+            self.recovery.end(batch, late)
+            logger.error("completions out of time", batch_id=batch.id, completions=len(late))
+            if len(late) == len(lost) and not waits:
                 self._close(batch)
-            logger.error("batch failed", batch_id=batch.id, completions=len(lost))
             return "failed"
-        if backlog(batch.priority):
+        asleep = self._asleep(batch, lost, now)
+        if len(asleep) == len(lost):
+            deadlines = [one.deadline for one in batch.headers(lost).values()]
+            return self._postpone(batch, min(*asleep.values(), *deadlines))
+        lost = [id_ for id_ in lost if id_ not in asleep]
+        waiting_since = backlog(batch.priority)
+        if waiting_since and batch.queued_at >= waiting_since:
             # It may just be waiting its turn: redriving it would lengthen the queue.
             return self._postpone(batch, now + _wait(0))
         if not self.recovery.redrive(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
@@ -139,7 +142,31 @@ class Sweeper:
             if some and all(asked in due for asked in some) and deadlines[id_] > now
         }
 
-    def _wait_for_words(self, batch: Batch, until: Iterable[datetime], now: datetime) -> Outcome:
+    def _asleep(self, batch: Batch, lost: Sequence[str], now: datetime) -> dict[str, datetime]:
+        """Return what runs that sleep on purpose look after, and until when the first sleeps.
+
+        Where one of a panel's members is asked by nobody, its opinion is lost.
+        """
+        sleeping = {
+            grader_id: sleep.unswept_until
+            for grader_id, sleep in batch.asleep.items()
+            if sleep.unswept_until > now
+        }
+        unanswered = self.recovery.unanswered(batch, lost) if sleeping else {}
+        return {
+            id_: min(sleeping[grader_id] for _, grader_id, _ in some)
+            for id_, some in unanswered.items()
+            if some and all(grader_id in sleeping for _, grader_id, _ in some)
+        }
+
+    def _out_of_time(self, batch: Batch, lost: Sequence[str], now: datetime) -> list[str]:
+        """Return what is past its deadline and has no recorded answer that is to be applied."""
+        late = overdue(batch.headers(lost).values(), now)
+        unanswered = self.recovery.unanswered(batch, late)
+        recorded = self.waits.recorded(asked for some in unanswered.values() for asked in some)
+        return [id_ for id_ in late if id_ not in recorded]
+
+    def _wait_for_signals(self, batch: Batch, until: Iterable[datetime], now: datetime) -> Outcome:
         """Look again when the first signal is overdue; sooner in case something else is lost."""
         first = min(until)
         # Beside the one completion of a batch there is nothing that could be lost.
@@ -163,4 +190,5 @@ class Sweeper:
 
 
 def _wait(sweeps: int) -> timedelta:
-    return min(_LONGEST_WAIT, timedelta(minutes=3 * 2**sweeps))
+    longest = _LONGEST_WAIT if sweeps <= _HOURLY_SWEEPS else _RARE_WAIT
+    return min(longest, timedelta(minutes=3 * 2 ** min(sweeps, 16)))

@@ -53,13 +53,13 @@ class DueIndex:
     def move(
         self,
         pk: str,
-        due_at: datetime,
+        due_at: datetime | None,
         *,
         changes: Mapping[str, Any] | None = None,
         only_if: Mapping[str, Any] | None = None,
         rising: str | None = None,
     ) -> bool:
-        """Set when an open item is due, with further changes.
+        """Set when an open item is due, with further changes; None leaves it due when it was.
 
         Returns:
             False where it is not open, an attribute of ``only_if`` differs, or ``rising``, one of
@@ -68,7 +68,7 @@ class DueIndex:
         changed = self._table.update(
             pk,
             self._sk,
-            {**(changes or {}), "due_at": moment(due_at)},
+            {**(changes or {}), **({"due_at": moment(due_at)} if due_at else {})},
             only_if={**(only_if or {}), "open_shard": self._shard(pk)},
             rising=rising,
         )

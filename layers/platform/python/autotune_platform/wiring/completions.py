@@ -12,7 +12,7 @@ from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import ScoreIndex
 from autotune_platform.verdicts.service import VerdictService
-from autotune_platform.wiring.access import RegistryParts
+from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.graders import GraderParts
 
 
@@ -61,3 +61,9 @@ class CompletionParts(VerdictParts, GraderParts):
     @cached_property
     def open_batches(self) -> OpenBatches:
         return OpenBatches(repository=self.completion_repository)
+
+
+class CompletionReadParts(ApiParts, CompletionParts):
+    """What reads where completions and batches stand."""
+
+    environment: ContentEnvironment

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime import clients
@@ -18,11 +19,18 @@ class DispatchParts:
         self.environment = environment
 
     @cached_property
+    def completions_table(self) -> Table:
+        return Table(self.environment.completions_table, clients.dynamodb())
+
+    @cached_property
+    def queue_progress(self) -> QueueProgress:
+        return QueueProgress(table=self.completions_table)
+
+    @cached_property
     def dispatch(self) -> DispatchService:
-        table = Table(self.environment.completions_table, clients.dynamodb())
         executions = Executions(
             state_machine_arn=self.environment.score_completions_arn,
             stepfunctions=clients.stepfunctions(),
         )
-        recorder = RunRecorder(repository=RunRepository(table))
+        recorder = RunRecorder(repository=RunRepository(self.completions_table))
         return DispatchService(runs=executions, recorder=recorder)

@@ -3,22 +3,20 @@
 from functools import cached_property
 
 from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.scoring.failure import ChunkFailure
+from autotune_platform.scoring.failure import RunFailure
 from autotune_platform.wiring.runs import RunParts
-from autotune_platform.wiring.scoring import CallParts, ResolverParts
 
 
-class FailureParts(RunParts, CallParts, ResolverParts):
+class FailureParts(RunParts):
     """What ends a run that gave up."""
 
     environment: ContentEnvironment
 
     @cached_property
-    def chunk_failure(self) -> ChunkFailure:
-        return ChunkFailure(
+    def run_failure(self) -> RunFailure:
+        return RunFailure(
+            batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
-            resolver=self.resolver,
-            waits=self.call_waits,
             recorder=self.run_recorder,
         )

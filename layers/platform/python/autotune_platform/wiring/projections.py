@@ -22,6 +22,7 @@ class ProjectionParts(CompletionParts, StatisticsParts, PublisherParts, AuditPar
     @cached_property
     def projection(self) -> VerdictProjection:
         return VerdictProjection(
+            batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
             checkpoints=CheckpointRepository(self.completions_table),

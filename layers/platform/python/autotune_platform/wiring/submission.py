@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.completions.planning import BatchPlanner
+from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.runtime import clients
@@ -19,7 +20,11 @@ class SubmissionParts(CompletionParts, TaskParts):
 
     @cached_property
     def chunk_queues(self) -> ChunkQueues:
-        return ChunkQueues(urls=self.environment.queue_urls, sqs=clients.sqs())
+        return ChunkQueues(
+            urls=self.environment.queue_urls,
+            sqs=clients.sqs(),
+            progress=QueueProgress(table=self.completions_table),
+        )
 
     @cached_property
     def batch_planner(self) -> BatchPlanner:

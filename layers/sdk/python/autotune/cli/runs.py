@@ -17,6 +17,7 @@ _COLUMNS: Columns[RunSummary] = {
     "LEFT": lambda run: f"{run.remaining}/{run.completions}",
     "LATE": lambda run: run.late_answers,
     "UPDATED": lambda run: f"{run.updated_at:%Y-%m-%d %H:%M:%S}",
+    "WHY": lambda run: run.reason_code,
     "SLEEPS UNTIL": lambda run: f"{run.sleep_until:%m-%d %H:%M:%S}" if run.sleep_until else None,
     "GRADER": lambda run: run.grader_id,
 }

@@ -4,10 +4,16 @@ import asyncio
 import time
 from collections.abc import Iterable
 from contextlib import aclosing, suppress
+from datetime import UTC, datetime
 
 from autotune.cli.progress import SubmissionProgress
 from autotune.client import AsyncAutotuneClient, SubmittedBatch, SummaryReport, VerdictSummary
-from autotune.protocol.completions import BatchResponse, NewCompletion, Priority
+from autotune.protocol.completions import (
+    BatchResponse,
+    CompletionVerdict,
+    NewCompletion,
+    Priority,
+)
 
 _WATCHERS = 4
 # Short enough for the progress to move while a batch is being scored.
@@ -39,6 +45,8 @@ class Submission:
         # Of unfinished batches: which verdicts the summary has.
         self._added_by_batch: dict[str, set[str]] = {}
         self._changed_at = time.monotonic()
+        # What a grader that fails failed with last, by batch and grader.
+        self._failing: dict[tuple[str, str], CompletionVerdict] = {}
 
     @property
     def pending(self) -> int:
@@ -132,6 +140,7 @@ class Submission:
 
     def _add_verdicts(self, batch_id: str, batch: BatchResponse) -> None:
         added = self._added_by_batch[batch_id]
+        self._explain(batch)
         for verdict in batch.verdicts:
             if verdict.state != "pending" and verdict.completion_id not in added:
                 self.summary.add(verdict)
@@ -139,6 +148,21 @@ class Submission:
                 self._changed_at = time.monotonic()
         if not batch.counts.pending:
             del self._added_by_batch[batch_id]
+
+    def _explain(self, batch: BatchResponse) -> None:
+        """Say once for all batches why a grader fails, and when it is tried again."""
+        pending = {one.grader_id: one for one in batch.verdicts if one.state == "pending"}
+        for grader_id in {one.grader_id for one in batch.verdicts}:
+            key, now = (batch.batch_id, grader_id), pending.get(grader_id)
+            if now is None:
+                self._failing.pop(key, None)
+            elif now.reason_code is not None:
+                if now.reason_code not in self._reasons_of(grader_id):
+                    self._progress.print_line(_failure(now))
+                self._failing[key] = now
+
+    def _reasons_of(self, grader_id: str) -> set[str | None]:
+        return {one.reason_code for one in self._failing.values() if one.grader_id == grader_id}
 
     async def _look_once_more(self, client: AsyncAutotuneClient) -> None:
         """Read what is unfinished without being held, so that the counts are not of before."""
@@ -161,3 +185,15 @@ class Submission:
                 silent = now - self._changed_at
                 line = f"still {self.pending} pending; nothing new for {silent:.0f} s"
                 self._progress.print_line(line)
+                latest = {one.grader_id: one for one in self._failing.values()}
+                for verdict in latest.values():
+                    self._progress.print_line(_failure(verdict))
+
+
+def _failure(verdict: CompletionVerdict) -> str:
+    """Return what a grader's last attempt failed with, and what happens next."""
+    line = f"{verdict.grader_id} failed in attempt {verdict.attempts} ({verdict.reason_code})"
+    if verdict.next_attempt_at is None:
+        return f"{line}; it is tried again"
+    seconds = max(0, round((verdict.next_attempt_at - datetime.now(UTC)).total_seconds()))
+    return f"{line}; the next attempt is in {seconds} s, and so on until the task's deadline"

@@ -61,7 +61,7 @@ class VerdictSummary:
             value = verdict.score.value
             self._score_total += value
             self._histogram[min(int(value * HISTOGRAM_BUCKETS), HISTOGRAM_BUCKETS - 1)] += 1
-        if verdict.reason_code is not None:
+        if verdict.state == "failed" and verdict.reason_code is not None:
             self._reasons[verdict.reason_code] += 1
         if verdict.latency_ms is not None:
             self._latencies[_rounded(verdict.latency_ms)] += 1

@@ -142,8 +142,10 @@ class Opinion(ResponseModel):
 class CompletionVerdict(ResponseModel):
     """Where a completion stands.
 
-    ``score`` is there only when ``state`` is ``scored``, ``reason_code`` only when it is
-    ``failed``: a failure is never a score. ``latency_ms`` runs from submission to verdict.
+    ``score`` is there only when ``state`` is ``scored``: a failure is never a score.
+    ``reason_code`` is there when it is ``failed``; while it is ``pending``, it is what the
+    grader's last pass over the batch failed with, ``attempts`` how many there were, and
+    ``next_attempt_at`` when the next one is due. ``latency_ms`` runs from submission to verdict.
     ``model_id`` is absent for what a batch still lists as pending, and for a grader's owner unless
     the task shares it. ``grader_id`` is the panel's (``pnl_…``) where a task has several graders or
     a review policy; their ``opinions`` stand beside the verdict then. ``decided_by`` is absent for
@@ -158,6 +160,7 @@ class CompletionVerdict(ResponseModel):
     score: Score | None = None
     reason_code: ReasonCode | None = None
     attempts: int = 0
+    next_attempt_at: Timestamp | None = None
     opinions: list[Opinion] | None = None
     decided_by: DecidedBy | None = None
     review_id: str | None = None

@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from autotune.protocol.completions import VerdictCounts
+from autotune.protocol.completions import ReasonCode, VerdictCounts
 from autotune.protocol.types import ResponseModel, Timestamp
 
 RunState = Literal["pending", "running", "sleeping", "waiting", "completed", "failed", "canceled"]
-"""``pending`` until the first round is over, ``waiting`` for somebody else's word; three ends."""
+"""``pending`` until the first round is over, ``waiting`` for a callback or a person; three ends."""
 
 RunStep = Literal[
     "grade", "retry", "wait_for_limit", "wait_for_callback", "wait_for_person", "done", "give_up"
@@ -14,7 +14,8 @@ RunStep = Literal[
 """What a run is at.
 
 ``retry`` sleeps before it asks again about what failed for a passing reason, ``wait_for_limit``
-until the grader's limits or its circuit allow a call; ``give_up`` fails what it could not grade.
+until the grader's limits or its circuit allow a call; ``give_up`` leaves what is pending to a new
+run.
 """
 
 
@@ -33,7 +34,8 @@ class RunSummary(ResponseModel):
     ``attempt`` counts passes over its completions that are over, ``remaining`` the completions
     that were without a verdict, ``late_answers`` the grader's answers that came too late and were
     dropped. ``sleep_until`` is there only where ``state`` is ``sleeping``, or ``waiting``: it is
-    then when the run goes on without the word that it waits for.
+    then when the run goes on without the answer that it waits for. ``reason_code`` is why the last
+    completion failed that is tried again: at ``sleep_until``, for the ``attempt + 1``th time.
     """
 
     id: str
@@ -46,6 +48,7 @@ class RunSummary(ResponseModel):
     remaining: int
     late_answers: int
     sleep_until: Timestamp | None = None
+    reason_code: ReasonCode | None = None
     started_at: Timestamp
     updated_at: Timestamp
 

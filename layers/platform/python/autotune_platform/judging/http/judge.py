@@ -32,6 +32,9 @@ CALL_TIMEOUT_SECONDS = 30
 
 _CONCURRENT_CALLS = 8
 
+# Nothing was read of the text: the grader is busy, or nothing was sent.
+_NEVER_OF_A_TEXT = frozenset({"grader_rate_limited", "certificate_mismatch"})
+
 
 @part
 class HttpJudge:
@@ -79,7 +82,8 @@ class HttpJudge:
     ) -> Generator[Judged, None, Remainder]:
         """Ask in packs, as many as the permit allows now; yield each pack's judgements."""
         grader = round_.grader
-        packs = list(packs_of(map(asked_about, completions), grader.capabilities.max_batch_size))
+        most = max(1, grader.capabilities.max_batch_size >> round_.halvings)
+        packs = list(packs_of(map(asked_about, completions), most))
         if not packs:
             return Remainder(asked=False)
         permit = self.permits.request(
@@ -90,7 +94,9 @@ class HttpJudge:
         )
         if isinstance(permit, Wait):
             untried = [completion.id for completion in completions]
-            return Remainder(untried=untried, wait_seconds=permit.seconds, asked=False)
+            return Remainder(
+                untried=untried, wait_seconds=permit.seconds, asked=False, is_down=permit.is_down
+            )
         # Of two calls that are answered later, the work for one would be lost.
         hedge_after_ms = (
             None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
@@ -118,6 +124,8 @@ class HttpJudge:
             waiting=calls.waiting,
             wait_seconds=permit.wait_seconds(),
             asked=len(calls.untried) < len(completions),
+            is_down=permit.is_down(),
+            others_pass=permit.others_pass(round_.looked_at),
         )
 
     def call(
@@ -245,7 +253,11 @@ class _RoundCalls:
             completions=len(completion_ids),
         )
         if error.retryable:
-            failure = Failure(error.reason_code, error.retry_after_seconds)
+            failure = Failure(
+                error.reason_code,
+                error.retry_after_seconds,
+                may_be_text=error.reason_code not in _NEVER_OF_A_TEXT,
+            )
             self.failed |= dict.fromkeys(completion_ids, failure)
             return None
         return self._judged(dict.fromkeys(completion_ids, Judgement(reason_code=error.reason_code)))
@@ -261,7 +273,10 @@ class _RoundCalls:
 
 
 def _is_down(error: Exception) -> bool | None:
-    return error.grader_is_down if isinstance(error, GraderCallError) else None
+    if not isinstance(error, GraderCallError):
+        return None
+    # What is refused as too many or too early shows neither that it is down nor that it answers.
+    return None if error.retryable and not error.grader_is_down else error.grader_is_down
 
 
 def _awaited(call: Call, completion_ids: Sequence[str], now: datetime) -> dict[str, Awaited]:

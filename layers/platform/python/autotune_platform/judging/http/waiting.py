@@ -32,13 +32,12 @@ class CallWaits:
         )
         return {id_ for id_, *_ in awaited}
 
-    def awaiting(self, asked: Iterable[Asked]) -> set[str]:
-        """Return the completions whose answer may still come, or has come and is not applied."""
-        now = self.clock.now()
+    def recorded(self, asked: Iterable[Asked]) -> set[str]:
+        """Return the completions whose answer is recorded and not applied yet."""
         return {
             completion_id
             for (completion_id, *_), call in self.repository.awaited(asked).items()
-            if call.state == "answered" or (call.state == "open" and call.until > now)
+            if call.state == "answered"
         }
 
     def until(self, asked: Iterable[Asked]) -> dict[Asked, datetime]:

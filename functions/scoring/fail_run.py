@@ -1,4 +1,4 @@
-"""End what a broken run left without verdicts."""
+"""Record that a run gave up, and have the sweeper redrive what is pending in it."""
 
 from functools import cache
 from typing import Any
@@ -15,5 +15,5 @@ def parts() -> FailureParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Write ``failed`` for each completion of the chunk that has no verdict."""
-    return parts().chunk_failure.fail(ChunkProgress.model_validate(event)).model_dump(mode="json")
+    """Record the end of the run that an event describes; no verdict is written."""
+    return parts().run_failure.fail(ChunkProgress.model_validate(event)).model_dump(mode="json")

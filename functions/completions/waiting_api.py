@@ -1,0 +1,46 @@
+"""The two reads that may wait: the score of a completion, and a batch."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from autotune.protocol.completions import BatchResponse, VerdictResponse
+from autotune.protocol.limits import MAX_WAIT_SECONDS
+from autotune_platform.completions.wire import batch_on_wire, status_on_wire
+from autotune_platform.http.api import Api
+from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.wiring.completions import CompletionReadParts
+
+Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
+
+
+@cache
+def parts() -> CompletionReadParts:
+    """Return what this process is put together from."""
+    return CompletionReadParts(ContentEnvironment.parse())
+
+
+app = Api(parts)
+
+
+@app.get("/api/v1/completions/<completion_id>/score", tags=["scores"])
+def read_score(completion_id: str, wait: Wait = 0) -> VerdictResponse:
+    """Return where a completion stands, waiting up to ``wait`` seconds for its verdict.
+
+    It answers as before when the text is deleted or has expired. A grader's owner reads the scores
+    of their own graders, in their organisation. Verdicts of a panel are nobody's own.
+    """
+    status = parts().completions.status(app.caller, app.scope, completion_id, wait_seconds=wait)
+    return VerdictResponse(verdict=status_on_wire(status, app.scope))
+
+
+@app.get("/api/v1/batches/<batch_id>", tags=["completions"])
+def read_batch(batch_id: str, wait: Wait = 0) -> BatchResponse:
+    """Return a batch with its verdicts, waiting up to ``wait`` seconds until none is pending."""
+    return batch_on_wire(parts().completions.batch_status(app.caller, batch_id, wait_seconds=wait))
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)
