@@ -33,7 +33,7 @@ def judged(configuration: dict[str, Any], response: str) -> str:
 
 
 CRAWLED = {
-    "$defs": {"p": {"allOf": [{}] * 2_500}, "a": {"$anchor": "a"}},
+    "$defs": {"p": {"allOf": [{}] * 1_000}, "a": {"$anchor": "a"}},
     "items": {"$ref": "#a"},
 }
 TOLD = doubled({"not": {"type": "null"}}, levels=13)
