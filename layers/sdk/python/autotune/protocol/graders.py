@@ -150,9 +150,9 @@ class RegisterGraderRequest(RequestModel):
     openai: dict[str, Any] | None = None
     certificate_sha256: CertificatePins = None
     description: Description = ""
-    capabilities: DeclaredCapabilities = GraderCapabilities()
-    limits: DeclaredLimits = GraderLimits()
-    async_settings: DeclaredAsyncSettings = AsyncSettings()
+    capabilities: DeclaredCapabilities = Field(default_factory=GraderCapabilities)
+    limits: DeclaredLimits = Field(default_factory=GraderLimits)
+    async_settings: DeclaredAsyncSettings = Field(default_factory=AsyncSettings)
     visibility: Visibility = "private"
     share_reasoning: bool = False
 
@@ -193,8 +193,8 @@ class Grader(ResponseModel):
     builtin: dict[str, Any] | None = None
     certificate_sha256: list[str] | None = None
     capabilities: GraderCapabilities
-    limits: GraderLimits = GraderLimits()
-    async_settings: AsyncSettings = AsyncSettings()
+    limits: GraderLimits = Field(default_factory=GraderLimits)
+    async_settings: AsyncSettings = Field(default_factory=AsyncSettings)
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus
