@@ -12,8 +12,8 @@ from autotune_platform.completions.models import (
     Completion,
     CompletionText,
     PackedText,
-    Sleep,
 )
+from autotune_platform.completions.sleeps import ASLEEP, Sleep
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.due_index import DueIndex
@@ -32,9 +32,6 @@ _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
-ASLEEP = "asleep#"
-"""Start of the attribute that says until when a grader's run sleeps."""
-
 
 class CompletionRepository:
     """Completions and batches in the ``completions`` table, large texts in the content bucket."""
@@ -51,7 +48,7 @@ class CompletionRepository:
             {
                 "pk": batch.id,
                 "sk": _BATCH,
-                **batch.model_dump(mode="json", exclude={"id", "asleep"}, exclude_none=True),
+                **batch.model_dump(mode="json", exclude={"id", "sleeps"}, exclude_none=True),
             }
         )
 
@@ -192,9 +189,9 @@ def _is_gone(item: Mapping[str, Any]) -> bool:
 
 
 def _batch(batch_id: str, item: Item) -> Batch:
-    asleep = {
-        name.removeprefix(ASLEEP): sleep
+    sleeps = [
+        sleep
         for name, text in item.items()
-        if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(text))
-    }
-    return Batch.model_validate({**item, "id": batch_id, "asleep": asleep})
+        if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(name, text))
+    ]
+    return Batch.model_validate({**item, "id": batch_id, "sleeps": sleeps})
