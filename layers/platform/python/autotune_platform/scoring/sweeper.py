@@ -66,8 +66,14 @@ class Sweeper:
     projection: VerdictProjection
     clock: Clock = SYSTEM_CLOCK
 
-    def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
-        """Look after every overdue batch that there is time for, several at once."""
+    def sweep(
+        self, *, seconds_left: Callable[[], float], part: int = 0, parts: int = 1
+    ) -> SweepReport:
+        """Look after every overdue batch that there is time for, several at once.
+
+        Args:
+            part: of which of as many ``parts``; the others are for sweeps beside this one.
+        """
         outcomes: list[Outcome] = []
         now = self.clock.now()
         backlog = cache(self.queues.backlog)
@@ -79,7 +85,9 @@ class Sweeper:
             if batch is not None:
                 outcomes.append(self._outcome_of(batch, now, backlog))
 
-        in_parallel(look_after_one, self.batches.overdue(now), at_most=_LOOKERS)
+        in_parallel(
+            look_after_one, self.batches.overdue(now, part=part, parts=parts), at_most=_LOOKERS
+        )
         done = Counter(outcomes)
         return SweepReport(
             closed=done["closed"],
