@@ -32,6 +32,11 @@ class DueIndex:
         """Return the attributes that open an item."""
         return {"open_shard": self._shard(pk), "due_at": moment(due_at)}
 
+    @staticmethod
+    def is_open(item: Item) -> bool:
+        """Return whether an item is in the index."""
+        return "open_shard" in item
+
     def due(self, now: datetime, *, limit: int) -> list[str]:
         """Return the ``pk`` of items whose time has come, the longest due first in each shard.
 
