@@ -1,5 +1,6 @@
 """Graders."""
 
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.graders import Grader as WireGrader
 from autotune.protocol.graders import (
+    GraderCircuit,
     GraderCredentials,
     GraderHealth,
     GraderHealthResponse,
@@ -26,14 +28,14 @@ from autotune_platform.graders.health import Health
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.outbound.addresses import check_url
-from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.environment import GraderEnvironment
 from autotune_platform.wiring.grader_admin import GraderApiParts
 
 
 @cache
 def parts() -> GraderApiParts:
     """Return what this process is put together from."""
-    return GraderApiParts(GatewayEnvironment.parse())
+    return GraderApiParts(GraderEnvironment.parse())
 
 
 app = Api(parts)
@@ -127,11 +129,12 @@ def verify_grader(grader_id: str) -> VerifyGraderResponse:
 
 @app.get("/api/v1/graders/<grader_id>/health", tags=["graders"])
 def read_grader_health(grader_id: str) -> GraderHealthResponse:
-    """Return a grader's status and what it is founded on, to its own organisation."""
+    """Return a grader's status, what it is founded on, and its circuit, to its organisation."""
     grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
-    return GraderHealthResponse(
-        health=_health_on_wire(grader, parts().grader_service.health(grader))
-    )
+    health = _health_on_wire(grader, parts().grader_service.health(grader))
+    if grader.is_called:
+        health = health.model_copy(update={"circuit": _circuit_on_wire(grader.id)})
+    return GraderHealthResponse(health=health)
 
 
 def _check(endpoint: str) -> None:
@@ -174,6 +177,21 @@ def _health_on_wire(grader: Grader, health: Health | None) -> GraderHealth:
             "consecutive_failed": health.failed,
         }
     )
+
+
+def _circuit_on_wire(grader_id: str) -> GraderCircuit:
+    circuit = parts().budget_states.circuit(grader_id)
+    state = circuit.phase(parts().clock.unix())
+    return GraderCircuit(
+        state=state,
+        open_until=_moment(circuit.open_until) if state == "open" else None,
+        last_failed_at=_moment(circuit.failed_at),
+        last_answered_at=_moment(circuit.passed_at),
+    )
+
+
+def _moment(unix: float) -> datetime | None:
+    return datetime.fromtimestamp(unix, UTC) if unix else None
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

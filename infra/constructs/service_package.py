@@ -12,6 +12,12 @@ from infra.constructs.service_function import FunctionPackage
 LAYERS = REPOSITORY_ROOT / "layers"
 # What the server uses of the public package: clients, grader SDK and command line stay out.
 SDK_FILES = ("autotune/__init__.py", "autotune/py.typed", "autotune/protocol")
+LIBRARY_SETTINGS = {
+    "POWERTOOLS_LOG_LEVEL": "INFO",
+    # There are none, and a cold import would look through all packages for them.
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",
+}
+"""What libraries read of every function's environment."""
 
 
 class ServicePackage(Construct):
@@ -60,7 +66,7 @@ class ServicePackage(Construct):
                 platform=platform,
             ),
             layers=[self._layer(name, code) for name, code in layers.items()],
-            environment={"POWERTOOLS_LOG_LEVEL": "INFO"},
+            environment=dict(LIBRARY_SETTINGS),
         )
         self.for_exports = self.shared
         if not platform.has_dependencies:

@@ -20,7 +20,12 @@ class GradersStack(DomainStack):
 
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="graders", shared=shared, holds="registration and health")
-        graders = self.create_api("GradersApi", environment=self.grader_environment)
+        budgets = shared.data.budgets
+        graders = self.create_api(
+            "GradersApi",
+            environment={**self.grader_environment, "BUDGETS_TABLE": budgets.table.table_name},
+        )
+        budgets.grant_read(graders.function)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(graders, paths=resource_paths("graders"))
         self._add_probing()

@@ -1,11 +1,17 @@
 """Runs, as callers see them; what executes them is in the stack of scoring."""
 
+from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import RUNS_BY_STATE_INDEX
+
+EXPLANATIONS = (
+    "/api/v1/completions/{completionId}/explanation",
+    "/api/v1/batches/{batchId}/explanation",
+)
 
 
 class RunsStack(DomainStack):
@@ -18,3 +24,5 @@ class RunsStack(DomainStack):
         completions.grant_read_write(runs.function)
         completions.grant_query_index(runs.function, index_name=RUNS_BY_STATE_INDEX)
         http.api.route(runs, paths=resource_paths("runs"))
+        for path in EXPLANATIONS:
+            http.api.route(runs, paths=[path], method=apigateway.HttpMethod.GET)

@@ -72,7 +72,7 @@ EXPECTED = {
     "AccessApi": API | LIST,
     "AuditApi": API | table("Audit", READ),
     "TasksApi": API | LIST,
-    "GradersApi": API | LIST,
+    "GradersApi": API | LIST | table("Budgets", READ),
     "CompletionsApi": API | COMPLETIONS_READ_WRITE | CONTENT_READ | CONTENT_WRITE | SEND,
     "RunsApi": API | COMPLETIONS_READ_WRITE | {("dynamodb:Query", "Completions/index/runsByState")},
     "WaitingApi": API | table(COMPLETIONS, READ),

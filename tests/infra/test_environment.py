@@ -14,8 +14,8 @@ from moto import mock_aws
 from autotune_platform.runtime.environment import Environment
 from tests.support.platform import LambdaContext, forget_processes
 
-# Read by the logger of Powertools, by all functions.
-LOGGING = {"POWERTOOLS_LOG_LEVEL", "POWERTOOLS_SERVICE_NAME"}
+# Read by Powertools' logger and by pydantic, in all functions.
+LIBRARIES = {"POWERTOOLS_LOG_LEVEL", "POWERTOOLS_SERVICE_NAME", "PYDANTIC_DISABLE_PLUGINS"}
 ACCOUNT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -58,7 +58,7 @@ def exercise(module: ModuleType) -> None:
 @pytest.fixture(scope="module")
 def given(aws) -> dict[str, set[str]]:
     """Variables of each function in the template."""
-    return {name: set(variables_of(each)) - LOGGING for name, each in aws.functions().items()}
+    return {name: set(variables_of(each)) - LIBRARIES for name, each in aws.functions().items()}
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ ROUTES = {
     "GET /api/v1/batches/{batchId}": "WaitingApi",
     "ANY /api/v1/runs": "RunsApi",
     "ANY /api/v1/runs/{proxy+}": "RunsApi",
+    "GET /api/v1/completions/{completionId}/explanation": "RunsApi",
+    "GET /api/v1/batches/{batchId}/explanation": "RunsApi",
     "ANY /api/v1/callbacks/{proxy+}": "CallbacksApi",
     "ANY /api/v1/webhooks": "WebhooksApi",
     "ANY /api/v1/webhooks/{proxy+}": "WebhooksApi",
@@ -98,5 +100,7 @@ def test_a_function_serves_paths_of_few_kinds():
     assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
         "CompletionsApi": ["batches", "completions"],
         "ReviewsApi": ["review-links", "reviews"],
+        # What explains a completion reads runs, calls and reviews.
+        "RunsApi": ["batches", "completions", "runs"],
         "WaitingApi": ["batches", "completions"],
     }

@@ -44,6 +44,7 @@ _FUNCTIONS = {
     "/api/v1/review-links": "functions.reviews.api",
     "/api/v1/reward-urls": "functions.rewards.api",
 }
+_EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
 _THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
 _OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
 _BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
@@ -157,7 +158,9 @@ class Platform:
         module = _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
         if path.startswith("/r/"):
             module = _BEHIND_FUNCTION_URL
-        if method == "GET" and _THAT_WAIT.fullmatch(path):
+        if method == "GET" and _EXPLAINED.fullmatch(path):
+            module = "functions.runs.api"
+        elif method == "GET" and _THAT_WAIT.fullmatch(path):
             module = "functions.completions.waiting_api"
         answer = self.invoke(module, api_event(method, path, query, headers, body))
         lowered = {name.lower(): value for name, value in answer["headers"].items()}

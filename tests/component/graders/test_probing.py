@@ -51,6 +51,12 @@ def test_health_says_what_the_status_is_founded_on(
         "lastProbe": None,
         "consecutiveHealthy": 0,
         "consecutiveFailed": 0,
+        "circuit": {
+            "state": "closed",
+            "openUntil": None,
+            "lastFailedAt": None,
+            "lastAnsweredAt": None,
+        },
     }
     platform.probe_graders()
     answer = health(platform, grader_id)

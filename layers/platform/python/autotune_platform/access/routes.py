@@ -70,8 +70,10 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     # Canceling takes back what one submitted; it deletes nothing.
     ("POST", "/api/v1/completions/<completion_id>/cancel"): Grant("completions", "create"),
     ("GET", "/api/v1/completions/<completion_id>/score"): Grant("scores", "read"),
+    ("GET", "/api/v1/completions/<completion_id>/explanation"): Grant("scores", "read"),
     # A batch is what was submitted together, for whatever graders: its owner's, not theirs.
     ("GET", "/api/v1/batches/<batch_id>"): Grant("completions", "read"),
+    ("GET", "/api/v1/batches/<batch_id>/explanation"): Grant("completions", "read"),
     ("POST", "/api/v1/batches/<batch_id>/cancel"): Grant("completions", "create"),
     ("DELETE", "/api/v1/batches/<batch_id>/content"): Grant("completions", "delete"),
     # Proven by the id, which nobody can guess, and by the grader's signature for its request.

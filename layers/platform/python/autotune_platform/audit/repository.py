@@ -6,6 +6,7 @@ far behind the day of its export.
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 from pydantic import TypeAdapter
 
@@ -16,7 +17,10 @@ from autotune_platform.storage.table import Item, Table
 RETENTION = timedelta(days=400)
 """How long an entry stays in the table; its export follows after hours, and has a year to fail."""
 
-_entries: TypeAdapter[AuditEntry] = TypeAdapter(AuditEntry)
+
+@cache
+def _entries() -> TypeAdapter[AuditEntry]:
+    return TypeAdapter(AuditEntry)
 
 
 class AuditRepository:
@@ -60,7 +64,7 @@ class AuditRepository:
             limit=limit,
             after=None if after is None else {"pk": partition, "sk": after},
         )
-        found = [(item["sk"], _entries.validate_json(item["entry"])) for item in page.items]
+        found = [(item["sk"], _entries().validate_json(item["entry"])) for item in page.items]
         return found, page.last_key is None
 
     def of_day(self, organization_id: str, day: date) -> Iterator[str]:

@@ -1,15 +1,15 @@
 """Completions and batches as the platform sees them."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, Self
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
-from autotune.protocol.completions import Priority, ReasonCode
+from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
+from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.storage.item_format import moment
 from autotune_platform.verdicts.models import CompletionHeader, GradedBy, completion_id_of
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
@@ -76,38 +76,6 @@ class Segment(FrozenModel):
         return created_at.replace(microsecond=0) + timedelta(days=self.retention_days)
 
 
-class Sleep(FrozenModel):
-    """What a run of a grader last slept for, with completions of a batch left.
-
-    Attributes:
-        unswept_until: the sweeper leaves what the run serves alone until then.
-        awake_at: when the run goes on.
-        attempts: passes of the run that are over.
-        reason_code: why a completion failed that is to be tried again; None where none did.
-        panel_id: for which panel the grader is asked.
-    """
-
-    unswept_until: datetime
-    awake_at: datetime
-    attempts: int = 0
-    reason_code: ReasonCode | None = None
-    panel_id: str | None = None
-
-    def packed(self) -> str:
-        """Return it as text, which sorts by ``unswept_until``."""
-        rest = self.model_dump_json(exclude={"unswept_until"}, exclude_none=True)
-        return f"{moment(self.unswept_until)} {rest}"
-
-    @classmethod
-    def unpacked(cls, text: str) -> Self | None:
-        """Return what was packed; None where another release packed it in another way."""
-        until, _, rest = text.partition(" ")
-        try:
-            return cls(unswept_until=datetime.fromisoformat(until), **json.loads(rest))
-        except ValueError:
-            return None
-
-
 class Batch(FrozenModel):
     """What came in one submission; a single completion is a batch of one.
 
@@ -115,8 +83,8 @@ class Batch(FrozenModel):
     key. A repetition takes over what an earlier attempt left ``interrupted``, or ``accepting`` for
     longer than any attempt lives; every part of the work is repeatable. One that is ``given_up`` is
     never queued. ``sweeps`` counts how often its pending completions were redriven, and
-    ``redriven_at`` is when they last were. ``asleep`` has for each grader what its run last slept
-    for. The sweeper looks after it as long as it ``is_open``.
+    ``redriven_at`` is when they last were. ``sleeps`` has for each run what it last slept for.
+    The sweeper looks after it as long as it ``is_open``.
     """
 
     id: str
@@ -130,7 +98,7 @@ class Batch(FrozenModel):
     attempted_at: datetime
     sweeps: int = 0
     redriven_at: datetime | None = None
-    asleep: Mapping[str, Sleep] = {}
+    sleeps: list[Sleep] = []
     is_open: bool = False
 
     @property
@@ -139,14 +107,28 @@ class Batch(FrozenModel):
         alone = len(self.segments) == 1 and not is_id("pnl", self.segments[0].grader_id)
         return alone and self.size <= CHUNK_COMPLETIONS
 
-    def sleep_of(self, grader_id: str, now: datetime) -> Sleep | None:
-        """Return what a grader's run sleeps for; of several members of a panel, one that failed."""
+    def sleep_of(self, completion_id: str, grader_id: str, now: datetime) -> Sleep | None:
+        """Return what the run sleeps for that serves a completion for a grader, or for a panel.
+
+        Of several members of a panel, one that failed; of several runs, the first to go on.
+        """
+        place = self.place_of(completion_id)
         sleeps = [
             sleep
-            for asked, sleep in self.asleep.items()
-            if grader_id in (asked, sleep.panel_id) and sleep.unswept_until > now
+            for sleep in self.sleeps
+            if grader_id in (sleep.grader_id, sleep.panel_id)
+            and sleep.unswept_until > now
+            and sleep.serves(place)
         ]
         return min(sleeps, key=lambda one: (one.reason_code is None, one.awake_at), default=None)
+
+    def place_of(self, completion_id: str) -> int:
+        """Return the index of a completion of the batch."""
+        return self._places[completion_id]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {id_: place for place, id_ in enumerate(self.completion_ids)}
 
     @property
     def queued_at(self) -> datetime:

@@ -1,15 +1,14 @@
 """Batches that may still have pending completions, by when the sweeper is to look at them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from autotune.protocol.completions import ReasonCode
-from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, Sleep
-from autotune_platform.completions.repository import ASLEEP, CompletionRepository
+from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
+from autotune_platform.completions.repository import CompletionRepository
+from autotune_platform.completions.sleeps import Sleep, places_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.item_format import moment
-from autotune_platform.verdicts.models import GradedBy
 
 _ONE_RUN = {"one_run": True}
 
@@ -36,37 +35,20 @@ class OpenBatches:
         """Have the sweeper look at an open batch then."""
         self.repository.due.move(batch_id, until)
 
-    def let_sleep(
-        self,
-        batch_ids: Iterable[str],
-        asked: GradedBy,
-        *,
-        seconds: int,
-        attempts: int,
-        reason_code: ReasonCode | None,
-    ) -> None:
-        """Have the sweeper leave alone what a grader's run sleeps for, and for a while after.
+    def let_sleep(self, served: Mapping[str, Sequence[str]], sleep: Sleep) -> None:
+        """Have the sweeper leave alone what a run sleeps for, and for a while after.
 
-        Of several runs of one grader the one that sleeps longest counts. A batch of several runs
-        stays due when it was: what another run lost must not wait for this one.
+        A batch of several runs stays due when it was: what another run lost must not wait for this
+        one.
 
         Args:
-            attempts: passes of the run that are over.
-            reason_code: why a completion failed that is to be tried again, if one did.
+            served: completions that the run has left, by batch.
         """
-        awake_at = self.clock.now() + timedelta(seconds=seconds)
-        sleep = Sleep(
-            unswept_until=awake_at + FIRST_SWEEP_AFTER,
-            awake_at=awake_at,
-            attempts=attempts,
-            reason_code=reason_code,
-            panel_id=asked.panel_id,
-        )
-        name = f"{ASLEEP}{asked.grader_id}"
-        changes = {name: sleep.packed()}
         due = self.repository.due
-        for batch_id in batch_ids:
-            until = sleep.unswept_until
+        for batch_id, completion_ids in served.items():
+            of_batch = sleep.model_copy(update={"places": places_of(batch_id, completion_ids)})
+            name, until = sleep.attribute, sleep.unswept_until
+            changes = {name: of_batch.packed()}
             if not due.move(batch_id, until, changes=changes, only_if=_ONE_RUN, rising=name):
                 due.move(batch_id, None, changes=changes, rising=name)
 
@@ -81,10 +63,15 @@ class OpenBatches:
 
     def claim(self, batch: Batch, *, due_at: datetime) -> bool:
         """Count a sweep of a batch; return False where another sweeper came first."""
-        now = moment(self.clock.now())
-        redriven = {"sweeps": batch.sweeps + 1, "redriven_at": now, "one_run": False}
+        now = self.clock.now()
+        redriven = {"sweeps": batch.sweeps + 1, "redriven_at": moment(now), "one_run": False}
         return self.repository.due.move(
-            batch.id, due_at, changes=redriven, only_if={"sweeps": batch.sweeps}
+            batch.id,
+            due_at,
+            changes=redriven,
+            only_if={"sweeps": batch.sweeps},
+            # Of runs that are gone: each redrive may add a hundred.
+            remove=[sleep.attribute for sleep in batch.sleeps if sleep.unswept_until <= now],
         )
 
     def close(self, batch: Batch) -> None:

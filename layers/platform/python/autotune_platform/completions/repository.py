@@ -12,8 +12,8 @@ from autotune_platform.completions.models import (
     Completion,
     CompletionText,
     PackedText,
-    Sleep,
 )
+from autotune_platform.completions.sleeps import ASLEEP, Sleep
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.due_index import DueIndex
@@ -30,12 +30,9 @@ _OPEN_SHARDS = 4
 # Of a completion: what its item has in another form.
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone"}
 # The same of a batch.
-_NOT_OF_BATCH = {"id", "asleep", "is_open"}
+_NOT_OF_BATCH = {"id", "sleeps", "is_open"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
-
-ASLEEP = "asleep#"
-"""Start of the attribute that says until when a grader's run sleeps."""
 
 
 class CompletionRepository:
@@ -196,10 +193,10 @@ def _is_gone(item: Mapping[str, Any]) -> bool:
 
 
 def _batch(batch_id: str, item: Item) -> Batch:
-    asleep = {
-        name.removeprefix(ASLEEP): sleep
+    sleeps = [
+        sleep
         for name, text in item.items()
-        if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(text))
-    }
-    derived = {"id": batch_id, "asleep": asleep, "is_open": DueIndex.is_open(item)}
+        if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(name, text))
+    ]
+    derived = {"id": batch_id, "sleeps": sleeps, "is_open": DueIndex.is_open(item)}
     return Batch.model_validate({**item, **derived})

@@ -11,9 +11,9 @@ from autotune_platform.completions.models import (
     Completion,
     CompletionText,
     PackedText,
-    Sleep,
 )
 from autotune_platform.completions.repository import CompletionRepository
+from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
@@ -201,7 +201,7 @@ class CompletionService:
                 if verdict := self.verdicts.find(*key):
                     break
         if verdict is None and (batch := self.repository.get_batch(completion.batch_id)):
-            sleep = batch.sleep_of(completion.grader_id, self.clock.now())
+            sleep = batch.sleep_of(completion_id, completion.grader_id, self.clock.now())
             return CompletionStatus(completion, None, sleep)
         return CompletionStatus(completion, verdict)
 

@@ -3,8 +3,9 @@
 from autotune.protocol import completions as wire
 from autotune.protocol.ids import derived_id
 from autotune_platform.access.models import Scope
-from autotune_platform.completions.models import Completion, Sleep
+from autotune_platform.completions.models import Completion
 from autotune_platform.completions.service import BatchVerdicts, CompletionStatus
+from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.verdicts.models import CompletionHeader, Verdict, counts_of
 
 
@@ -63,7 +64,7 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
         else _pending(
             batch.header(index, segment),
             shows_model=False,
-            sleep=batch.sleep_of(segment.grader_id, status.read_at),
+            sleep=batch.sleep_of(completion_id, segment.grader_id, status.read_at),
         )
         for index, (completion_id, segment) in enumerate(
             zip(batch.completion_ids, batch.by_completion(), strict=True)

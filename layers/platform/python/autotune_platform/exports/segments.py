@@ -27,7 +27,6 @@ CANDIDATES_PER_FILE = 500_000
 
 _PAIRS_AT_A_TIME = 50
 _ROWS_MEDIA_TYPE = "application/gzip"
-_FINISH = Position(phase="finish")
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class ExportSegments:
                 if part.is_full:
                     break
             position = walk.position
-        return ExportSegment(position or _FINISH, summary, _as_file(export, part))
+        return ExportSegment(position or Position(phase="finish"), summary, _as_file(export, part))
 
     def _collect(
         self,
@@ -140,7 +139,7 @@ class ExportSegments:
         position, summary = export.position, Summary()
         files = list(self.repository.files(export, "pairs"))
         if position.file >= len(files):
-            return ExportSegment(_FINISH, summary)
+            return ExportSegment(Position(phase="finish"), summary)
         path = directory / "pairs.jsonl.gz"
         self.files.fetch(files[position.file], path)
         row = position.row

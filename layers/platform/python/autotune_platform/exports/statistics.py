@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import ClassVar
 
 from pydantic import ConfigDict, TypeAdapter
@@ -145,12 +146,12 @@ class Summary:
 
     def pack(self) -> bytes:
         """Return the summary as bytes: at most some 200 KB, mostly some hundred bytes."""
-        return zlib.compress(_summaries.dump_json(self))
+        return zlib.compress(_summaries().dump_json(self))
 
     @staticmethod
     def unpack(packed: bytes) -> "Summary":
         """Return a summary from the bytes of ``pack``."""
-        return _summaries.validate_json(zlib.decompress(packed))
+        return _summaries().validate_json(zlib.decompress(packed))
 
     def _add_id(self, ids: set[str], one: str) -> None:
         if one in ids:
@@ -161,4 +162,6 @@ class Summary:
             self.truncated = True
 
 
-_summaries = TypeAdapter(Summary)
+@cache
+def _summaries() -> TypeAdapter[Summary]:
+    return TypeAdapter(Summary)

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from autotune.protocol.graders import (
     AsyncSettings,
     GraderKind,
@@ -29,8 +31,8 @@ class Grader(Entity):
     builtin: dict[str, Any] | None = None
     certificate_sha256: list[str] = []
     capabilities: GraderCapabilities
-    limits: GraderLimits = GraderLimits()
-    async_settings: AsyncSettings = AsyncSettings()
+    limits: GraderLimits = Field(default_factory=GraderLimits)
+    async_settings: AsyncSettings = Field(default_factory=AsyncSettings)
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus

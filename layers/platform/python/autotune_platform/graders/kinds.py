@@ -26,13 +26,13 @@ _REFUSED: Mapping[GraderKind, frozenset[str]] = {
     "builtin": _OF_A_PROCESS | {"share_reasoning"},
     "human": _OF_A_PROCESS | {"builtin", "openai"},
 }
-_CAPABILITIES: Mapping[GraderKind, GraderCapabilities] = {
-    "builtin": GraderCapabilities(
-        max_batch_size=MAX_GRADER_BATCH, supports_dimensions=True, avg_latency_ms=0
-    ),
-    "human": GraderCapabilities(
-        supports_dimensions=True, supports_explanations=True, avg_latency_ms=0
-    ),
+_CAPABILITIES: Mapping[GraderKind, Mapping[str, Any]] = {
+    "builtin": {
+        "max_batch_size": MAX_GRADER_BATCH,
+        "supports_dimensions": True,
+        "avg_latency_ms": 0,
+    },
+    "human": {"supports_dimensions": True, "supports_explanations": True, "avg_latency_ms": 0},
 }
 
 
@@ -51,7 +51,7 @@ def initial_status(request: RegisterGraderRequest, *, now: datetime) -> dict[str
         "status": "active",
         "verified_at": now,
         "version": HUMAN_VERSION,
-        "capabilities": _CAPABILITIES[request.kind],
+        "capabilities": GraderCapabilities(**_CAPABILITIES[request.kind]),
     }
     return {**status, **builtin_changes(request)}
 

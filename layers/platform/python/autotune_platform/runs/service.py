@@ -49,11 +49,21 @@ class RunService:
         return CountedRun(self._end(caller, run, "completed"), counts)
 
     def list(
-        self, caller: Caller, *, state: RunState | None, limit: int, next_token: str | None
+        self,
+        caller: Caller,
+        *,
+        state: RunState | None,
+        limit: int,
+        next_token: str | None,
+        grader_id: str | None = None,
     ) -> tuple[list[RunSummary], str | None]:
         """Return a page of the organisation's runs, the youngest first within each state."""
         return self.repository.of_organization(
-            caller.organization_id, state=state, limit=limit, next_token=next_token
+            caller.organization_id,
+            state=state,
+            grader_id=grader_id,
+            limit=limit,
+            next_token=next_token,
         )
 
     def cancel(self, caller: Caller, run_id: str) -> CountedRun:

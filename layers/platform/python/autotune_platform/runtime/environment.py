@@ -33,6 +33,12 @@ class GatewayEnvironment(Environment):
     admit_private_addresses: bool = False
 
 
+class GraderEnvironment(GatewayEnvironment):
+    """For the function that registers graders and shows how they are."""
+
+    budgets_table: str
+
+
 class AuditEnvironment(Environment):
     """For functions that write to the audit log, or that read it."""
 

@@ -1,10 +1,10 @@
 """Finding what is lost of a batch; redriving or ending it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from autotune_platform.completions.chunks import chunks_of
-from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch
+from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch, Chunk
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
@@ -98,9 +98,7 @@ class BatchRecovery:
         # Not at once: what only lacks functions would make more runs of itself.
         most = max(1, CHUNK_COMPLETIONS >> max(0, batch.sweeps - _WHOLE_SWEEPS))
         chunks = chunks_of(stored, panels, generation=batch.sweeps + 1, most=most)
-        asleep = {id_ for id_, sleep in batch.asleep.items() if sleep.unswept_until > now}
-        awake = (chunk for chunk in chunks if chunk.grader_id not in asleep)
-        self.queues.send(awake, batch.priority)
+        self.queues.send(_awake(batch, chunks, now), batch.priority)
         return True
 
     def end(self, batch: Batch, pending: Sequence[str]) -> None:
@@ -136,3 +134,13 @@ class BatchRecovery:
     ) -> dict[str, CompletionHeader]:
         """Return what is known; an item that expired is gone, and with it the model's name."""
         return {**batch.headers(sorted(completion_ids)), **self.completions.headers(completion_ids)}
+
+
+def _awake(batch: Batch, chunks: Iterable[Chunk], now: datetime) -> Iterator[Chunk]:
+    """Yield chunks without what a run sleeps for that asks the same grader."""
+    for chunk in chunks:
+        lost = [
+            id_ for id_ in chunk.completion_ids if not batch.sleep_of(id_, chunk.grader_id, now)
+        ]
+        if lost:
+            yield chunk.model_copy(update={"completion_ids": lost})

@@ -1,15 +1,19 @@
 """Rounds of runs: one judge is asked, and verdicts are written as its judgements come."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from autotune.protocol.completions import ReasonCode
+from autotune_platform.completions.models import FIRST_SWEEP_AFTER
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.judging.judge import Awaited, Judged, Judges, Remainder, Round
+from autotune_platform.runs.models import RunStatus
 from autotune_platform.runs.progress import MAX_ATTEMPTS, ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -213,17 +217,26 @@ class ChunkGrading:
 
         Not for as long as it waits: others of the batch may be lost.
         """
-        sleeping = {headers[id_].batch_id for id_ in left.unfinished_ids if id_ in headers}
+        sleeping: dict[str, list[str]] = defaultdict(list)
+        for id_ in left.unfinished_ids:
+            if id_ in headers:
+                sleeping[headers[id_].batch_id].append(id_)
         waiting = {headers[id_].batch_id for id_ in left.waiting_ids if id_ in headers}
-        self.batches.let_sleep(
-            sleeping,
-            left,
-            seconds=left.sleep_seconds,
+        status = RunStatus.after_round(left, self.clock.now())
+        awake_at = self.clock.now() + timedelta(seconds=left.sleep_seconds)
+        sleep = Sleep(
+            grader_id=left.grader_id,
+            run_id=left.run_id,
+            panel_id=left.panel_id,
+            unswept_until=awake_at + FIRST_SWEEP_AFTER,
+            awake_at=awake_at,
             attempts=left.attempt,
+            step=status.step,
             reason_code=left.reason_code,
         )
+        self.batches.let_sleep(sleeping, sleep)
         seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
-        self.batches.have_looked_at(waiting - sleeping, in_seconds=seconds)
+        self.batches.have_looked_at(waiting - sleeping.keys(), in_seconds=seconds)
 
     def _without_late(
         self, left: ChunkProgress, headers: Mapping[str, CompletionHeader]

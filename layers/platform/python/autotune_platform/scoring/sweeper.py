@@ -152,16 +152,17 @@ class Sweeper:
 
         Where one of a panel's members is asked by nobody, its opinion is lost.
         """
-        sleeping = {
-            grader_id: sleep.unswept_until
-            for grader_id, sleep in batch.asleep.items()
-            if sleep.unswept_until > now
-        }
-        unanswered = self.recovery.unanswered(batch, lost) if sleeping else {}
-        return {
-            id_: min(sleeping[grader_id] for _, grader_id, _ in some)
+        if not any(sleep.unswept_until > now for sleep in batch.sleeps):
+            return {}
+        unanswered = self.recovery.unanswered(batch, lost)
+        sleeps = {
+            id_: [batch.sleep_of(id_, grader_id, now) for _, grader_id, _ in some]
             for id_, some in unanswered.items()
-            if some and all(grader_id in sleeping for _, grader_id, _ in some)
+        }
+        return {
+            id_: min(sleep.unswept_until for sleep in some if sleep)
+            for id_, some in sleeps.items()
+            if some and all(some)
         }
 
     def _out_of_time(self, batch: Batch, lost: Sequence[str], now: datetime) -> list[str]:

@@ -5,7 +5,7 @@ as there are shards, so that no partition takes every write; a look reads each o
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -62,9 +62,13 @@ class DueIndex:
         *,
         changes: Mapping[str, Any] | None = None,
         only_if: Mapping[str, Any] | None = None,
+        remove: Sequence[str] = (),
         rising: str | None = None,
     ) -> bool:
         """Set when an open item is due, with further changes; None leaves it due when it was.
+
+        Args:
+            remove: attributes that go.
 
         Returns:
             False where it is not open, an attribute of ``only_if`` differs, or ``rising``, one of
@@ -74,6 +78,7 @@ class DueIndex:
             pk,
             self._sk,
             {**(changes or {}), **({"due_at": moment(due_at)} if due_at else {})},
+            remove=remove,
             only_if={**(only_if or {}), "open_shard": self._shard(pk)},
             rising=rising,
         )

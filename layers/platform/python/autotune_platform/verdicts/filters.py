@@ -6,6 +6,7 @@ earlier: at the ends of a range of time the key condition takes in too much, and
 """
 
 from datetime import datetime
+from functools import cache
 from typing import Any, Self
 
 from pydantic import TypeAdapter
@@ -17,7 +18,11 @@ from autotune_platform.storage.expressions import Filter
 
 # Around every sort key: digits and "-" are what times are made of, and "~" lies behind them.
 _FIRST_KEY, _LAST_KEY = "0", "~"
-_times = TypeAdapter(datetime)
+
+
+@cache
+def _times() -> TypeAdapter[datetime]:
+    return TypeAdapter(datetime)
 
 
 class ScoreFilters(FrozenModel):
@@ -107,7 +112,7 @@ def index_filter(filters: ScoreFilters) -> Filter | None:
 
 def written(moment: datetime) -> str:
     """Return a time as verdicts store it."""
-    return str(_times.dump_python(moment, mode="json"))
+    return str(_times().dump_python(moment, mode="json"))
 
 
 def _second(moment: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 
 from pydantic import TypeAdapter
 
@@ -18,7 +19,10 @@ from autotune_platform.verdicts.stored_verdicts import (
     verdict_key,
 )
 
-_DIMENSIONS = TypeAdapter(list[ScoreDimension])
+
+@cache
+def _dimensions() -> TypeAdapter[list[ScoreDimension]]:
+    return TypeAdapter(list[ScoreDimension])
 
 
 class VerdictRepository:
@@ -64,7 +68,7 @@ class VerdictRepository:
         keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in asked]
         items = self._table.get_many(keys, attributes=["dimensions"])
         return {
-            one: _DIMENSIONS.validate_json(items[key]["dimensions"])
+            one: _dimensions().validate_json(items[key]["dimensions"])
             for one, key in zip(asked, keys, strict=True)
             if "dimensions" in items.get(key, {})
         }

@@ -5,8 +5,9 @@ from functools import cached_property
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
-from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.environment import GatewayEnvironment, GraderEnvironment
 from autotune_platform.wiring.access import ApiParts, RegistryParts
+from autotune_platform.wiring.budgets import BudgetParts
 from autotune_platform.wiring.gateway import GatewayParts
 from autotune_platform.wiring.graders import StatisticsParts
 
@@ -29,10 +30,10 @@ class ProbingParts(GatewayParts, GraderAdminParts):
         return GraderProbing(graders=self.grader_service, gateway=self.gateway)
 
 
-class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts):
+class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, BudgetParts):
     """What registers and verifies graders."""
 
-    environment: GatewayEnvironment
+    environment: GraderEnvironment
 
     @cached_property
     def verification(self) -> GraderVerification:

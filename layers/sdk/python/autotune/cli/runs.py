@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import Columns, Invocation, command, page_size
+from autotune.cli.invocation import Columns, Invocation, command, page_size, require_id
 from autotune.protocol.runs import RunState, RunSummary
 
 app = typer.Typer(no_args_is_help=True, help="Runs, each grading up to 100 completions.")
@@ -27,10 +27,15 @@ _COLUMNS: Columns[RunSummary] = {
 def list_(
     invocation: Invocation,
     state: Annotated[RunState | None, typer.Option(help="Only those in this state.")] = None,
+    grader: Annotated[
+        str | None, typer.Option(help="Only those that ask the grader with this id.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
     """List runs of the last 30 days by state, the youngest first."""
-    found = invocation.client.runs.list(state=state, page_size=page_size(limit))
+    if grader is not None:
+        require_id(grader, "grd", name="grader")
+    found = invocation.client.runs.list(state=state, grader_id=grader, page_size=page_size(limit))
     invocation.show_all(found, _COLUMNS, limit)
 
 

@@ -8,8 +8,10 @@ from autotune.client.calls import Call, CallOptions, call, nothing, returning
 from autotune.client.exchange import Plan
 from autotune.client.waiting import polling
 from autotune.protocol.completions import BatchResponse
+from autotune.protocol.explanations import BatchExplanation
 
 _batch = returning(BatchResponse)
+_explained = returning(BatchExplanation)
 
 
 def get_batch(
@@ -24,6 +26,15 @@ def get_batch(
         NotFoundError: there is no such batch in this organisation.
     """
     return call("GET", "batches", batch_id, read=_batch, wait=wait, **options)
+
+
+def explain_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[BatchExplanation]:
+    """Read what is pending in a batch, and which graders and runs it waits for.
+
+    Raises:
+        NotFoundError: there is no such batch in this organisation.
+    """
+    return call("GET", "batches", batch_id, "explanation", read=_explained, **options)
 
 
 def cancel_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[BatchResponse]:
@@ -70,6 +81,7 @@ class BatchMethods:
     """Methods of batches."""
 
     get = Method(get_batch)
+    explain = Method(explain_batch)
     cancel = Method(cancel_batch)
     delete_content = Method(delete_batch_content)
     wait = Method(wait_for_batch)

@@ -38,10 +38,12 @@ from autotune.protocol.completions import (
     Priority,
     VerdictResponse,
 )
+from autotune.protocol.explanations import CompletionExplanation
 
 DEFAULT_CONCURRENCY = 4
 
 _completion = returning(CompletionResponse, lambda answer: answer.completion)
+_explained = returning(CompletionExplanation)
 _verdict = returning(VerdictResponse, lambda answer: answer.verdict)
 
 
@@ -91,6 +93,19 @@ def get_verdict(
     return call("GET", "completions", completion_id, "score", read=_verdict, wait=wait, **options)
 
 
+def explain_completion(
+    completion_id: str, **options: Unpack[CallOptions]
+) -> Call[CompletionExplanation]:
+    """Read why a completion stands where it does: who is asked, what failed, what comes next.
+
+    ``autotune.protocol.reasons.REASONS`` says what its reason codes mean.
+
+    Raises:
+        NotFoundError: there is no such completion in this organisation.
+    """
+    return call("GET", "completions", completion_id, "explanation", read=_explained, **options)
+
+
 def wait_for_score(
     completion_id: str,
     *,
@@ -122,6 +137,7 @@ class CompletionMethods:
     delete = Method(delete_completion)
     cancel = Method(cancel_completion)
     verdict = Method(get_verdict)
+    explain = Method(explain_completion)
     wait_for_score = Method(wait_for_score)
 
 

@@ -20,7 +20,11 @@ def get_run(run_id: str, **options: Unpack[CallOptions]) -> Call[Run]:
 
 
 def list_runs(
-    *, state: RunState | None = None, page_size: int | None = None, **options: Unpack[CallOptions]
+    *,
+    state: RunState | None = None,
+    grader_id: str | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Listing[RunSummary]:
     """Walk through the runs of 30 days, the youngest first within each state.
 
@@ -28,9 +32,11 @@ def list_runs(
 
     Args:
         state: only those in this state.
+        grader_id: only those that ask this grader.
         page_size: runs fetched at a time, 1 to 200.
     """
-    return listing("runs", read=_runs, page_size=page_size, query={"state": state}, **options)
+    query = {"state": state, "graderId": grader_id}
+    return listing("runs", read=_runs, page_size=page_size, query=query, **options)
 
 
 def cancel_run(run_id: str, **options: Unpack[CallOptions]) -> Call[Run]:

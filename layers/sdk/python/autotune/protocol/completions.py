@@ -144,7 +144,7 @@ class CompletionVerdict(ResponseModel):
 
     ``score`` is there only when ``state`` is ``scored``: a failure is never a score.
     ``reason_code`` is there when it is ``failed``; while it is ``pending``, it is what the
-    grader's last pass over the batch failed with, ``attempts`` how many there were, and
+    last pass of its run failed with, ``attempts`` how many there were, and
     ``next_attempt_at`` when the next one is due. ``latency_ms`` runs from submission to verdict.
     ``model_id`` is absent for what a batch still lists as pending, and for a grader's owner unless
     the task shares it. ``grader_id`` is the panel's (``pnl_…``) where a task has several graders or

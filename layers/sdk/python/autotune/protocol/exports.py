@@ -99,7 +99,7 @@ class CreateExportRequest(RequestModel):
 
     format: ExportFormat
     shape: ExportShape = "scores"
-    filters: ScoreFilters = ScoreFilters()
+    filters: ScoreFilters = Field(default_factory=ScoreFilters)
     preference: PreferenceOptions | None = None
     unpaired: UnpairedOptions | None = None
     stepwise: StepwiseOptions | None = None

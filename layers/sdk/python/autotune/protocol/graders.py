@@ -150,9 +150,9 @@ class RegisterGraderRequest(RequestModel):
     openai: dict[str, Any] | None = None
     certificate_sha256: CertificatePins = None
     description: Description = ""
-    capabilities: DeclaredCapabilities = GraderCapabilities()
-    limits: DeclaredLimits = GraderLimits()
-    async_settings: DeclaredAsyncSettings = AsyncSettings()
+    capabilities: DeclaredCapabilities = Field(default_factory=GraderCapabilities)
+    limits: DeclaredLimits = Field(default_factory=GraderLimits)
+    async_settings: DeclaredAsyncSettings = Field(default_factory=AsyncSettings)
     visibility: Visibility = "private"
     share_reasoning: bool = False
 
@@ -193,8 +193,8 @@ class Grader(ResponseModel):
     builtin: dict[str, Any] | None = None
     certificate_sha256: list[str] | None = None
     capabilities: GraderCapabilities
-    limits: GraderLimits = GraderLimits()
-    async_settings: AsyncSettings = AsyncSettings()
+    limits: GraderLimits = Field(default_factory=GraderLimits)
+    async_settings: AsyncSettings = Field(default_factory=AsyncSettings)
     visibility: Visibility
     share_reasoning: bool
     status: GraderStatus
@@ -241,11 +241,30 @@ class GraderProbe(ResponseModel):
     reason_code: HealthReason | None = None
 
 
+CircuitState = Literal["closed", "open", "half-open"]
+"""``closed``, calls pass; ``open``, none does; ``half-open``, one run at a time sends a probe."""
+
+
+class GraderCircuit(ResponseModel):
+    """A grader's circuit breaker.
+
+    ``open_until`` is there while no call passes; ``last_failed_at`` is when a call last found the
+    grader down within a day, and ``last_answered_at`` when it last answered: while nothing fails,
+    that is not kept.
+    """
+
+    state: CircuitState
+    open_until: Timestamp | None = None
+    last_failed_at: Timestamp | None = None
+    last_answered_at: Timestamp | None = None
+
+
 class GraderHealth(ResponseModel):
     """How a grader is, and what that is founded on.
 
     ``probed`` is False for a grader that is not verified at its present endpoint: it is left alone.
-    ``consecutive_healthy`` and ``consecutive_failed`` count the latest probes in a row.
+    ``consecutive_healthy`` and ``consecutive_failed`` count the latest probes in a row. ``circuit``
+    is there for a grader with an endpoint.
     """
 
     grader_id: str
@@ -255,6 +274,7 @@ class GraderHealth(ResponseModel):
     last_probe: GraderProbe | None = None
     consecutive_healthy: int = 0
     consecutive_failed: int = 0
+    circuit: GraderCircuit | None = None
 
 
 class GraderHealthResponse(ResponseModel):

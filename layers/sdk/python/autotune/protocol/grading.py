@@ -71,7 +71,7 @@ class ScoreRequest(ResponseModel):
 
     request_id: str
     completion: GradedCompletion
-    options: ScoreOptions = ScoreOptions()
+    options: ScoreOptions = Field(default_factory=ScoreOptions)
     callback_url: str | None = None
 
 
@@ -80,7 +80,7 @@ class BatchScoreRequest(ResponseModel):
 
     request_id: str
     completions: Annotated[list[GradedCompletion], Field(min_length=1, max_length=MAX_GRADER_BATCH)]
-    options: ScoreOptions = ScoreOptions()
+    options: ScoreOptions = Field(default_factory=ScoreOptions)
     callback_url: str | None = None
 
 
@@ -138,4 +138,4 @@ class HealthResponse(ResponseModel):
 
     status: Literal["healthy", "degraded", "unhealthy"]
     version: GraderVersion
-    capabilities: GraderCapabilities = GraderCapabilities()
+    capabilities: GraderCapabilities = Field(default_factory=GraderCapabilities)

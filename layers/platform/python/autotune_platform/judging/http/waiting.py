@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from autotune_platform.judging.http.calls import Asked
+from autotune_platform.judging.http.calls import Asked, Call
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -42,9 +42,13 @@ class CallWaits:
 
     def until(self, asked: Iterable[Asked]) -> dict[Asked, datetime]:
         """Return when each callback is due, of those that may still come."""
+        return {question: call.until for question, call in self.open_calls(asked).items()}
+
+    def open_calls(self, asked: Iterable[Asked]) -> dict[Asked, Call]:
+        """Return the calls whose callback may still come, by what was asked."""
         now = self.clock.now()
         return {
-            question: call.until
+            question: call
             for question, call in self.repository.awaited(asked).items()
             if call.state == "open" and call.until > now
         }

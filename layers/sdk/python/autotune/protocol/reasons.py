@@ -1,0 +1,162 @@
+"""What each reason code means, whose business it is, and what to do: the words of the guides.
+
+``docs/reason-codes.md`` has the same words in its tables, and a test compares the two.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from autotune.protocol.completions import ReasonCode
+from autotune.protocol.types import ResponseModel
+
+Responsible = Literal[
+    "the grader's owner", "the task's owner", "the platform", "see the code of its run"
+]
+
+
+class Reason(ResponseModel):
+    """One entry: what a code means, whose business it is, and what they can do about it."""
+
+    means: str
+    whose: Responsible
+    do: str
+
+
+REASONS: Mapping[ReasonCode, Reason] = {
+    "grader_unreachable": Reason(
+        means="no connection to the grader: no address, refused, reset, or TLS failed",
+        whose="the grader's owner",
+        do="start it, or mend its name and certificate; nothing is lost meanwhile",
+    ),
+    "grader_timeout": Reason(
+        means="no whole answer within 30 s",
+        whose="the grader's owner",
+        do="answer faster, accept smaller batches, or answer 202 and call back",
+    ),
+    "grader_error": Reason(
+        means="it answered 500 to 599, 408 or 425",
+        whose="the grader's owner",
+        do="read its log",
+    ),
+    "grader_rate_limited": Reason(
+        means="it answered 429",
+        whose="the grader's owner",
+        do="register its limits, so that it is asked more slowly",
+    ),
+    "certificate_mismatch": Reason(
+        means="its certificate is none of those that are pinned; nothing was sent",
+        whose="the grader's owner",
+        do="pin the new one, or put the old one back",
+    ),
+    "grader_rejected": Reason(
+        means="it answered another 4xx than 408, 425 and 429",
+        whose="the grader's owner",
+        do="accept the request (protocol), or answer 200 with `error`",
+    ),
+    "redirect_refused": Reason(
+        means="it answered with a redirect",
+        whose="the grader's owner",
+        do="register the address that answers",
+    ),
+    "address_refused": Reason(
+        means="its address is not public",
+        whose="the grader's owner",
+        do="register a public one",
+    ),
+    "response_unsigned": Reason(
+        means="the answer carries no signature",
+        whose="the grader's owner",
+        do="sign it; the grader SDK does",
+    ),
+    "response_signature_invalid": Reason(
+        means="the answer is signed with another secret, or for another request",
+        whose="the grader's owner",
+        do="sign with the secret that registering the grader returned",
+    ),
+    "response_too_large": Reason(
+        means="the answer has more than 4,000,000 bytes",
+        whose="the grader's owner",
+        do="answer less, or accept smaller batches",
+    ),
+    "response_malformed": Reason(
+        means="the answer is no JSON of the protocol",
+        whose="the grader's owner",
+        do="`autotune grader check` names the field",
+    ),
+    "response_mismatched": Reason(
+        means="the answer names another request",
+        whose="the grader's owner",
+        do="answer with the `requestId` of the request",
+    ),
+    "item_missing": Reason(
+        means="the answer lacks this completion",
+        whose="the grader's owner",
+        do="answer each completion of a batch",
+    ),
+    "item_malformed": Reason(
+        means="the item of this completion breaks the protocol, such as a value over 1",
+        whose="the grader's owner",
+        do="`autotune grader check`",
+    ),
+    "item_duplicated": Reason(
+        means="the answer has this completion twice",
+        whose="the grader's owner",
+        do="answer each completion once",
+    ),
+    "item_failed": Reason(
+        means="the grader answered `error` for this completion",
+        whose="the grader's owner",
+        do="its log says why; the text of `error` stays with its owner",
+    ),
+    "callback_timeout": Reason(
+        means="it answered 202, and neither answer nor sign of life came in time",
+        whose="the grader's owner",
+        do="call back within `asyncSettings`",
+    ),
+    "grader_missing": Reason(
+        means="the grader was deleted, or its owner made it private",
+        whose="the task's owner",
+        do="give the task another grader",
+    ),
+    "builtin_input_missing": Reason(
+        means="a place in a template is missing or null, or the reference holds no number",
+        whose="the task's owner",
+        do="mend metadata or template",
+    ),
+    "builtin_input_too_large": Reason(
+        means="a text is longer than the grader reads, or takes too much work",
+        whose="the task's owner",
+        do="shorten the text, or simplify pattern and schema",
+    ),
+    "builtin_out_of_range": Reason(
+        means="the formula comes to a value outside 0 to 1",
+        whose="the task's owner",
+        do="mend the formula",
+    ),
+    "builtin_error": Reason(
+        means="the formula has no value, or a reference of the schema leads nowhere",
+        whose="the task's owner",
+        do="mend formula or schema",
+    ),
+    "quorum_missed": Reason(
+        means="fewer graders scored than the task's quorum",
+        whose="the task's owner",
+        do="read the `opinions`: each has its own code",
+    ),
+    "review_expired": Reason(
+        means="a person was asked and did not answer in time, and the task says `fail`",
+        whose="the task's owner",
+        do="ask more people, or allow more time",
+    ),
+    "deadline_exceeded": Reason(
+        means="there was no verdict by the task's deadline",
+        whose="see the code of its run",
+        do="`autotune runs list` has what the grader failed with; lengthen `deadlineSeconds`",
+    ),
+    "platform_error": Reason(
+        means="the text is gone although nobody deleted it",
+        whose="the platform",
+        do="tell the operator",
+    ),
+}
+"""The entry of each code."""
