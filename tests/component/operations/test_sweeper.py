@@ -1,6 +1,7 @@
 """What is lost on its way is found and driven again; what cannot be scored ends failed."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -505,3 +506,25 @@ def test_what_sleeps_for_one_grader_hides_nothing_of_another(
 def busy(exchange: Any) -> None:
     exchange.status = 429
     exchange.headers["retry-after"] = "600"
+
+
+def test_a_cancellation_that_was_not_listed_is_made_good_by_a_sweep(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    far = datetime.now(UTC) + timedelta(hours=6)
+    CompletionParts(SubmissionEnvironment.parse()).open_batches.postpone(accepted["batchId"], far)
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as dying:
+        dying.setattr(DecisionLists, "write", die)
+        with suppress(Killed):
+            platform.call("POST", f"/api/v1/batches/{accepted['batchId']}/cancel")
+    platform.project()
+    assert checkpoints() == {}
+    # Although it was not to be looked at for hours.
+    sweep_batches.parts().sweeper.clock = TurnedClock(timedelta(minutes=4))
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    assert checkpoints() == {accepted["batchId"]: {"canceled": {0, 1}}}
