@@ -55,9 +55,10 @@ class ChunkGrading:
         Args:
             seconds_left: how long this invocation may still run.
         """
-        left = self._do_round(progress, seconds_left)
-        if progress.panel_id is not None:
-            left = self._resolve_panel(progress, left)
+        with self.verdicts.listing():
+            left = self._do_round(progress, seconds_left)
+            if progress.panel_id is not None:
+                left = self._resolve_panel(progress, left)
         left = left.model_copy(update={"rounds": progress.rounds + 1})
         self.recorder.after_round(left)
         return left
@@ -76,7 +77,7 @@ class ChunkGrading:
         self, progress: ChunkProgress, seconds_left: Callable[[], float]
     ) -> ChunkProgress:
         usable = self.graders.get_usable(progress.grader_id)
-        undecided = self.verdicts.undecided(progress.due_ids, progress)
+        undecided = self.verdicts.undecided_after_crash(progress.due_ids, progress)
         if usable is None:
             self._fail(progress, [*undecided, *progress.delayed_ids], "grader_missing")
             return progress.finished()

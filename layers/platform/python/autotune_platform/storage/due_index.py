@@ -34,6 +34,11 @@ class DueIndex:
         """Return the attributes that open an item."""
         return {"open_shard": self._shard(pk), "due_at": moment(due_at)}
 
+    @staticmethod
+    def is_open(item: Item) -> bool:
+        """Return whether an item is in the index."""
+        return "open_shard" in item
+
     def due(self, now: datetime, *, limit: int, part: int = 0, parts: int = 1) -> list[str]:
         """Return the ``pk`` of items whose time has come: of each owner one in turn.
 
