@@ -1,7 +1,9 @@
 """Processes that count at the same time come to have lanes of their own."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from threading import Barrier
 
 from autotune_platform.projections.lanes import LANES, Lane
 
@@ -32,3 +34,17 @@ def test_a_lane_that_is_left_is_another_one() -> None:
 
 def test_few_processes_have_few_lanes() -> None:
     assert len({Lane(Random(number)).number for number in range(1_000)}) == 16
+
+
+def test_threads_of_a_process_have_lanes_of_their_own() -> None:
+    lane, all_here = Lane(), Barrier(2)
+
+    def leave_often(times: int) -> None:
+        all_here.wait(timeout=10)
+        for _ in range(times):
+            lane.leave()
+
+    before = lane.number
+    with ThreadPoolExecutor(max_workers=2) as threads:
+        list(threads.map(leave_often, [3, 3]))
+    assert lane.number == before

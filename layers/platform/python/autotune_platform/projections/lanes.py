@@ -1,6 +1,7 @@
-"""Which of the items that a counter is spread over a process adds to."""
+"""Which of the items that a counter is spread over a thread adds to."""
 
 from random import Random
+from threading import local
 
 LANES = 512
 """Items that one counter is spread over at most. Their sum is the count, whichever was written."""
@@ -8,13 +9,13 @@ LANES = 512
 _FIRST_LANES = 16
 
 
-class Lane:
-    """A process's own lane, as far as it knows: it keeps one until another process gets in its way.
+class Lane(local):
+    """A thread's own lane, as far as it knows: it keeps one until another thread gets in its way.
 
-    As many processes count at the same time as the stream has shards, and of two transactions on an
-    item at the same time one fails. A process does one thing at a time, so that two in lanes of
-    their own never meet. The first choice is among few lanes: where few processes count, a counter
-    has few items that are read to sum it up.
+    As many processes count at the same time as the stream has shards, beside the threads of a sweep,
+    and of two transactions on an item at the same time one fails. Two in lanes of their own never
+    meet. The first choice is among few lanes: where few count, a counter has few items that are
+    read to sum it up.
     """
 
     def __init__(self, dice: Random | None = None) -> None:
