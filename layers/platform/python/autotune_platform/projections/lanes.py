@@ -12,10 +12,10 @@ _FIRST_LANES = 16
 class Lane(local):
     """A thread's own lane, as far as it knows: it keeps one until another thread gets in its way.
 
-    As many processes count at the same time as the stream has shards, beside the threads of a sweep,
-    and of two transactions on an item at the same time one fails. Two in lanes of their own never
-    meet. The first choice is among few lanes: where few count, a counter has few items that are
-    read to sum it up.
+    As many processes count at the same time as the stream has shards, beside the threads of a
+    sweep, and of two transactions on an item at the same time one fails. Two in lanes of their own
+    never meet. The first choice is among few lanes: where few count, a counter has few items that
+    are read to sum it up.
     """
 
     def __init__(self, dice: Random | None = None) -> None:
