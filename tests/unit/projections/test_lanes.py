@@ -1,6 +1,7 @@
 """Processes that count at the same time come to have lanes of their own."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 from autotune_platform.projections.lanes import LANES, Lane
@@ -32,3 +33,13 @@ def test_a_lane_that_is_left_is_another_one() -> None:
 
 def test_few_processes_have_few_lanes() -> None:
     assert len({Lane(Random(number)).number for number in range(1_000)}) == 16
+
+
+def test_each_thread_has_a_lane_of_its_own_and_keeps_it() -> None:
+    lane = Lane(Random(1))
+    here = lane.number
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lane.leave).result()
+        there = threads.submit(lambda: lane.number).result()
+    assert there != here
+    assert lane.number == here
