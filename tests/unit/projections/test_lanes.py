@@ -3,7 +3,6 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
-from threading import Barrier
 
 from autotune_platform.projections.lanes import LANES, Lane
 
@@ -36,15 +35,11 @@ def test_few_processes_have_few_lanes() -> None:
     assert len({Lane(Random(number)).number for number in range(1_000)}) == 16
 
 
-def test_threads_of_a_process_have_lanes_of_their_own() -> None:
-    lane, all_here = Lane(), Barrier(2)
-
-    def leave_often(times: int) -> None:
-        all_here.wait(timeout=10)
-        for _ in range(times):
-            lane.leave()
-
-    before = lane.number
-    with ThreadPoolExecutor(max_workers=2) as threads:
-        list(threads.map(leave_often, [3, 3]))
-    assert lane.number == before
+def test_each_thread_has_a_lane_of_its_own_and_keeps_it() -> None:
+    lane = Lane(Random(1))
+    here = lane.number
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lane.leave).result()
+        there = threads.submit(lambda: lane.number).result()
+    assert there != here
+    assert lane.number == here

@@ -1,4 +1,4 @@
-"""Which of the items that a counter is spread over a thread adds to."""
+"""Which of the items that a counter is spread over a process adds to."""
 
 from random import Random
 from threading import local
@@ -9,19 +9,27 @@ LANES = 512
 _FIRST_LANES = 16
 
 
-class Lane(local):
-    """A thread's own lane, as far as it knows: it keeps one until another thread gets in its way.
+class Lane:
+    """A lane of each thread of a process's own, as far as it knows, until another gets in its way.
 
-    As many processes count at the same time as the stream has shards, beside the threads of a
-    sweep, and of two transactions on an item at the same time one fails. Two in lanes of their own
-    never meet. The first choice is among few lanes: where few count, a counter has few items that
-    are read to sum it up.
+    As many processes count at the same time as the stream has shards, and of two transactions on an
+    item at the same time one fails. A thread does one thing at a time, so that two in lanes of
+    their own never meet. The first choice is among few lanes: where few processes count, a counter
+    has few items that are read to sum it up.
     """
 
     def __init__(self, dice: Random | None = None) -> None:
         self._dice = dice or Random()  # noqa: S311 - chooses an item, and guards nothing
-        self.number = self._dice.randrange(_FIRST_LANES)
+        self._of_thread = local()
+
+    @property
+    def number(self) -> int:
+        """The lane of the thread that asks."""
+        if not hasattr(self._of_thread, "number"):
+            self._of_thread.number = self._dice.randrange(_FIRST_LANES)
+        number: int = self._of_thread.number
+        return number
 
     def leave(self) -> None:
         """Take another lane, because somebody else may be writing this one."""
-        self.number = (self.number + self._dice.randrange(1, LANES)) % LANES
+        self._of_thread.number = (self.number + self._dice.randrange(1, LANES)) % LANES
