@@ -1,8 +1,10 @@
-"""``python -m tests.chaos``: thousands of completions, sick graders, killed workers, a restart.
+"""``python -m tests.chaos``: the platform while things break, in suites of ten minutes at most.
 
-Bounded to ten minutes and seeded. Ends with 1 where an invariant does not hold: a completion was
-lost, judged twice, or scored with a value that its grader did not sign, an event was missed, or
-healthy graders suffered from sick ones.
+``storm`` has thousands of completions, sick graders, killed workers and a restart, and is seeded;
+``outage`` a grader that is down for long, and one that a text breaks; ``starved`` ten functions for
+everything. Ends with 1 where an invariant does not hold: a completion was lost, judged twice, or
+scored with a value that its grader did not sign, an event was missed, trouble that passes became a
+verdict, or healthy graders suffered from sick ones.
 """
 
 import argparse
@@ -20,8 +22,10 @@ from tests.chaos import invariants, telling
 from tests.chaos.attempts import failed_attempts
 from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, hospital
 from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.outage import break_down
 from tests.chaos.report import show_attempts, show_faults, show_findings, show_graders
 from tests.chaos.run import Chaos
+from tests.chaos.starved import starve
 from tests.chaos.subscribers import audience
 from tests.chaos.throttling import ThrottlingProxy
 
@@ -33,18 +37,36 @@ EXIT_ENDED = 143
 # would be over before a restart is.
 WAIT_SCALE = "0.5"
 
+_SMALL_SUITES = {"outage": break_down, "starved": starve}
+SUITES = ("storm", *_SMALL_SUITES)
+
 console = Console(width=130)
 
 
 def main() -> int:
     """Run, print the tables, return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"of {', '.join(SUITES)}")
     parser.add_argument("--completions", type=int, default=COMPLETIONS)
     parser.add_argument("--seed", type=int, default=SEED)
     arguments = parser.parse_args()
-    seed: int = arguments.seed
+    if unknown := set(arguments.suites) - set(SUITES):
+        parser.error(f"no suite {', '.join(sorted(unknown))}: there are {', '.join(SUITES)}")
     # A run that is ended from outside stops what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_ENDED))
+    findings: list[Finding] = []
+    for name in arguments.suites or SUITES:
+        if name == "storm":
+            findings += storm(arguments.completions, seed=arguments.seed)
+        else:
+            found = _SMALL_SUITES[name](console)
+            show_findings(console, found)
+            findings += found
+    return 1 if any(finding.violations for finding in findings) else 0
+
+
+def storm(completions: int, *, seed: int) -> list[Finding]:
+    """Run the largest suite; return what was found."""
     console.print(f"seed {seed}", highlight=False)
     with tempfile.TemporaryDirectory(prefix="autotune-chaos-") as folder:
         directory = Path(folder)
@@ -65,11 +87,10 @@ def main() -> int:
             with stack as profile:
                 chaos = Chaos(stack, profile, patients, subscribers, proxy, console, seed=seed)
                 try:
-                    chaos.run(arguments.completions)
-                    findings = report(chaos, proxy)
+                    chaos.run(completions)
+                    return report(chaos, proxy)
                 finally:
                     chaos.close()
-    return 1 if any(finding.violations for finding in findings) else 0
 
 
 def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:

@@ -1,0 +1,150 @@
+"""Ten functions for everything: the API, grading, the streams, and clients that wait beside them.
+
+What gets no function is throttled, for longer than its retries last. That is trouble of ours and
+passes: no completion may end with it.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from typing import TypeVar
+
+from rich.console import Console
+
+from autotune import AutotuneClient
+from autotune.client.errors import APIError, ConnectionFailedError
+from local.records import LocalProfile
+from local.stack import LocalStack
+from tests.chaos import invariants
+from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.operator import Operator
+from tests.chaos.tables import Tables
+from tests.support.graders import LoopbackGrader, answering, loopback_grader
+
+FUNCTIONS = 10
+BATCHES = 12
+BATCH_SIZE = 100
+WAITING_CLIENTS = 6
+GRADER_SECONDS = 1.0
+LIMIT_SECONDS = 480
+SWEEP_SECONDS = 20
+
+T = TypeVar("T")
+
+
+def starve(console: Console) -> list[Finding]:
+    """Have a thousand completions scored by ten functions; return what was found."""
+    with (
+        TemporaryDirectory(prefix="autotune-starved-") as folder,
+        loopback_grader() as grader,
+        _stack(Path(folder)) as profile,
+        AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as client,
+    ):
+        started = time.monotonic()
+        batches = _submitted(client, grader)
+        accepted = [id_ for ids in batches.values() for id_ in ids]
+        console.print(f"starved: {len(accepted)} completions, {FUNCTIONS} functions")
+        ended = Event()
+        with ThreadPoolExecutor(WAITING_CLIENTS) as clients:
+            waiting = [
+                clients.submit(_wait_for, client, list(batches), ended)
+                for _ in range(WAITING_CLIENTS)
+            ]
+            _sweep_until_decided(profile, accepted, until=started + LIMIT_SECONDS)
+            ended.set()
+        polls = sum(one.result() for one in waiting)
+        items = list(Tables(profile.aws_endpoint_url).items("Completions"))
+        console.print(
+            f"ended after {time.monotonic() - started:.0f} s, {polls} long polls beside it"
+        )
+        verdicts = invariants.verdicts_by_completion(items)
+        return [
+            invariants.everything_was_accepted(accepted, BATCHES * BATCH_SIZE),
+            invariants.nothing_accepted_is_lost(accepted, items),
+            invariants.everything_is_decided(accepted, verdicts),
+            invariants.no_completion_has_two_verdicts(accepted, verdicts),
+            trouble_of_ours_is_no_verdict(accepted, verdicts),
+        ]
+
+
+def trouble_of_ours_is_no_verdict(accepted: list[str], verdicts: Verdicts) -> Finding:
+    """The grader is well: whatever is not scored failed because of the platform."""
+    violations = [
+        f"{one} is {verdict['state']} with {verdict.get('reason_code')}"
+        for one in accepted
+        for verdict in verdicts.get(one, ())
+        if verdict["state"] != "scored"
+    ]
+    return Finding("trouble of the platform is never a verdict", len(accepted), violations)
+
+
+@contextmanager
+def _stack(folder: Path) -> Iterator[LocalProfile]:
+    limits = {"LAMBDA_ACCOUNT_CONCURRENCY": str(FUNCTIONS), "SFN_WAIT_SCALE": "0.1"}
+    with LocalStack(directory=folder, environment=limits) as profile:
+        yield profile
+
+
+def _submitted(client: AutotuneClient, grader: LoopbackGrader) -> dict[str, list[str]]:
+    """Return the completions of each batch."""
+    registered = insisting(
+        lambda: client.graders.register(
+            name="well", endpoint=grader.url, capabilities={"maxBatchSize": 50}
+        )
+    )
+    assert registered.credentials is not None
+    grader.secret = registered.credentials.shared_secret
+    insisting(lambda: client.graders.verify(registered.grader.id))
+    task = insisting(lambda: client.tasks.create(name="t", grader_id=registered.grader.id))
+    grader.disease = answering(delay_seconds=GRADER_SECONDS)
+    completions = [
+        {"taskId": task.id, "modelId": "m", "prompt": f"p{n}", "response": "r"}
+        for n in range(BATCH_SIZE)
+    ]
+    batches: dict[str, list[str]] = {}
+    for number in range(BATCHES):
+        key = f"starved-{number}"
+        (batch,) = insisting(
+            lambda key=key: list(client.completions.submit_many(completions, idempotency_key=key))
+        )
+        batches[batch.batch_id] = list(batch.completion_ids)
+    return batches
+
+
+def insisting(call: Callable[[], T]) -> T:
+    """Call until there is an answer: what is throttled is asked again, as any pipeline does."""
+    deadline = time.monotonic() + LIMIT_SECONDS / 4
+    while True:
+        try:
+            return call()
+        except (APIError, ConnectionFailedError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+
+
+def _wait_for(client: AutotuneClient, batch_ids: list[str], ended: Event) -> int:
+    """Ask with long polls, one after the other; return how many."""
+    polls = 0
+    while not ended.is_set():
+        with suppress(APIError, ConnectionFailedError, TimeoutError):
+            client.batches.wait(batch_ids[polls % len(batch_ids)], timeout=5)
+        polls += 1
+    return polls
+
+
+def _sweep_until_decided(profile: LocalProfile, accepted: list[str], *, until: float) -> None:
+    operator, tables = Operator(profile.aws_endpoint_url), Tables(profile.aws_endpoint_url)
+    swept = time.monotonic()
+    while time.monotonic() < until:
+        verdicts = invariants.verdicts_by_completion(tables.items("Completions"))
+        if all(one in verdicts for one in accepted):
+            return
+        time.sleep(2)
+        if time.monotonic() - swept > SWEEP_SECONDS:
+            swept = time.monotonic()
+            operator.close_batches()
