@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BATCH = "batch"
 _CONCURRENT_DELETIONS = 8
 _OPEN_BATCHES = "openBatches"
-_OPEN_SHARDS = 16
+OPEN_SHARDS = 16
 # Of a completion: what its item has in another form.
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone"}
 # The same of a batch.
@@ -40,7 +40,7 @@ class CompletionRepository:
 
     def __init__(self, *, table: Table, bucket: str, s3: "S3Client") -> None:
         self._table = table
-        self.due = DueIndex(table, sk=_BATCH, index=_OPEN_BATCHES, shards=_OPEN_SHARDS)
+        self.due = DueIndex(table, sk=_BATCH, index=_OPEN_BATCHES, shards=OPEN_SHARDS)
         self._bucket = bucket
         self._s3 = s3
 

@@ -27,7 +27,7 @@ MOST_QUERIES = 40
 """Most queries of one page: ten tasks without a match, four partitions each."""
 
 _BY_TASK = "scoresByTask"
-_SHARDS = 4
+SCORE_SHARDS = 4
 # A few matches show little of how many there will be: a query reads at most this many times as
 # much as was read before it.
 _GROWTH = 4
@@ -77,7 +77,7 @@ class ScorePosition:
             InvalidRequestError: the token is not from a list of scores.
         """
         task_id, shard, time, pk, sk = decode_cursor(token, parts=5)
-        if not is_id("task", task_id) or shard not in map(str, range(_SHARDS)):
+        if not is_id("task", task_id) or shard not in map(str, range(SCORE_SHARDS)):
             raise invalid_cursor()
         if not (time or pk or sk):
             return cls(task_id, int(shard))
@@ -124,7 +124,7 @@ class ScoreIndex:
             raise invalid_cursor()
         found: list[Verdict] = []
         at, evaluated = start, 0
-        while at.shard < _SHARDS:
+        while at.shard < SCORE_SHARDS:
             if len(found) == limit or allowance.is_spent:
                 return found, at
             wanted = limit - len(found)
@@ -159,7 +159,7 @@ def index_key(verdict: Verdict) -> dict[str, str]:
 
 def shard_of(completion_id: str) -> int:
     """Return which of its task's partitions a completion's verdict is in."""
-    return hashlib.sha256(completion_id.encode()).digest()[0] % _SHARDS
+    return hashlib.sha256(completion_id.encode()).digest()[0] % SCORE_SHARDS
 
 
 def _partition(task_id: str, shard: int) -> str:

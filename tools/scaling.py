@@ -1,0 +1,316 @@
+"""Compute how much each component bears, and write it into ``docs/scaling.md``.
+
+``python -m tools.scaling`` writes the table. A test compares it, so that a shard count, a quota or
+a cost that changes in the code changes the page.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune_platform.completions.models import CHUNK_COMPLETIONS
+from autotune_platform.completions.repository import OPEN_SHARDS
+from autotune_platform.storage.counting import MAX_ADDITIONS
+from autotune_platform.verdicts.score_index import SCORE_SHARDS
+from infra.config import GRADING_FUNCTIONS, DeploymentConfig
+from infra.constructs.work_queue import DrainRate
+from infra.stacks.completions import DRAIN_RATES
+from infra.stacks.scoring import SWEEP_PARTS, SWEEP_TIMEOUT
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "scaling.md"
+COSTS = ROOT / "docs" / "cost-and-speed.md"
+PRICES = ROOT / "benchmarks" / "prices.json"
+_COST_COLUMNS = 11
+
+# Quotas of an account that has asked for nothing, in the largest regions.
+STARTS_A_SECOND = 300
+TRANSITIONS_A_SECOND = 5_000
+TABLE_UNITS_A_SECOND = 40_000
+PARTITION_UNITS_A_SECOND = 1_000
+
+STATES_OF_A_RUN = 3
+WRITES_OF_AN_OPEN_BATCH = 3
+WRITES_OF_A_RUNS_STATE = 2
+UNITS_OF_A_TRANSACTION = 2
+WRITES_OF_A_PERMIT = 2.1
+
+# Seconds that something takes on Lambda: assumed, because no AWS account was at hand. The local
+# stack is quicker with most of it.
+SECONDS_TO_START_A_RUN = 0.05
+SECONDS_OF_A_ROUND = 1.0
+SECONDS_OF_A_GRADER = 2.0
+SECONDS_TO_COUNT = 0.05
+SECONDS_TO_REDRIVE = 0.02
+STREAM_SHARDS = 16
+
+# Each has a checkpoint and an entry of the audit log of its own.
+_SINGLES_OF_A_TRANSACTION = MAX_ADDITIONS // 2
+
+_BEGIN = "<!-- written by tools/scaling.py -->\n\n"
+_END = "\n<!-- end -->"
+_HEADINGS = (
+    "Component",
+    "Batches of 100",
+    "Singles",
+    "For each",
+    "Follows from",
+    "Where",
+    "Beyond",
+)
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What a component bears.
+
+    Attributes:
+        batches: completions a second, in batches of a hundred.
+        singles: completions a second, one by one.
+        scope: what has this much for itself.
+        formula: of what the first figure follows.
+        where: the file that it follows from.
+        beyond: what to raise for more.
+    """
+
+    component: str
+    batches: float
+    singles: float
+    scope: str
+    formula: str
+    where: str
+    beyond: str
+
+    def cells(self) -> list[str]:
+        """Return its line of the table."""
+        return [
+            self.component,
+            _rounded(self.batches),
+            _rounded(self.singles),
+            self.scope,
+            self.formula,
+            f"[`{Path(self.where).name}`](../{self.where})",
+            self.beyond,
+        ]
+
+
+def ceilings() -> list[Ceiling]:
+    """Return what each component bears."""
+    return [
+        _api(),
+        *(_queue(name, rate) for name, rate in DRAIN_RATES.items()),
+        *_runs(),
+        _grading(),
+        *_tables(),
+        *_counting(),
+        _permits(),
+        _sweeper(),
+    ]
+
+
+def _api() -> Ceiling:
+    requests = DeploymentConfig.api_requests_per_second
+    return Ceiling(
+        "API",
+        requests * CHUNK_COMPLETIONS,
+        requests,
+        "installation",
+        f"{requests} requests a second",
+        "infra/config.py",
+        "`api_requests_per_second`, up to API Gateway's 10,000 for an account",
+    )
+
+
+def _queue(name: str, rate: DrainRate) -> Ceiling:
+    messages = rate.max_concurrency * rate.batch_size
+    # Singles of one grader that come together are one run.
+    return Ceiling(
+        f"Queue of priority {name.lower()}",
+        messages / (rate.batch_size * SECONDS_TO_START_A_RUN) * CHUNK_COMPLETIONS,
+        messages / (2 * SECONDS_TO_START_A_RUN),
+        "installation",
+        f"{rate.max_concurrency} functions, {SECONDS_TO_START_A_RUN} s a run",
+        "infra/stacks/completions.py",
+        "`DRAIN_RATES`",
+    )
+
+
+def _runs() -> list[Ceiling]:
+    merged = DRAIN_RATES["Normal"].batch_size
+    return [
+        Ceiling(
+            "StartExecution",
+            STARTS_A_SECOND * CHUNK_COMPLETIONS,
+            STARTS_A_SECOND * merged,
+            "account",
+            f"{STARTS_A_SECOND} runs a second; singles merged by {merged}",
+            "layers/platform/python/autotune_platform/scoring/dispatch.py",
+            "Step Functions' quota; in smaller regions it is half",
+        ),
+        Ceiling(
+            "State transitions",
+            TRANSITIONS_A_SECOND / STATES_OF_A_RUN * CHUNK_COMPLETIONS,
+            TRANSITIONS_A_SECOND / STATES_OF_A_RUN * merged,
+            "account",
+            f"{TRANSITIONS_A_SECOND:,} a second, {STATES_OF_A_RUN} a run",
+            "statemachines/score_completions.asl.json",
+            "Step Functions' quota; in smaller regions it is 800",
+        ),
+    ]
+
+
+def _grading() -> Ceiling:
+    seconds = SECONDS_OF_A_ROUND + SECONDS_OF_A_GRADER
+    merged = DRAIN_RATES["Normal"].batch_size
+    return Ceiling(
+        "Grading functions",
+        GRADING_FUNCTIONS / seconds * CHUNK_COMPLETIONS,
+        GRADING_FUNCTIONS / seconds * merged,
+        "installation",
+        f"{GRADING_FUNCTIONS} functions, {SECONDS_OF_A_ROUND} s a round, "
+        f"{SECONDS_OF_A_GRADER} s of the grader",
+        "infra/config.py",
+        "`grading-functions` in `cdk.json`, and Lambda's quota; a quicker grader",
+    )
+
+
+def _tables() -> list[Ceiling]:
+    measured = units_of_a_completion(batch=CHUNK_COMPLETIONS)
+    units = PARTITION_UNITS_A_SECOND
+    return [
+        Ceiling(
+            "Table of completions",
+            TABLE_UNITS_A_SECOND / units_of_a_completion(batch=CHUNK_COMPLETIONS),
+            TABLE_UNITS_A_SECOND / units_of_a_completion(batch=1),
+            "installation",
+            f"{TABLE_UNITS_A_SECOND:,} write units a second, "
+            f"{measured:.1f} a completion of 2 KB, measured",
+            "docs/cost-and-speed.md",
+            "DynamoDB's quota for a table; a new table begins with 4,000 units and doubles",
+        ),
+        Ceiling(
+            "Index of open batches",
+            OPEN_SHARDS * units / WRITES_OF_AN_OPEN_BATCH * CHUNK_COMPLETIONS,
+            OPEN_SHARDS * units / WRITES_OF_AN_OPEN_BATCH,
+            "installation",
+            f"{OPEN_SHARDS} shards, {units:,} units each, {WRITES_OF_AN_OPEN_BATCH} a batch",
+            "layers/platform/python/autotune_platform/completions/repository.py",
+            "`OPEN_SHARDS`",
+        ),
+        Ceiling(
+            "Index of scores",
+            SCORE_SHARDS * units,
+            SCORE_SHARDS * units,
+            "task",
+            f"{SCORE_SHARDS} shards, {units:,} units each, one a verdict",
+            "layers/platform/python/autotune_platform/verdicts/score_index.py",
+            "several tasks; `SCORE_SHARDS`, which each page of a list reads",
+        ),
+        Ceiling(
+            "Index of runs",
+            units / WRITES_OF_A_RUNS_STATE * CHUNK_COMPLETIONS,
+            units / WRITES_OF_A_RUNS_STATE * DRAIN_RATES["Normal"].batch_size,
+            "organisation",
+            f"one partition a state, {WRITES_OF_A_RUNS_STATE} units a run",
+            "layers/platform/python/autotune_platform/runs/repository.py",
+            "shards in its key",
+        ),
+    ]
+
+
+def _counting() -> list[Ceiling]:
+    transactions = PARTITION_UNITS_A_SECOND / UNITS_OF_A_TRANSACTION
+    return [
+        Ceiling(
+            "Projection",
+            STREAM_SHARDS / SECONDS_TO_COUNT * CHUNK_COMPLETIONS,
+            STREAM_SHARDS / SECONDS_TO_COUNT * _SINGLES_OF_A_TRANSACTION,
+            "installation",
+            f"{STREAM_SHARDS} shards of the stream, {SECONDS_TO_COUNT} s a batch",
+            "infra/constructs/stream_consumer.py",
+            "DynamoDB adds shards with the table's writes; `parallelization_factor` up to ten",
+        ),
+        Ceiling(
+            "Statistics",
+            transactions * CHUNK_COMPLETIONS,
+            transactions * _SINGLES_OF_A_TRANSACTION,
+            "grader",
+            f"one partition, {UNITS_OF_A_TRANSACTION} units a batch",
+            "layers/platform/python/autotune_platform/projections/counters.py",
+            "DynamoDB splits a partition of several lanes that is hot",
+        ),
+        Ceiling(
+            "Audit log",
+            PARTITION_UNITS_A_SECOND / (UNITS_OF_A_TRANSACTION + 1) * CHUNK_COMPLETIONS,
+            PARTITION_UNITS_A_SECOND / (UNITS_OF_A_TRANSACTION + 1),
+            "organisation",
+            f"one partition a day, {UNITS_OF_A_TRANSACTION} units a batch and one a request",
+            "layers/platform/python/autotune_platform/audit/repository.py",
+            "shards in its key",
+        ),
+    ]
+
+
+def _permits() -> Ceiling:
+    calls = PARTITION_UNITS_A_SECOND / WRITES_OF_A_PERMIT
+    return Ceiling(
+        "Permits",
+        calls * CHUNK_COMPLETIONS,
+        calls,
+        "grader with limits",
+        f"one partition, {WRITES_OF_A_PERMIT} units a call of up to 100",
+        "layers/platform/python/autotune_platform/budgets/permits.py",
+        "larger batches (`maxBatchSize`); none without limits",
+    )
+
+
+def _sweeper() -> Ceiling:
+    batches = SWEEP_PARTS / SECONDS_TO_REDRIVE * (SWEEP_TIMEOUT.to_seconds() - 10) / 60
+    return Ceiling(
+        "Sweeper, of what is lost",
+        batches * CHUNK_COMPLETIONS,
+        batches,
+        "installation",
+        f"{SWEEP_PARTS} functions, {SECONDS_TO_REDRIVE} s a batch, 50 s of each minute",
+        "infra/stacks/scoring.py",
+        "`SWEEP_PARTS`; what is not lost is closed by the projection",
+    )
+
+
+def units_of_a_completion(*, batch: int) -> float:
+    """Return the write units of a completion, indexes and all tables included, as last measured."""
+    rows = (line.strip("| ").split(" | ") for line in COSTS.read_text().splitlines())
+    writes = [float(row[3]) for row in rows if row[0] == str(batch) and len(row) == _COST_COLUMNS]
+    price: float = json.loads(PRICES.read_text())["prices"]["dynamodb_write_unit"]["usd"]
+    return writes[-1] / 1_000_000 / price
+
+
+def with_table(page: str) -> str:
+    """Return the page with the table as it has to be."""
+    before, _, rest = page.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    lines: list[Sequence[str]] = [_HEADINGS, ["---"] * len(_HEADINGS)]
+    lines += [each.cells() for each in ceilings()]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{before}{_BEGIN}{table}{_END}{after}"
+
+
+def _rounded(figure: float) -> str:
+    """Return two digits: what rests on assumptions has no more."""
+    return f"{float(f'{figure:.1e}'):,.0f}"
+
+
+def main() -> None:
+    """Write the table, or check it where ``--check`` is given."""
+    page = PAGE.read_text()
+    current = with_table(page)
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(current)
+    elif page != current:
+        sys.exit("docs/scaling.md is stale: run python -m tools.scaling")
+
+
+if __name__ == "__main__":
+    main()
