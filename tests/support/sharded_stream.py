@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ProjectionEnvironment
@@ -127,11 +127,19 @@ def _conflict(met: Sequence[bool]) -> tuple[Any, dict[str, Any]]:
 
 
 class ShardedStream:
-    """Shards, each with a consumer whose process lives on from one delivery to the next."""
+    """Shards, each with a consumer whose process, of one thread, lives on between deliveries."""
 
     def __init__(self, shards: int, *, seed: int = 1) -> None:
         self._consumers = [ProjectionParts(ProjectionEnvironment.parse()) for _ in range(shards)]
+        self._threads = [ThreadPoolExecutor(1) for _ in range(shards)]
         self._seed = seed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for thread in self._threads:
+            thread.shutdown()
 
     def deliver(self, records: Sequence[Record]) -> None:
         """Deliver records at least once: in order in a shard, and in any order between shards."""
@@ -139,8 +147,9 @@ class ShardedStream:
         for record in records:
             digest = hashlib.sha256(record["dynamodb"]["Keys"]["pk"]["S"].encode()).digest()
             shards[int.from_bytes(digest[:4], "big") % len(self._consumers)].append(record)
-        with ThreadPoolExecutor(len(shards)) as threads:
-            done = [threads.submit(self._follow, shard, some) for shard, some in shards.items()]
+        done = [
+            self._threads[shard].submit(self._follow, shard, some) for shard, some in shards.items()
+        ]
         for one in done:
             one.result()
 

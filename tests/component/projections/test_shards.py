@@ -54,13 +54,14 @@ def delivered(
     Returns:
         What they wrote then: how much, and what.
     """
-    stream = ShardedStream(shards)
     rivalry = Rivalry()
-    with rivalry.installed():
+    with rivalry.installed(), ShardedStream(shards) as stream:
+        # Long transactions, so that consumers who share a lane meet and part.
+        rivalry.seconds = 0.03
         stream.deliver(records)
         forget()
         webhook_id = subscribe(platform.me()["organizationId"])
-        rivalry.bill = Bill()
+        rivalry.bill, rivalry.seconds = Bill(), 0.003
         stream.deliver(records)
     wrote = everything(webhook_id)
     verdicts = batches * OF_EACH
