@@ -77,8 +77,8 @@ check: install ## check style, types, import rules and the tests that a change t
 	@$(BIN)/python -m tools.check $(if $(SINCE),--since $(SINCE))
 
 test: lint asl-validator synth browser ## run every check and every test
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope -m 'not e2e'
-	@$(BIN)/pytest -m e2e
+	@# Three on two cores: one has the end-to-end tests, which mostly wait.
+	@$(BIN)/pytest --numprocesses 3 --dist loadscope
 
 test-integrations: install ## run trainers of other people against a running stack
 	@$(BIN)/python -m integrations

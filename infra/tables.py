@@ -9,6 +9,7 @@ DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
 DUE_DELIVERIES_INDEX = "dueDeliveries"
 DUE_DELIVERIES_PROJECTION = ("organization_id",)
 OPEN_BATCHES_INDEX = "openBatches"
+OPEN_BATCHES_PROJECTION = ("organization_id",)
 REVIEWS_BY_STATE_INDEX = "reviewsByState"
 # What a list of reviews shows, and what decides whether one is free: never what people wrote.
 REVIEWS_BY_STATE_PROJECTION = (
@@ -102,7 +103,7 @@ COMPLETIONS = TableSchema(
     indexes=[
         Index(SCORES_BY_TASK_INDEX, "score_shard", "score_time", SCORES_BY_TASK_PROJECTION),
         # Sparse: batches leave it once all their verdicts are counted.
-        Index(OPEN_BATCHES_INDEX, "open_shard", "due_at"),
+        Index(OPEN_BATCHES_INDEX, "open_shard", "due_at", OPEN_BATCHES_PROJECTION),
         Index(RUNS_BY_STATE_INDEX, "run_state", "run_time", RUNS_BY_STATE_PROJECTION),
         Index(REVIEWS_BY_STATE_INDEX, "review_state", "review_time", REVIEWS_BY_STATE_PROJECTION),
     ],

@@ -1,11 +1,13 @@
 """The tables, queues, keys and buckets of the platform, in moto."""
 
 import json
+from functools import cache
 from typing import Any
 
 import boto3
 
 from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, REGISTRY, Index, TableSchema
+from tests.support.saved_backends import SavedBackend, saved_backends
 
 _TABLES = {
     "registry": REGISTRY,
@@ -19,8 +21,24 @@ API_URL = "https://api.test"
 REWARD_URL = "https://rewards.test"
 
 
+@cache
+def _made() -> tuple[dict[str, str], list[SavedBackend]]:
+    environment = _make()
+    return environment, saved_backends()
+
+
 def make_resources(*, admit_private: bool) -> dict[str, str]:
-    """Make everything anew; return the environment that names it."""
+    """Have everything, and empty; return the environment that names it.
+
+    It is made once for a process, and from then on there again as it was made.
+    """
+    environment, backends = _made()
+    for backend in backends:
+        backend.restore()
+    return {**environment, "ADMIT_PRIVATE_ADDRESSES": str(admit_private).lower()}
+
+
+def _make() -> dict[str, str]:
     dynamodb = boto3.client("dynamodb")
     for name, schema in _TABLES.items():
         keys = {key for index in schema.indexes for key in (index.partition_key, index.sort_key)}
@@ -62,7 +80,6 @@ def make_resources(*, admit_private: bool) -> dict[str, str]:
         "EXPORT_SCORES_ARN": machines["export_scores"],
         "API_URL": API_URL,
         "REWARD_URL": REWARD_URL,
-        "ADMIT_PRIVATE_ADDRESSES": str(admit_private).lower(),
         "REVIEW_TOPIC_ARN": topic["TopicArn"],
         **{
             f"{queue.upper()}_{suffix}_URL": sqs.create_queue(QueueName=queue + name)["QueueUrl"]

@@ -33,7 +33,7 @@ GRADE = {"GetItem": 2, "BatchGetItem": 2, "PutItem": 100, "UpdateItem": 1}
 # The update takes the batch off the sweeper's index.
 PROJECT = {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1, "UpdateItem": 1}
 # Of the index, which has the batch no more.
-SWEEP = {"Query": 4}
+SWEEP = {"Query": 16}
 READ_BATCH = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
 
 # Write units of whole items, by what they are, without those of indexes.

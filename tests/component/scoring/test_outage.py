@@ -218,6 +218,7 @@ def test_what_waits_says_why_and_until_when(
             (run,) = platform.call("GET", "/api/v1/runs").json["runs"]
             next_attempt_at = datetime.fromisoformat(verdict["nextAttemptAt"])
             assert abs(next_attempt_at - datetime.fromisoformat(run["sleepUntil"])) < SOON
+        clock.turn(seconds=progress["sleep_seconds"])
     grader.disease = healthy
     platform.grade(progress)
     for verdict in platform.batch(accepted["batchId"])["verdicts"]:

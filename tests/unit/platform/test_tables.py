@@ -8,7 +8,7 @@ from infra.tables import Index, TableSchema
 DIGESTS = {
     "registry.byCollection": "99e083ab43bd",
     "completions.scoresByTask": "910b3c1d12e1",
-    "completions.openBatches": "3042bf5f8f82",
+    "completions.openBatches": "b0ac35f5f131",
     "completions.runsByState": "1107a6c7b286",
     "completions.reviewsByState": "e0fe6b14cad6",
     "deliveries.deliveriesByTime": "e04b23575eb0",

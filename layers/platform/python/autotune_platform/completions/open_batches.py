@@ -1,6 +1,6 @@
 """Batches that may still have pending completions, by when the sweeper is to look at them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
@@ -9,6 +9,9 @@ from autotune_platform.completions.sleeps import Sleep, places_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.item_format import moment
+
+OVERDUE_PER_SHARD = 10_000
+"""Most overdue batches that one sweep knows of from each shard; 5,000 are a megabyte read."""
 
 _ONE_RUN = {"one_run": True}
 
@@ -20,16 +23,13 @@ class OpenBatches:
     repository: CompletionRepository
     clock: Clock = SYSTEM_CLOCK
 
-    def overdue(self, now: datetime, *, limit: int) -> Iterator[Batch]:
-        """Yield open batches that should be decided by now.
+    def overdue(self, now: datetime) -> list[str]:
+        """Return open batches that should be decided by now, of each organisation one in turn."""
+        return self.repository.due.due(now, limit=OVERDUE_PER_SHARD)
 
-        Args:
-            limit: most batches from each shard.
-        """
-        for batch_id in self.repository.due.due(now, limit=limit):
-            batch = self.repository.get_batch(batch_id)
-            if batch is not None:
-                yield batch
+    def find(self, batch_id: str) -> Batch | None:
+        """Return a batch of any organisation."""
+        return self.repository.get_batch(batch_id)
 
     def postpone(self, batch_id: str, until: datetime) -> None:
         """Have the sweeper look at an open batch then."""

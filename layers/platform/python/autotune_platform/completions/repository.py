@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BATCH = "batch"
 _CONCURRENT_DELETIONS = 8
 _OPEN_BATCHES = "openBatches"
-_OPEN_SHARDS = 4
+_OPEN_SHARDS = 16
 # Of a completion: what its item has in another form.
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at"}
 # Of a completion's item: its text, and whether that is gone.

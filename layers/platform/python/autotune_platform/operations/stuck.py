@@ -8,7 +8,9 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.recovery import BatchRecovery
-from autotune_platform.scoring.sweeper import BATCHES_PER_SHARD
+
+MOST_SHOWN = 400
+"""Most overdue batches that are looked at, of each organisation one in turn."""
 
 
 class StuckBatch(FrozenModel):
@@ -42,6 +44,6 @@ class StuckWork:
                 age_seconds=round((now - batch.created_at).total_seconds()),
                 sweeps=batch.sweeps,
             )
-            for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD)
-            if (pending := self.recovery.pending(batch))
+            for batch_id in self.batches.overdue(now)[:MOST_SHOWN]
+            if (batch := self.batches.find(batch_id)) and (pending := self.recovery.pending(batch))
         ]

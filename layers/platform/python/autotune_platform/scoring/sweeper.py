@@ -10,7 +10,7 @@ Before a batch is closed, what follows from its verdicts is made good where the 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal
@@ -28,13 +28,14 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.scoring.recovery import BatchRecovery
 from autotune_platform.verdicts.models import overdue
 
 logger = Logger()
 
-BATCHES_PER_SHARD = 100
-"""Most overdue batches that are looked at from each of four shards."""
+_LOOKERS = 8
+_SECONDS_TO_STOP = 10
 
 _LONGEST_WAIT = timedelta(hours=1)
 _HOURLY_SWEEPS = 12
@@ -66,24 +67,36 @@ class Sweeper:
     clock: Clock = SYSTEM_CLOCK
 
     def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
-        """Look after every overdue batch that there is time for."""
-        done: Counter[Outcome] = Counter()
+        """Look after every overdue batch that there is time for, several at once."""
+        outcomes: list[Outcome] = []
         now = self.clock.now()
         backlog = cache(self.queues.backlog)
-        for batch in self._overdue(now, seconds_left):
-            try:
-                done[self._look_after(batch, now, backlog)] += 1
-            except (*REFUSALS, UnavailableError):
-                # The batches behind it must not wait for what is in this one's way.
-                logger.exception("batch not looked after", batch_id=batch.id)
-                self.batches.postpone(batch.id, now + _wait(0))
-                done["postponed"] += 1
+
+        def look_after_one(batch_id: str) -> None:
+            if seconds_left() < _SECONDS_TO_STOP:
+                return
+            batch = self.batches.find(batch_id)
+            if batch is not None:
+                outcomes.append(self._outcome_of(batch, now, backlog))
+
+        in_parallel(look_after_one, self.batches.overdue(now), at_most=_LOOKERS)
+        done = Counter(outcomes)
         return SweepReport(
             closed=done["closed"],
             redriven=done["redriven"],
             failed=done["failed"],
             postponed=done["postponed"],
         )
+
+    def _outcome_of(
+        self, batch: Batch, now: datetime, backlog: Callable[[Priority], datetime | None]
+    ) -> Outcome:
+        try:
+            return self._look_after(batch, now, backlog)
+        except (*REFUSALS, UnavailableError):
+            # The batches behind it must not wait for what is in this one's way.
+            logger.exception("batch not looked after", batch_id=batch.id)
+            return self._postpone(batch, now + _wait(0))
 
     def _look_after(
         self, batch: Batch, now: datetime, backlog: Callable[[Priority], datetime | None]
@@ -182,12 +195,6 @@ class Sweeper:
         self.projection.complete(batch)
         self.batches.close(batch)
         return "closed"
-
-    def _overdue(self, now: datetime, seconds_left: Callable[[], float]) -> Iterator[Batch]:
-        for batch in self.batches.overdue(now, limit=BATCHES_PER_SHARD):
-            if seconds_left() < 10:
-                return
-            yield batch
 
 
 def _wait(sweeps: int) -> timedelta:

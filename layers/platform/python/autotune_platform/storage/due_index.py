@@ -5,8 +5,9 @@ as there are shards, so that no partition takes every write; a look reads each o
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice, zip_longest
 from typing import Any
 
 from autotune_platform.storage.item_format import Item, moment
@@ -18,7 +19,8 @@ class DueIndex:
 
     Args:
         sk: sort key of the items.
-        index: name of the index over the attributes ``open_shard`` and ``due_at``.
+        index: name of the index over the attributes ``open_shard`` and ``due_at``, which has each
+            item's ``organization_id``.
         shards: over how many partitions the items are spread, by a digest of their ``pk``.
     """
 
@@ -33,22 +35,30 @@ class DueIndex:
         return {"open_shard": self._shard(pk), "due_at": moment(due_at)}
 
     def due(self, now: datetime, *, limit: int) -> list[str]:
-        """Return the ``pk`` of items whose time has come, the longest due first in each shard.
+        """Return the ``pk`` of items whose time has come: of each owner one in turn.
+
+        An owner's own come in the order of their times, so that whoever has many of them holds up
+        nobody who has one.
 
         Args:
-            limit: most items from each shard.
+            limit: most items that are read of each shard, the longest due first. What is behind
+                them waits until they are moved or closed.
         """
-        found: list[str] = []
+        by_owner: dict[str, list[Item]] = {}
         for shard in range(self._shards):
-            page = self._table.query(
-                f"open#{shard}",
-                partition_name="open_shard",
-                index=self._index,
-                limit=limit,
-                below=("due_at", moment(now)),
-            )
-            found += [item["pk"] for item in page.items]
-        return found
+            for item in islice(self._due_in(shard, now), limit):
+                by_owner.setdefault(item["organization_id"], []).append(item)
+        for items in by_owner.values():
+            items.sort(key=lambda item: item["due_at"])
+        return [item["pk"] for turn in zip_longest(*by_owner.values()) for item in turn if item]
+
+    def _due_in(self, shard: int, now: datetime) -> Iterator[Item]:
+        return self._table.items(
+            f"open#{shard}",
+            partition_name="open_shard",
+            index=self._index,
+            below=("due_at", moment(now)),
+        )
 
     def move(
         self,
