@@ -1,4 +1,4 @@
-"""Redrive what is pending longer than it should be; runs every minute."""
+"""Redrive what is pending longer than it should be; runs every minute for each part of it."""
 
 from functools import cache
 from typing import Any
@@ -13,9 +13,11 @@ def parts() -> SweepParts:
     return SweepParts(SweepEnvironment.parse())
 
 
-def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
-    """Sweep; return what was done, in batches."""
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Sweep everything, or part ``{"part": 0, "parts": 4}``; return what was done, in batches."""
     report = parts().sweeper.sweep(
-        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000
+        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
+        part=event.get("part", 0),
+        parts=event.get("parts", 1),
     )
     return report.model_dump()

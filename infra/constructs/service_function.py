@@ -10,6 +10,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 MEMORY_MB = 512
+WHOLE_PROCESSOR_MB = 1_769
 LOG_RETENTION = logs.RetentionDays.ONE_MONTH
 
 
@@ -47,6 +48,7 @@ class ServiceFunction(Construct):
         environment: Mapping[str, str] | None = None,
         disk: Size | None = None,
         most_at_once: int | None = None,
+        memory_mb: int = MEMORY_MB,
     ) -> None:
         super().__init__(scope, construct_id)
         self.timeout = timeout
@@ -66,7 +68,7 @@ class ServiceFunction(Construct):
             description=description,
             runtime=lambda_.Runtime.PYTHON_3_13,
             architecture=lambda_.Architecture.ARM_64,
-            memory_size=MEMORY_MB,
+            memory_size=memory_mb,
             timeout=timeout,
             ephemeral_storage_size=disk,
             code=package.code,

@@ -1,6 +1,7 @@
 """Following a table's stream: which items a function gets, and what happens when it fails."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from aws_cdk import Acknowledgment, Duration, Validations
 from aws_cdk import aws_lambda as lambda_
@@ -26,6 +27,7 @@ class StreamConsumer(Construct):
 
     Args:
         inserted: How sort keys of new items start that the function gets.
+        inserted_if: The same of those that it gets only if an attribute is true, with its name.
         removed: The same of removed ones.
     """
 
@@ -37,6 +39,7 @@ class StreamConsumer(Construct):
         table: EncryptedTable,
         consumer: ServiceFunction,
         inserted: Sequence[str] = (),
+        inserted_if: Sequence[tuple[str, str]] = (),
         removed: Sequence[str] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -66,16 +69,28 @@ class StreamConsumer(Construct):
             retry_attempts=RETRY_ATTEMPTS,
             on_failure=event_sources.SqsDlq(self.failures),
             filters=[
-                lambda_.FilterCriteria.filter(
-                    {
-                        "eventName": lambda_.FilterRule.is_equal(event_name),
-                        "dynamodb": {
-                            "Keys": {SORT_KEY: {"S": lambda_.FilterRule.begins_with(prefix)}}
-                        },
-                    }
-                )
-                for event_name, prefixes in (("INSERT", inserted), ("REMOVE", removed))
-                for prefix in prefixes
+                lambda_.FilterCriteria.filter(pattern)
+                for pattern in _patterns(inserted, inserted_if, removed)
             ],
         )
         table.grant_follow(consumer.function)
+
+
+def _patterns(
+    inserted: Sequence[str], inserted_if: Sequence[tuple[str, str]], removed: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    for prefix in inserted:
+        yield _pattern("INSERT", prefix)
+    for prefix, attribute in inserted_if:
+        pattern = _pattern("INSERT", prefix)
+        pattern["dynamodb"]["NewImage"] = {attribute: {"BOOL": [True]}}
+        yield pattern
+    for prefix in removed:
+        yield _pattern("REMOVE", prefix)
+
+
+def _pattern(event_name: str, prefix: str) -> dict[str, Any]:
+    return {
+        "eventName": lambda_.FilterRule.is_equal(event_name),
+        "dynamodb": {"Keys": {SORT_KEY: {"S": lambda_.FilterRule.begins_with(prefix)}}},
+    }

@@ -11,7 +11,7 @@ from constructs import Construct
 from infra.config import DeploymentConfig
 from infra.constructs.alarms import Alarms
 from infra.constructs.schedule import Schedule
-from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_function import MEMORY_MB, ServiceFunction
 from infra.constructs.service_package import ServicePackage
 from infra.stacks.data_stack import DataStack
 
@@ -152,6 +152,7 @@ class DomainStack(NestedStack):
         writes_records: bool = False,
         disk: Size | None = None,
         most_at_once: int | None = None,
+        memory_mb: int = MEMORY_MB,
     ) -> ServiceFunction:
         """Makes a function that may do nothing yet.
 
@@ -165,6 +166,7 @@ class DomainStack(NestedStack):
             writes_records: It needs what writes Parquet and TFRecord.
             disk: Room below /tmp; 512 MB without it.
             most_at_once: Invocations at the same time; as many as the account has without it.
+            memory_mb: Its memory; 1,769 MB come with a whole processor, and less with less.
         """
         package = self.shared.package
         data = self.shared.data
@@ -182,4 +184,5 @@ class DomainStack(NestedStack):
             environment={**read_by_all, **(environment or {})} if reads_environment else None,
             disk=disk,
             most_at_once=most_at_once,
+            memory_mb=memory_mb,
         )

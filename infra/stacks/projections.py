@@ -11,8 +11,11 @@ from infra.stacks.http import HttpStack
 from infra.stacks.webhooks import WebhooksStack
 
 FOLLOW_TIMEOUT = Duration.seconds(60)
+DECISION_LISTS = "decided#"
 VERDICTS = "verdict#"
 OPINIONS = "opinion#"
+# Of a batch of one, which has no lists.
+ALONE = "alone"
 REVIEW = "review"
 CONTENT = "content"
 
@@ -66,7 +69,8 @@ class ProjectionsStack(DomainStack):
             "VerdictStream",
             table=data.completions,
             consumer=project,
-            inserted=[VERDICTS, OPINIONS],
+            inserted=[DECISION_LISTS],
+            inserted_if=[(VERDICTS, ALONE), (OPINIONS, ALONE)],
         )
 
     def _follow_changes(self, http: HttpStack, webhooks: WebhooksStack) -> StreamConsumer:

@@ -4,7 +4,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
-from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.workflow import Workflow
 from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
 from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
@@ -16,6 +16,8 @@ GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)
 FAIL_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)
+# As many functions share the shards of open batches.
+SWEEP_PARTS = 4
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
 
 
@@ -160,6 +162,8 @@ class ScoringStack(DomainStack):
             module="sweep_batches",
             description="Redrives what is pending longer than it should be",
             timeout=SWEEP_TIMEOUT,
+            # After an outage it has thousands of batches to look after, several at once.
+            memory_mb=WHOLE_PROCESSOR_MB,
             environment={
                 **self.content_environment,
                 **self.audit_environment,
@@ -174,5 +178,9 @@ class ScoringStack(DomainStack):
         data.registry.grant_count(sweep.function)
         webhooks.grant_publish(sweep)
         completions.grant_send(sweep)
-        self.run_every(Duration.minutes(1), sweep)
+        self.run_every(
+            Duration.minutes(1),
+            sweep,
+            inputs=[{"part": part, "parts": SWEEP_PARTS} for part in range(SWEEP_PARTS)],
+        )
         return sweep

@@ -81,9 +81,16 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("ProjectVerdicts", [("INSERT", "verdict#"), ("INSERT", "opinion#")]),
-        ("FollowChanges", [("INSERT", "review"), ("REMOVE", "content")]),
-        ("PublishEvents", [("INSERT", "event#")]),
+        (
+            "ProjectVerdicts",
+            [
+                ("INSERT", "decided#", {}),
+                ("INSERT", "verdict#", {"NewImage": {"alone": {"BOOL": [True]}}}),
+                ("INSERT", "opinion#", {"NewImage": {"alone": {"BOOL": [True]}}}),
+            ],
+        ),
+        ("FollowChanges", [("INSERT", "review", {}), ("REMOVE", "content", {})]),
+        ("PublishEvents", [("INSERT", "event#", {})]),
     ],
 )
 def test_a_stream_is_followed_from_its_start_for_what_the_function_is_about(aws, name, changes):
@@ -97,8 +104,8 @@ def test_a_stream_is_followed_from_its_start_for_what_the_function_is_about(aws,
     assert (mapping["BisectBatchOnFunctionError"], mapping["MaximumRetryAttempts"]) == (True, 10)
     assert "OnFailure" in mapping["DestinationConfig"]
     assert [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]] == [
-        {"eventName": [event], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": prefix}]}}}}
-        for event, prefix in changes
+        {"eventName": [event], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": prefix}]}}, **image}}
+        for event, prefix, image in changes
     ]
 
 

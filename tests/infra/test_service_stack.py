@@ -72,7 +72,8 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     properties = aws.functions()[name]
     assert properties["Runtime"] == "python3.13"
     assert properties["Architectures"] == ["arm64"]
-    assert properties["MemorySize"] == 512
+    # After an outage the sweeper looks after thousands of batches, with a whole processor.
+    assert properties["MemorySize"] == (1_769 if name == "SweepBatches" else 512)
     assert properties["Timeout"] == FUNCTIONS[name][1]
     assert properties["TracingConfig"] == {"Mode": "Active"}
     assert properties["LoggingConfig"]["LogFormat"] == "JSON"
@@ -165,6 +166,19 @@ def test_every_shard_of_graders_is_probed_every_five_minutes(aws):
     inputs = [json.loads(target["Input"]) for target in rule["Targets"]]
     assert inputs == [{"shard": shard} for shard in range(HEALTH_SHARDS)]
     assert aws.functions()["ProbeGraders"]["Timeout"] < 300
+
+
+def test_every_part_of_the_open_batches_is_swept_every_minute(aws):
+    [rule] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Events::Rule").values()
+        if "SweepBatches"
+        in {aws.function_name(one["Arn"]) for one in each["Properties"]["Targets"]}
+    ]
+    assert rule["ScheduleExpression"] == "rate(1 minute)"
+    inputs = [json.loads(target["Input"]) for target in rule["Targets"]]
+    assert inputs == [{"part": part, "parts": len(inputs)} for part in range(len(inputs))]
+    assert len(inputs) > 1
 
 
 def test_scheduled_functions_run_once_each_time(aws):

@@ -44,6 +44,12 @@ def test_every_function_that_follows_a_stream_has_a_router(patterns):
 @pytest.mark.parametrize("function", ROUTERS)
 def test_a_stream_delivers_what_the_router_hands_on(patterns, function):
     assert patterns[function] == [
-        {"eventName": [kind.event], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": kind.prefix}]}}}}
+        {
+            "eventName": [kind.event],
+            "dynamodb": {
+                "Keys": {"sk": {"S": [{"prefix": kind.prefix}]}},
+                **({"NewImage": {kind.marked: {"BOOL": [True]}}} if kind.marked else {}),
+            },
+        }
         for kind in ROUTERS[function].kinds
     ]

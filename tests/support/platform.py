@@ -22,6 +22,8 @@ from autotune_platform.graders.repository import HEALTH_SHARDS
 from autotune_platform.outbound import connections
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.grouping import groups
+from autotune_platform.storage.changes import Change
+from autotune_platform.verdicts.decisions import NEW_DECISIONS
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
 from tests.support.clock import passing_time
 from tests.support.http_events import api_event
@@ -282,13 +284,11 @@ class Platform:
         return [ends[number] for number in sorted(ends)]
 
     def verdict_records(self) -> list[dict[str, Any]]:
-        """What the stream of ``completions`` tells of verdicts and opinions, as Lambda gets it."""
-        return [
-            record
-            for record in stream_records("completions")
-            if record["eventName"] == "INSERT"
-            and record["dynamodb"]["Keys"]["sk"]["S"].startswith(("verdict#", "opinion#"))
-        ]
+        """What the stream of ``completions`` tells of verdicts and opinions, as Lambda gets it.
+
+        That is a list for each batch and round, and each verdict and opinion of a batch of one.
+        """
+        return [record for record in stream_records("completions") if _has_decisions(record)]
 
     def project(self, records: list[dict[str, Any]] | None = None) -> None:
         """Deliver records of verdicts, by default all that there ever were, a hundred at a time."""
@@ -362,6 +362,11 @@ class Platform:
 
     def batch(self, batch_id: str) -> Any:
         return self.call("GET", f"/api/v1/batches/{batch_id}").json
+
+
+def _has_decisions(record: dict[str, Any]) -> bool:
+    change = Change.from_record(record)
+    return any(kind.includes(change) for kind in NEW_DECISIONS)
 
 
 def handler(module: str) -> Any:

@@ -2,12 +2,14 @@
 
 import json
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
 
 from autotune.protocol.ids import new_id
 from autotune_platform.runtime import clients
+from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
@@ -61,12 +63,26 @@ def _decision_items() -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 def forget() -> None:
-    """Delete everything that the projection wrote."""
+    """Delete everything that the projection wrote, and open the batches that it closed."""
+    for batch in _batches():
+        if "open_shard" not in batch:
+            opened = {"open_shard": "open#0", "due_at": moment(datetime.now(UTC))}
+            Table("completions", clients.dynamodb()).update(batch["pk"], "batch", opened)
     for item, _ in _decision_items():
         Table("audit", clients.dynamodb()).delete(item["pk"], item["sk"])
     for table in KINDS:
         for item in items(table):
             Table(table, clients.dynamodb()).delete(item["pk"], item["sk"])
+
+
+def _batches() -> list[dict[str, Any]]:
+    stored = boto3.resource("dynamodb").Table("completions").scan()["Items"]
+    return [item for item in stored if item["sk"] == "batch"]
+
+
+def open_batches() -> set[str]:
+    """The batches that the sweeper is to look at."""
+    return {item["pk"] for item in _batches() if "open_shard" in item}
 
 
 def checkpoints() -> dict[str, dict[str, set[int]]]:
@@ -105,4 +121,5 @@ def everything(webhook_id: str) -> Any:
     """All that must not depend on repeated deliveries, crashes and order."""
     moments = {item["pk"]: item["decided_at"] for item in items("completions")}
     counted = counts("statistics#"), counts("metering#")
-    return checkpoints(), moments, *counted, events(webhook_id), decisions()
+    followed = events(webhook_id), decisions(), open_batches()
+    return checkpoints(), moments, *counted, *followed

@@ -1,6 +1,7 @@
 """What graders send later: signed for one request, taken once, refused in clear words."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import boto3
@@ -8,11 +9,14 @@ import pytest
 
 from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
 from autotune_platform.scoring.writing import VerdictWriter
+from autotune_platform.verdicts.listing import DecisionLists
 from functions.scoring import callbacks_api
 from tests.component.audit.log import entries
 from tests.component.judging.conftest import Starter, Waiting, change
 from tests.support.graders import LoopbackGrader
+from tests.support.killing import Killed
 from tests.support.platform import Platform
+from tests.support.projected import checkpoints
 
 
 def late_answers(waiting: Waiting) -> tuple[int, int]:
@@ -274,3 +278,24 @@ def test_settings_are_told_kept_and_checked(platform: Platform, grader: Loopback
         refused = platform.call("PATCH", path, {"asyncSettings": {field: value}})
         assert refused.status == 422
         assert any("asyncSettings" in name for name in refused.fields)
+
+
+def test_verdicts_that_were_stored_and_not_listed_are_listed_by_the_run(
+    start: Starter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = start({}, {})
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as dying:
+        dying.setattr(DecisionLists, "write", die)
+        with suppress(Killed):
+            assert waiting.answer().status == 500
+    callbacks_api.parts.cache_clear()
+    assert waiting.states() == [("scored", None)] * 2
+    waiting.platform.project()
+    assert checkpoints() == {}
+    assert waiting.platform.grade(waiting.progress)["remaining"] == 0
+    waiting.platform.project()
+    assert checkpoints() == {waiting.batch_id: {"scored": {0, 1}}}

@@ -1,6 +1,7 @@
 """What is lost on its way is found and driven again; what cannot be scored ends failed."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,10 +15,12 @@ from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.recovery import BatchRecovery
+from autotune_platform.verdicts.listing import DecisionLists
 from autotune_platform.wiring.completions import CompletionParts
 from functions.scoring import sweep_batches
 from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
+from tests.support.killing import Killed
 from tests.support.platform import Platform
 from tests.support.projected import checkpoints, events, everything, forget, subscribe
 
@@ -49,6 +52,17 @@ def task_id(platform: Platform, grader: LoopbackGrader) -> str:
     return platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 50}))
 
 
+def in_two_rounds(platform: Platform, task_id: str) -> str:
+    """Decide a batch of three in two rounds, so that two lists have its verdicts; return its id."""
+    accepted = platform.submit(task_id, {}, {"metadata": {"abstain": True}}, {}).json
+    platform.dispatch(platform.queued())
+    (run,) = platform.runs()
+    for some in (run["completion_ids"][:1], run["completion_ids"][1:]):
+        platform.grade({**run, "completion_ids": some, "remaining": len(some)})
+    batch_id: str = accepted["batchId"]
+    return batch_id
+
+
 def test_a_decided_batch_is_closed_and_looked_after_no_more(
     platform: Platform, task_id: str
 ) -> None:
@@ -59,7 +73,7 @@ def test_a_decided_batch_is_closed_and_looked_after_no_more(
 
 
 def test_a_batch_that_is_counted_whole_needs_no_sweep(platform: Platform, task_id: str) -> None:
-    platform.submit(task_id, {}, {})
+    in_two_rounds(platform, task_id)
     platform.submit(task_id, {})
     platform.score_everything()
     first, *rest = platform.verdict_records()
@@ -84,7 +98,6 @@ def test_a_batch_whose_closing_was_lost_is_closed_by_a_sweep(
     with monkeypatch.context() as broken:
         broken.setattr(OpenBatches, "close", lost)
         platform.project()
-    platform.project()
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert platform.operate("sweep_batches") == NOTHING
 
@@ -245,8 +258,7 @@ def test_what_the_stream_lost_is_made_good_before_a_batch_is_closed(
     platform: Platform, task_id: str
 ) -> None:
     webhook_id = subscribe(platform.me()["organizationId"])
-    platform.submit(task_id, {}, {"metadata": {"abstain": True}}, {})
-    platform.score_everything()
+    in_two_rounds(platform, task_id)
     platform.project(platform.verdict_records()[:1])
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     healed = everything(webhook_id)
@@ -257,6 +269,44 @@ def test_what_the_stream_lost_is_made_good_before_a_batch_is_closed(
     assert everything(webhook_id) == healed
 
 
+def test_what_no_list_had_is_made_good_while_others_of_its_batch_wait(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = platform.submit(task_id, {}, {}, {}).json
+    platform.dispatch(platform.queued())
+    (run,) = platform.runs()
+    some = run["completion_ids"][:2]
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as broken:
+        broken.setattr(DecisionLists, "write", die)
+        with pytest.raises(Killed):
+            platform.grade({**run, "completion_ids": some, "remaining": 2})
+    platform.project()
+    assert checkpoints() == {}
+    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
+    assert checkpoints() == {accepted["batchId"]: {"scored": {0, 1}}}
+    platform.operate("sweep_batches")
+    assert len(opened()) == 1
+
+
+def test_a_list_that_was_lost_for_good_is_made_good_as_the_batch_is_closed(
+    platform: Platform, task_id: str
+) -> None:
+    webhook_id = subscribe(platform.me()["organizationId"])
+    in_two_rounds(platform, task_id)
+    *_, last = platform.verdict_records()
+    platform.project([last])
+    assert len(opened()) == 1
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    assert opened() == []
+    (checkpoint,) = checkpoints().values()
+    assert checkpoint == {"scored": {0, 2}, "abstained": {1}}
+    assert len(events(webhook_id)) == 4
+
+
 def test_a_batch_is_told_complete_by_the_sweeper_should_nobody_else_have(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +315,7 @@ def test_a_batch_is_told_complete_by_the_sweeper_should_nobody_else_have(
     with monkeypatch.context() as broken:
         broken.setattr(OpenBatches, "close", lambda *_: None)
         platform.project()
+    assert len(opened()) == 1
     late = subscribe(platform.me()["organizationId"])
     assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
     assert [event["event"] for event in events(late).values()] == ["batch.completed"]
@@ -283,7 +334,7 @@ def test_a_batch_that_cannot_be_made_good_stays_open_and_holds_up_no_other(
     from autotune_platform.runtime.errors import UnavailableError
     from autotune_platform.webhooks.publisher import EventPublisher
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise UnavailableError("the queue is busy")
 
     platform.submit(task_id, {})
@@ -300,7 +351,7 @@ def test_a_batch_that_was_never_accepted_is_nobodys(
     from autotune_platform.completions.queues import ChunkQueues
     from autotune_platform.runtime.errors import UnavailableError
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise UnavailableError("the queue is busy")
 
     with monkeypatch.context() as broken:
@@ -455,3 +506,25 @@ def test_what_sleeps_for_one_grader_hides_nothing_of_another(
 def busy(exchange: Any) -> None:
     exchange.status = 429
     exchange.headers["retry-after"] = "600"
+
+
+def test_a_cancellation_that_was_not_listed_is_made_good_by_a_sweep(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    far = datetime.now(UTC) + timedelta(hours=6)
+    CompletionParts(SubmissionEnvironment.parse()).open_batches.postpone(accepted["batchId"], far)
+
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as dying:
+        dying.setattr(DecisionLists, "write", die)
+        with suppress(Killed):
+            platform.call("POST", f"/api/v1/batches/{accepted['batchId']}/cancel")
+    platform.project()
+    assert checkpoints() == {}
+    # Although it was not to be looked at for hours.
+    sweep_batches.parts().sweeper.clock = TurnedClock(timedelta(minutes=4))
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+    assert checkpoints() == {accepted["batchId"]: {"canceled": {0, 1}}}

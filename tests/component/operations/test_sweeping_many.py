@@ -65,6 +65,14 @@ def test_of_each_shard_the_longest_due_are_known(platform: Platform) -> None:
     assert found == sorted(found)
 
 
+def test_parts_share_everything(platform: Platform) -> None:
+    names = open_for("a", 40, since=NOW)
+    _, due = index()
+    found = [due.due(NOW + timedelta(hours=1), limit=100, part=part, parts=3) for part in range(3)]
+    assert all(found)
+    assert sorted(name for one in found for name in one) == names
+
+
 @pytest.fixture
 def lost(platform: Platform, grader: LoopbackGrader, due_at_once: None) -> list[str]:
     """Have batches whose messages are lost."""

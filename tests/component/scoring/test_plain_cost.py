@@ -18,7 +18,8 @@ SUBMIT = {
 }
 # One of the puts comes once a minute: up to when the messages of the queue were received.
 DISPATCH = {"PutItem": 2, "StartExecution": 1}
-GRADE = {"GetItem": 2, "BatchGetItem": 2, "PutItem": 3, "UpdateItem": 1}
+# The batch write lists the verdicts for the projection.
+GRADE = {"GetItem": 2, "BatchGetItem": 2, "PutItem": 3, "BatchWriteItem": 1, "UpdateItem": 1}
 PROJECT = {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1, "UpdateItem": 1}
 READ_BATCH = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
 READ_SCORE = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}

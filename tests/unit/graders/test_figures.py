@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.statistics import GraderFigures
 from autotune_platform.projections.figures import STATES, counts_of, figure_fields
+from autotune_platform.verdicts.decisions import Decision
 from autotune_platform.verdicts.models import Verdict
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-def verdict(**fields: Any) -> Verdict:
-    return Verdict(
+def verdict(**fields: Any) -> Decision:
+    made = Verdict(
         **{
             "completion_id": "cmp_1",
             "organization_id": "org_1",
@@ -31,6 +32,7 @@ def verdict(**fields: Any) -> Verdict:
             **fields,
         }
     )
+    return Decision.of(made)
 
 
 LATENCY = st.none() | st.integers(0, 40_000)
@@ -61,7 +63,7 @@ def told(counts: Counter[str]) -> GraderFigures:
 
 @given(VERDICTS, st.data())
 def test_what_any_split_counts_adds_up_to_what_the_whole_counts(
-    verdicts: list[Verdict], data: st.DataObject
+    verdicts: list[Decision], data: st.DataObject
 ) -> None:
     lanes = data.draw(st.lists(st.integers(0, 3), min_size=len(verdicts), max_size=len(verdicts)))
     merged: Counter[str] = Counter()
@@ -74,7 +76,7 @@ def test_what_any_split_counts_adds_up_to_what_the_whole_counts(
 
 @given(VERDICTS)
 def test_every_verdict_is_counted_in_its_state_and_every_failure_by_its_reason(
-    verdicts: list[Verdict],
+    verdicts: list[Decision],
 ) -> None:
     figures = told(counts_of(verdicts))
     states = Counter(one.state for one in verdicts)

@@ -38,7 +38,7 @@ class Leases(FrozenModel):
         free = limit - sum(lease.slots for lease in held.values())
         slots = max(min(wanted, free), 0)
         if slots:
-            held[round_id] = Lease(slots=slots, until=round(now + seconds, 1), since=round(now, 1))
+            held[round_id] = Lease(slots=slots, until=now + seconds, since=round(now, 1))
         return self.model_copy(update={"held": held}), slots
 
     def released(self, round_id: str, now: float) -> Self:

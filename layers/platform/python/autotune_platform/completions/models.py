@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from autotune.protocol.completions import Priority
-from autotune.protocol.ids import derived_id, is_id
+from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import CompletionHeader, GradedBy
+from autotune_platform.verdicts.models import CompletionHeader, GradedBy, completion_id_of
 
 BatchStatus = Literal["accepting", "interrupted", "accepted", "given_up"]
 
@@ -84,6 +84,7 @@ class Batch(FrozenModel):
     longer than any attempt lives; every part of the work is repeatable. One that is ``given_up`` is
     never queued. ``sweeps`` counts how often its pending completions were redriven, and
     ``redriven_at`` is when they last were. ``sleeps`` has for each run what it last slept for.
+    The sweeper looks after it as long as it ``is_open``.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Batch(FrozenModel):
     sweeps: int = 0
     redriven_at: datetime | None = None
     sleeps: list[Sleep] = []
+    is_open: bool = False
 
     @property
     def is_one_run(self) -> bool:
@@ -141,7 +143,7 @@ class Batch(FrozenModel):
     @property
     def completion_ids(self) -> list[str]:
         """Ids of the completions, in the order of the request; they follow from the batch's own."""
-        return [derived_id("cmp", self.id, str(index)) for index in range(self.size)]
+        return [completion_id_of(self.id, index) for index in range(self.size)]
 
     @property
     def verdict_keys(self) -> list[tuple[str, str, str]]:
@@ -155,19 +157,21 @@ class Batch(FrozenModel):
         """Return what the batch itself knows of some of its completions: all but their models."""
         wanted = set(completion_ids)
         return {
-            id_: self.header(id_, segment)
-            for id_, segment in zip(self.completion_ids, self.by_completion(), strict=True)
+            id_: self.header(index, segment)
+            for index, (id_, segment) in enumerate(
+                zip(self.completion_ids, self.by_completion(), strict=True)
+            )
             if id_ in wanted
         }
 
-    def header(
-        self, completion_id: str, segment: Segment, *, model_id: str = ""
-    ) -> CompletionHeader:
+    def header(self, index: int, segment: Segment, *, model_id: str = "") -> CompletionHeader:
         """Return what is known of a completion beside its text, from the segment that it is in."""
         return CompletionHeader(
-            id=completion_id,
+            id=completion_id_of(self.id, index),
             organization_id=self.organization_id,
             batch_id=self.id,
+            index=index,
+            alone=self.size == 1,
             task_id=segment.task_id,
             model_id=model_id,
             grader_id=segment.grader_id,

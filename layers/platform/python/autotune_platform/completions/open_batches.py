@@ -23,9 +23,13 @@ class OpenBatches:
     repository: CompletionRepository
     clock: Clock = SYSTEM_CLOCK
 
-    def overdue(self, now: datetime) -> list[str]:
-        """Return open batches that should be decided by now, of each organisation one in turn."""
-        return self.repository.due.due(now, limit=OVERDUE_PER_SHARD)
+    def overdue(self, now: datetime, *, part: int = 0, parts: int = 1) -> list[str]:
+        """Return open batches that should be decided by now, of each organisation one in turn.
+
+        Args:
+            part: which of as many ``parts`` of them.
+        """
+        return self.repository.due.due(now, limit=OVERDUE_PER_SHARD, part=part, parts=parts)
 
     def find(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""

@@ -28,7 +28,9 @@ _CONCURRENT_DELETIONS = 8
 _OPEN_BATCHES = "openBatches"
 _OPEN_SHARDS = 16
 # Of a completion: what its item has in another form.
-_NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at"}
+_NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone"}
+# The same of a batch.
+_NOT_OF_BATCH = {"id", "sleeps", "is_open"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
@@ -48,7 +50,7 @@ class CompletionRepository:
             {
                 "pk": batch.id,
                 "sk": _BATCH,
-                **batch.model_dump(mode="json", exclude={"id", "sleeps"}, exclude_none=True),
+                **batch.model_dump(mode="json", exclude=_NOT_OF_BATCH, exclude_none=True),
             }
         )
 
@@ -159,6 +161,8 @@ class CompletionRepository:
             **completion.model_dump(exclude=_NOT_ATTRIBUTES),
             "created_at": completion.created_at.isoformat(),
         }
+        if completion.alone:
+            item["alone"] = True
         if completion.expires_at is not None:
             item["expires_at"] = int(completion.expires_at.timestamp())
         if outgrows_item(packed):
@@ -194,4 +198,5 @@ def _batch(batch_id: str, item: Item) -> Batch:
         for name, text in item.items()
         if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(name, text))
     ]
-    return Batch.model_validate({**item, "id": batch_id, "sleeps": sleeps})
+    derived = {"id": batch_id, "sleeps": sleeps, "is_open": DueIndex.is_open(item)}
+    return Batch.model_validate({**item, **derived})

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.models import (
+    FIRST_SWEEP_AFTER,
     Batch,
     Completion,
     CompletionText,
@@ -166,8 +167,14 @@ class CompletionService:
             eraser.erase_completions(completion_ids, at=at)
 
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
-        for completion in completions:
-            self.verdicts.add(verdict_of(completion, Judgement(canceled=True), at=self.clock.now()))
+        listed = list(completions)
+        # First, so that the sweeper comes soon if this process ends before the verdicts are listed.
+        for batch_id in {completion.batch_id for completion in listed if not completion.alone}:
+            self.repository.due.move(batch_id, self.clock.now() + FIRST_SWEEP_AFTER)
+        with self.verdicts.listing():
+            for completion in listed:
+                canceled = verdict_of(completion, Judgement(canceled=True), at=self.clock.now())
+                self.verdicts.add(canceled)
 
     def status(
         self, caller: Caller, scope: Scope, completion_id: str, *, wait_seconds: float

@@ -200,10 +200,8 @@ def _in_progress(seconds: float) -> UnavailableError:
 
 
 def _completions(batch: Batch, completions: Sequence[NewCompletion]) -> Iterator[Completion]:
-    for completion_id, segment, new in zip(
-        batch.completion_ids, batch.by_completion(), completions, strict=True
-    ):
-        header = batch.header(completion_id, segment, model_id=new.model_id)
+    for index, (segment, new) in enumerate(zip(batch.by_completion(), completions, strict=True)):
+        header = batch.header(index, segment, model_id=new.model_id)
         yield Completion(
             **dict(header), prompt=new.prompt, response=new.response, metadata=new.metadata
         )

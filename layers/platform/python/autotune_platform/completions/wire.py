@@ -62,11 +62,13 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
         verdict_on_wire(status.verdicts[completion_id], brief=True)
         if completion_id in status.verdicts
         else _pending(
-            batch.header(completion_id, segment),
+            batch.header(index, segment),
             shows_model=False,
             sleep=batch.sleep_of(completion_id, segment.grader_id, status.read_at),
         )
-        for completion_id, segment in zip(batch.completion_ids, batch.by_completion(), strict=True)
+        for index, (completion_id, segment) in enumerate(
+            zip(batch.completion_ids, batch.by_completion(), strict=True)
+        )
     ]
     return wire.BatchResponse(
         batch_id=batch.id,

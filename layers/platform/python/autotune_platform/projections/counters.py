@@ -1,26 +1,17 @@
 """Stores the counters of graders' statistics and metering."""
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
 
-LANES = 4
-"""Items that one counter is spread over. Their sum is the count, whichever was written."""
-
 _STATISTICS = "statistics#"
 _METERING = "metering#"
 
 
-def lane_of(batch_id: str) -> int:
-    """Return the lane of a batch's counts."""
-    return hashlib.sha256(batch_id.encode()).digest()[0] % LANES
-
-
 class CounterRepository:
-    """Counters in the ``registry`` table, in the partition of their grader, over four lanes."""
+    """Counters in the ``registry`` table, in the partition of their grader, over lanes."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

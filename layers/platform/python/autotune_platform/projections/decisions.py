@@ -10,7 +10,7 @@ from autotune_platform.projections.models import Checkpoint
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.decisions import Decision
 
 
 @part
@@ -28,7 +28,7 @@ class DecisionAudit:
     clock: Clock = SYSTEM_CLOCK
 
     def additions(
-        self, counted: Iterable[Verdict], checkpoints: Mapping[str, Checkpoint]
+        self, counted: Iterable[Decision], checkpoints: Mapping[str, Checkpoint]
     ) -> list[Addition]:
         """Return the additions to the audit log, one for each of the verdicts' ``entries``.
 
@@ -37,7 +37,7 @@ class DecisionAudit:
             checkpoints: the checkpoints of their batches, with these verdicts.
         """
         now = self.clock.now()
-        groups: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
+        groups: dict[tuple[str, str, str], list[Decision]] = defaultdict(list)
         for verdict in counted:
             groups[_group(verdict)].append(verdict)
         return [
@@ -57,16 +57,16 @@ class DecisionAudit:
         ]
 
 
-def entries(verdict: Verdict) -> set[Hashable]:
+def entries(verdict: Decision) -> set[Hashable]:
     """Return the key of a verdict's audit entry; its transaction writes one item for each key."""
     return {("audit", *_group(verdict))}
 
 
-def _group(verdict: Verdict) -> tuple[str, str, str]:
+def _group(verdict: Decision) -> tuple[str, str, str]:
     return verdict.batch_id, verdict.grader_id, verdict.grader_version
 
 
-def _alike(verdicts: list[Verdict]) -> list[DecidedCompletions]:
+def _alike(verdicts: list[Decision]) -> list[DecidedCompletions]:
     by_outcome: dict[tuple[VerdictState, ReasonCode | None, DecidedBy], list[str]] = defaultdict(
         list
     )

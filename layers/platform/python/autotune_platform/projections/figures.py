@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from autotune.protocol.statistics import StateCounts
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.decisions import Decision
 
 RELATIVE_ERROR = 0.05
 SHORTEST_LATENCY_MS = 1
@@ -39,19 +39,19 @@ _SCORE_SUM = "score_billionths"
 _BILLION = 1_000_000_000
 
 
-def counts_of(verdicts: Iterable[Verdict]) -> Counter[str]:
-    """Return the counts of verdicts."""
+def counts_of(decisions: Iterable[Decision]) -> Counter[str]:
+    """Return the counts of decisions."""
     counts: Counter[str] = Counter()
-    for verdict in verdicts:
-        counts[verdict.state] += 1
-        if verdict.reason_code is not None:
-            counts[_FAILURE + verdict.reason_code] += 1
-        if verdict.value is not None:
-            counts[f"{_SCORE}{score_bucket(verdict.value)}"] += 1
-            counts[_SCORE_SUM] += round(verdict.value * _BILLION)
-        if verdict.grader_latency_ms is not None:
-            counts[f"{_LATENCY}{latency_bucket(verdict.grader_latency_ms)}"] += 1
-            counts[_LATENCY_SUM] += verdict.grader_latency_ms
+    for one in decisions:
+        counts[one.state] += 1
+        if one.reason_code is not None:
+            counts[_FAILURE + one.reason_code] += 1
+        if one.value is not None:
+            counts[f"{_SCORE}{score_bucket(one.value)}"] += 1
+            counts[_SCORE_SUM] += round(one.value * _BILLION)
+        if one.grader_latency_ms is not None:
+            counts[f"{_LATENCY}{latency_bucket(one.grader_latency_ms)}"] += 1
+            counts[_LATENCY_SUM] += one.grader_latency_ms
     return counts
 
 

@@ -7,7 +7,7 @@ from typing import Self
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.limits import MAX_TASK_GRADERS
 from autotune_platform.runtime.frozen_model import FrozenModel
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.decisions import Decision
 
 
 class Checkpoint(FrozenModel):
@@ -51,7 +51,7 @@ class Checkpoint(FrozenModel):
         """How many completions are counted."""
         return sum(len(indexes) for indexes in self.decided.values())
 
-    def after(self, verdicts: Mapping[int, Verdict], opinions: Iterable[int] = ()) -> Self:
+    def after(self, verdicts: Mapping[int, Decision], opinions: Iterable[int] = ()) -> Self:
         """Return the checkpoint with more verdicts, by index, and more opinion indexes.
 
         None of them may be counted already.

@@ -8,11 +8,12 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.limits import MAX_STATISTICS_VERSIONS
 from autotune.protocol.statistics import GraderStats, GraderUsage, VersionFigures
-from autotune_platform.projections.counters import CounterRepository, lane_of
+from autotune_platform.projections.counters import CounterRepository
 from autotune_platform.projections.figures import STATES, counts_of, figure_fields, states_in
+from autotune_platform.projections.lanes import Lane
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.storage.counting import Addition
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.decisions import Decision
 
 logger = Logger()
 
@@ -20,22 +21,22 @@ logger = Logger()
 class GraderStatistics:
     """Turns verdicts into additions to counters, and counters into figures."""
 
-    def __init__(self, *, counters: CounterRepository) -> None:
+    def __init__(self, *, counters: CounterRepository, lane: Lane) -> None:
         self._counters = counters
+        self._lane = lane
 
-    def additions(self, verdicts: Sequence[Verdict]) -> list[Addition]:
+    def additions(self, verdicts: Sequence[Decision]) -> list[Addition]:
         """Return the additions that count verdicts and opinions, one for each of ``counters``.
 
         A panel's verdict is counted for no grader; the opinions of its members are counted for
-        each of them. All additions go to the lane of the first verdict's batch. So batches do not
-        wait for each other, and the verdicts of one batch share as few items as possible.
+        each of them. All additions go to the lane of this process.
         """
         counted = [verdict for verdict in verdicts if not verdict.is_of_panel]
         if not counted:
             return []
-        lane = lane_of(counted[0].batch_id)
-        by_version: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
-        by_organization: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
+        lane = self._lane.number
+        by_version: dict[tuple[str, str], list[Decision]] = defaultdict(list)
+        by_organization: dict[tuple[str, str, str], list[Decision]] = defaultdict(list)
         for verdict in counted:
             by_version[_version_key(verdict)].append(verdict)
             by_organization[_metering_key(verdict)].append(verdict)
@@ -54,6 +55,10 @@ class GraderStatistics:
             for (grader_id, month, organization_id), some in by_organization.items()
         ]
         return [*statistics, *metering]
+
+    def leave_lane(self) -> None:
+        """Add to other items from now on, because others write the same."""
+        self._lane.leave()
 
     def note_late_answers(self, grader_id: str, version: str, count: int) -> None:
         """Count answers that came too late; a failure to count them is logged and not raised."""
@@ -87,18 +92,18 @@ class GraderStatistics:
         )
 
 
-def counters(verdict: Verdict) -> set[Hashable]:
+def counters(verdict: Decision) -> set[Hashable]:
     """Return the counters of a verdict; its transaction writes one item for each of them."""
     if verdict.is_of_panel:
         return set()
     return {_version_key(verdict), _metering_key(verdict)}
 
 
-def _version_key(verdict: Verdict) -> tuple[str, str]:
+def _version_key(verdict: Decision) -> tuple[str, str]:
     return verdict.grader_id, verdict.answered_version
 
 
-def _metering_key(verdict: Verdict) -> tuple[str, str, str]:
+def _metering_key(verdict: Decision) -> tuple[str, str, str]:
     month = verdict.decided_at.astimezone(UTC).strftime("%Y-%m")
     return verdict.grader_id, month, verdict.organization_id
 

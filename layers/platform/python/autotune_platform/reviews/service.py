@@ -25,6 +25,7 @@ from autotune_platform.runtime.errors import (
 )
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
+from autotune_platform.verdicts.service import VerdictService
 
 LEASE = timedelta(minutes=15)
 """How long a review is one person's, from the last time that they claimed it."""
@@ -46,6 +47,7 @@ class ReviewService:
     availability: ReviewAvailability
     batches: OpenBatches
     completions: CompletionService
+    verdicts: VerdictService
     resolver: PanelResolver
     waits: RunWaits
     clock: Clock = SYSTEM_CLOCK
@@ -258,7 +260,8 @@ class ReviewService:
         # First, so that the sweeper comes soon if this process ends before the verdict is written.
         self.batches.have_looked_at([review.batch_id])
         headers = self.completions.headers_in(review.batch_id, [review.completion_id])
-        self.resolver.resolve(headers, run_id=review.run_id)
+        with self.verdicts.listing():
+            self.resolver.resolve(headers, run_id=review.run_id)
         if review.run_id is not None:
             self.waits.wake(review.run_id)
         if review.assignee_id is not None:

@@ -48,6 +48,10 @@ class CallbackService:
             InvalidRequestError: it is not of the protocol; a better one may follow.
             ConflictError: it was answered otherwise, or nothing waits for an answer any more.
         """
+        with self.verdicts.listing():
+            return self._answer(proven, body)
+
+    def _answer(self, proven: ProvenCall, body: bytes) -> Call:
         judgements = self.callbacks.read(proven.call, body)
         call = self._expire_if_overdue(proven.call)
         undecided = self._undecided(call)
@@ -81,7 +85,8 @@ class CallbackService:
             ConflictError: nothing waits for an answer any more.
         """
         self.callbacks.require_heartbeat_of(proven.call, body)
-        call = self.callbacks.postpone(self._expire_if_overdue(proven.call))
+        with self.verdicts.listing():
+            call = self.callbacks.postpone(self._expire_if_overdue(proven.call))
         if call is None or call.state != "open" or not self._undecided(call):
             raise ConflictError(_NOBODY_WAITS)
         return call

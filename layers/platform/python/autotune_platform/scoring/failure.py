@@ -5,7 +5,6 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.parts import part
-from autotune_platform.verdicts.service import VerdictService
 
 
 @part
@@ -17,14 +16,13 @@ class RunFailure:
 
     batches: OpenBatches
     completions: CompletionService
-    verdicts: VerdictService
     recorder: RunRecorder
 
     def fail(self, progress: ChunkProgress) -> ChunkProgress:
         """Record the end of a run; return it with nothing left to do."""
         # First, because a run without pending completions reads as completed.
         self.recorder.failed(progress)
-        left = self.verdicts.undecided(progress.open_ids, progress)
-        headers = self.completions.headers(left).values()
+        # Also of what has its verdict: that may not be listed.
+        headers = self.completions.headers(progress.open_ids).values()
         self.batches.have_looked_at({header.batch_id for header in headers})
         return progress.finished()

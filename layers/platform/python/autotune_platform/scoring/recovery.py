@@ -43,7 +43,8 @@ class BatchRecovery:
         judged.intersection_update(pending)
         if not judged:
             return pending, {}
-        awaiting = self.resolver.resolve(self._headers(batch, judged), run_id=None)
+        with self.verdicts.listing():
+            awaiting = self.resolver.resolve(self._headers(batch, judged), run_id=None)
         return [id_ for id_ in self.pending(batch) if id_ not in awaiting], awaiting
 
     def pending(self, batch: Batch) -> list[str]:
@@ -89,7 +90,8 @@ class BatchRecovery:
         now = self.clock.now()
         headers = batch.headers(pending)
         expired = [id_ for id_ in pending if (headers[id_].expires_at or _NEVER) <= now]
-        self._decide(batch, expired)
+        with self.verdicts.listing():
+            self._decide(batch, expired)
         stored = self.completions.load(id_ for id_ in pending if id_ not in expired).values()
         panels = self.panels.get_many(completion.grader_id for completion in stored)
         # One text may end every function that reads it: so it is alone in its run before long.
@@ -104,6 +106,10 @@ class BatchRecovery:
 
         A panel decides without the opinions that are missing then.
         """
+        with self.verdicts.listing():
+            self._end(batch, pending)
+
+    def _end(self, batch: Batch, pending: Sequence[str]) -> None:
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         headers = self._headers(batch, pending)
         missing = self.unanswered(batch, pending)

@@ -160,6 +160,8 @@ class PanelResolver:
                 completion_id=completion.id,
                 organization_id=completion.organization_id,
                 batch_id=completion.batch_id,
+                index=completion.index,
+                alone=completion.alone,
                 task_id=completion.task_id,
                 model_id=completion.model_id,
                 grader_id=completion.grader_id,

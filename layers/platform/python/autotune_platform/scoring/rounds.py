@@ -74,9 +74,10 @@ class ChunkGrading:
         Args:
             seconds_left: how long this invocation may still run.
         """
-        left = self._do_round(progress, seconds_left)
-        if progress.panel_id is not None:
-            left = self._resolve_panel(progress, left)
+        with self.verdicts.listing():
+            left = self._do_round(progress, seconds_left)
+            if progress.panel_id is not None:
+                left = self._resolve_panel(progress, left)
         rounds = progress.rounds + 1
         is_full = rounds % ROUNDS_OF_AN_EXECUTION == 0
         left = left.model_copy(update={"rounds": rounds, "is_history_full": is_full})
@@ -98,7 +99,7 @@ class ChunkGrading:
     ) -> ChunkProgress:
         usable = self.graders.get_usable(progress.grader_id)
         if usable is None:
-            undecided = self.verdicts.undecided(progress.due_ids, progress)
+            undecided = self.verdicts.undecided_after_crash(progress.due_ids, progress)
             self.endings.fail(progress, [*undecided, *progress.delayed_ids], "grader_missing")
             return progress.finished()
         judge = self.judges.of(usable.grader)
@@ -137,7 +138,7 @@ class ChunkGrading:
 
     def _do_pass(self, progress: ChunkProgress, judge: Judge, round_: Round) -> ChunkProgress:
         """Ask about what is due, as far as time and permit go."""
-        undecided = self.verdicts.undecided(progress.due_ids, progress)
+        undecided = self.verdicts.undecided_after_crash(progress.due_ids, progress)
         resumed = self._store(judge.resume(round_, undecided), {})
         waits, headers = self._keep_waiting(progress, resumed.waiting)
 

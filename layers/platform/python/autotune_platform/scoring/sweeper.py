@@ -6,7 +6,8 @@ on its way, by a crash, as a dead letter or with its run, and goes through the q
 waits for a person is not lost, and neither is what waits for a callback that may still come: their
 answers need no run to be recorded. Once their time is over, it is resolved or redriven.
 Nothing ends ``failed`` here before its deadline, however often it was redriven.
-Before a batch is closed, what follows from its verdicts is made good where the stream lost some.
+What follows from verdicts is made good where a decision list, or the stream, lost some: at each
+look, and before a batch is closed.
 """
 
 from collections import Counter
@@ -66,8 +67,14 @@ class Sweeper:
     projection: VerdictProjection
     clock: Clock = SYSTEM_CLOCK
 
-    def sweep(self, *, seconds_left: Callable[[], float]) -> SweepReport:
-        """Look after every overdue batch that there is time for, several at once."""
+    def sweep(
+        self, *, seconds_left: Callable[[], float], part: int = 0, parts: int = 1
+    ) -> SweepReport:
+        """Look after every overdue batch that there is time for, several at once.
+
+        Args:
+            part: of which of as many ``parts``; the others are for sweeps beside this one.
+        """
         outcomes: list[Outcome] = []
         now = self.clock.now()
         backlog = cache(self.queues.backlog)
@@ -79,7 +86,9 @@ class Sweeper:
             if batch is not None:
                 outcomes.append(self._outcome_of(batch, now, backlog))
 
-        in_parallel(look_after_one, self.batches.overdue(now), at_most=_LOOKERS)
+        in_parallel(
+            look_after_one, self.batches.overdue(now, part=part, parts=parts), at_most=_LOOKERS
+        )
         done = Counter(outcomes)
         return SweepReport(
             closed=done["closed"],
@@ -106,9 +115,13 @@ class Sweeper:
         lost = [id_ for id_ in unjudged if id_ not in waits]
         if not (lost or waits):
             return self._close(batch)
-        if not lost:
-            return self._wait_for_signals(batch, waits.values(), now)
-        return self._mend(batch, lost, waits, now, backlog)
+        if lost:
+            outcome = self._mend(batch, lost, waits, now, backlog)
+        else:
+            outcome = self._wait_for_signals(batch, waits.values(), now)
+        # It may stay open for a week: what its lists or the stream lost is not to wait for that.
+        self.projection.catch_up(batch, decided=batch.size - len(unjudged) - len(people))
+        return outcome
 
     def _mend(
         self,

@@ -51,7 +51,7 @@ class VerdictWriter:
             return
         completion_ids: Collection[str] = judged.judgements.keys()
         if judged.recorded_at is not None:
-            completion_ids = self.verdicts.undecided(list(completion_ids), judged.asker)
+            completion_ids = self.verdicts.undecided_after_crash(list(completion_ids), judged.asker)
         headers = {id_: known[id_] for id_ in completion_ids if id_ in known} if known else {}
         headers |= self.completions.headers(id_ for id_ in completion_ids if id_ not in headers)
         self.write(
@@ -62,6 +62,7 @@ class VerdictWriter:
             share_reasoning=judged.share_reasoning,
             recorded_at=judged.recorded_at,
         )
+        self.verdicts.list_what_waits()
         judged.stored()
 
     def write(

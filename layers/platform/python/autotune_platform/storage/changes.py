@@ -53,14 +53,20 @@ class Change:
 
 @dataclass(frozen=True)
 class ChangeKind:
-    """Changes of one event to items whose sort key starts with a prefix."""
+    """Changes of one event to items whose sort key starts with a prefix.
+
+    Attributes:
+        marked: only items of which this attribute is true.
+    """
 
     event: EventName
     prefix: str
+    marked: str | None = None
 
     def includes(self, change: Change) -> bool:
         """Return whether a change is of this kind."""
-        return change.event == self.event and change.sk.startswith(self.prefix)
+        is_marked = self.marked is None or change.new.get(self.marked) is True
+        return change.event == self.event and change.sk.startswith(self.prefix) and is_marked
 
 
 class ChangeHandler(Protocol):

@@ -34,7 +34,12 @@ class DueIndex:
         """Return the attributes that open an item."""
         return {"open_shard": self._shard(pk), "due_at": moment(due_at)}
 
-    def due(self, now: datetime, *, limit: int) -> list[str]:
+    @staticmethod
+    def is_open(item: Item) -> bool:
+        """Return whether an item is in the index."""
+        return "open_shard" in item
+
+    def due(self, now: datetime, *, limit: int, part: int = 0, parts: int = 1) -> list[str]:
         """Return the ``pk`` of items whose time has come: of each owner one in turn.
 
         An owner's own come in the order of their times, so that whoever has many of them holds up
@@ -43,9 +48,10 @@ class DueIndex:
         Args:
             limit: most items that are read of each shard, the longest due first. What is behind
                 them waits until they are moved or closed.
+            part: which of as many ``parts`` of the shards are read.
         """
         by_owner: dict[str, list[Item]] = {}
-        for shard in range(self._shards):
+        for shard in range(part, self._shards, parts):
             for item in islice(self._due_in(shard, now), limit):
                 by_owner.setdefault(item["organization_id"], []).append(item)
         for items in by_owner.values():

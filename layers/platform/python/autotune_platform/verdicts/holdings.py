@@ -1,6 +1,7 @@
 """What verdicts keep."""
 
 from autotune_platform.storage.data_holders import CompletionHolding, DataHolder, Holding
+from autotune_platform.verdicts.decisions import LIST_DAYS
 
 _WHY = "verdicts are never deleted"
 
@@ -14,6 +15,14 @@ HOLDER = DataHolder(
         ),
         CompletionHolding(
             key="cmp_* / opinion#*", what="opinions of a panel's members", retained=_WHY
+        ),
+        Holding(
+            place="table completions",
+            key="bat_* / decided#*",
+            what="lists of decisions on a batch, for the projection: states, scores, latencies",
+            of="completion",
+            days=LIST_DAYS,
+            retained=_WHY,
         ),
         Holding(
             place="table completions",

@@ -8,7 +8,7 @@ from pydantic import ConfigDict
 
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictCounts, VerdictState
 from autotune.protocol.grading import ScoreDimension
-from autotune.protocol.ids import is_id
+from autotune.protocol.ids import derived_id, is_id
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -17,10 +17,14 @@ class OfTask(FrozenModel):
     """What a completion and its verdicts were submitted for.
 
     ``grader_id`` and ``grader_version`` are the panel's where several graders judge together.
+    ``index`` is the completion's position in its batch, and ``alone`` whether nothing else is in
+    it; lists of scores know neither.
     """
 
     organization_id: str
     batch_id: str
+    index: int = 0
+    alone: bool = False
     task_id: str
     model_id: str
     grader_id: str
@@ -50,6 +54,11 @@ class CompletionHeader(OfTask):
 def overdue(completions: Iterable[CompletionHeader], at: datetime) -> list[str]:
     """Return the ids of completions whose deadline has passed by then."""
     return [completion.id for completion in completions if completion.deadline <= at]
+
+
+def completion_id_of(batch_id: str, index: int) -> str:
+    """Return the id of the completion at a position of a batch, from 0."""
+    return derived_id("cmp", batch_id, str(index))
 
 
 class Opinion(FrozenModel):

@@ -96,7 +96,10 @@ class VerdictRepository:
                 found[key[0]].append(verdict_from(items[key]))
         return found
 
-    def with_opinion(self, completion_ids: Iterable[str], grader_id: str, version: str) -> set[str]:
-        """Return the completions of which one panel's member has an opinion."""
+    def opinions_of_member(
+        self, completion_ids: Iterable[str], grader_id: str, version: str
+    ) -> dict[str, Verdict]:
+        """Return the opinions that one panel's member has, by completion."""
         sort_key = opinion_key(grader_id, version)
-        return {pk for pk, _ in self._table.get_many((id_, sort_key) for id_ in completion_ids)}
+        items = self._table.get_many((id_, sort_key) for id_ in completion_ids)
+        return {pk: verdict_from(item) for (pk, _), item in items.items()}

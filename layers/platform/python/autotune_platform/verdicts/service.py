@@ -1,12 +1,15 @@
 """Deciding and reading verdicts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.verdicts.filters import ScoreFilters
+from autotune_platform.verdicts.listing import LONGEST_UNLISTED, DecisionLists
 from autotune_platform.verdicts.models import OfGrader, Verdict
 from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
@@ -15,15 +18,39 @@ from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScoreP
 
 @part
 class VerdictService:
-    """Writes each verdict once, and finds it again."""
+    """Writes each verdict once, lists it for the projection, and finds it again."""
 
     repository: VerdictRepository
     index: ScoreIndex
     panels: PanelRecords
+    lists: DecisionLists
+    clock: Clock = SYSTEM_CLOCK
 
     def add(self, verdict: Verdict) -> bool:
-        """Store a verdict, or an opinion; return False where there was one, which stands."""
-        return self.repository.add(verdict)
+        """Store a verdict, or an opinion; return False where there was one, which stands.
+
+        Called within ``listing``: what no list has, nobody publishes or counts before a sweep.
+        """
+        stored = self.repository.add(verdict)
+        if stored:
+            self.lists.gather(verdict)
+        return stored
+
+    @contextmanager
+    def listing(self) -> Iterator[None]:
+        """List at the end what was stored meanwhile, even where something failed.
+
+        Raises:
+            UnavailableError: the table is busy; what is stored stays so, and is listed later.
+        """
+        try:
+            yield
+        finally:
+            self.lists.write()
+
+    def list_what_waits(self) -> None:
+        """List what was stored so far, if the first of it has waited for two seconds."""
+        self.lists.write(until=self.clock.now() - LONGEST_UNLISTED)
 
     def find(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
         """Return one grader's verdict on a completion."""
@@ -60,12 +87,28 @@ class VerdictService:
 
         They have no verdict, and no opinion of the run's grader where that is a panel's member.
         """
-        found = set(self.of_run(completion_ids, asker))
+        found = self.of_run(completion_ids, asker)
         left = [id_ for id_ in completion_ids if id_ not in found]
-        if asker.panel_id is None or not left:
-            return left
-        found = self.repository.with_opinion(left, asker.grader_id, asker.grader_version)
-        return [id_ for id_ in left if id_ not in found]
+        opinions = self._opinions_of(left, asker)
+        return [id_ for id_ in left if id_ not in opinions]
+
+    def undecided_after_crash(self, completion_ids: Sequence[str], asker: OfGrader) -> list[str]:
+        """Return the same as ``undecided``, and have listed what is stored of the others.
+
+        Whoever stored it may have died before it was listed.
+        """
+        found = self.of_run(completion_ids, asker)
+        opinions = self._opinions_of(completion_ids, asker)
+        for verdict in (*found.values(), *opinions.values()):
+            self.lists.gather(verdict)
+        return [id_ for id_ in completion_ids if id_ not in found and id_ not in opinions]
+
+    def _opinions_of(self, completion_ids: Sequence[str], asker: OfGrader) -> dict[str, Verdict]:
+        if asker.panel_id is None or not completion_ids:
+            return {}
+        return self.repository.opinions_of_member(
+            completion_ids, asker.grader_id, asker.grader_version
+        )
 
     def matching(
         self,

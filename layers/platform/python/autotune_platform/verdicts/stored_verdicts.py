@@ -2,22 +2,16 @@
 
 import json
 
-from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.item_format import Item
 from autotune_platform.verdicts.models import Verdict
 
 VERDICT_PREFIX = "verdict#"
-_OPINION_PREFIX = "opinion#"
+OPINION_PREFIX = "opinion#"
+ALONE = "alone"
+"""Attribute that marks the verdict and the opinions of a batch of one: the stream brings them."""
+
 # Lists are kept as text, which loses no digit.
 _LISTS = ("dimensions", "opinions")
-
-NEW_VERDICTS = [ChangeKind("INSERT", VERDICT_PREFIX), ChangeKind("INSERT", _OPINION_PREFIX)]
-"""Changes by which verdicts and opinions are stored; none is ever changed or removed."""
-
-
-def verdict_in(change: Change) -> Verdict:
-    """Return the verdict or opinion that a change stores."""
-    return verdict_from(change.new)
 
 
 def verdict_key(grader_id: str, version: str) -> str:
@@ -27,7 +21,7 @@ def verdict_key(grader_id: str, version: str) -> str:
 
 def opinion_key(grader_id: str, version: str) -> str:
     """Return the sort key of a panel member's opinion."""
-    return f"{_OPINION_PREFIX}{grader_id}#{version}"
+    return f"{OPINION_PREFIX}{grader_id}#{version}"
 
 
 def verdict_attributes(verdict: Verdict) -> Item:
@@ -35,6 +29,8 @@ def verdict_attributes(verdict: Verdict) -> Item:
     item: Item = verdict.model_dump(mode="json", exclude_none=True, exclude={"completion_id"})
     if verdict.decided_by == "grader":
         del item["decided_by"]  # so are nearly all
+    if not verdict.alone:
+        del item[ALONE]
     for name in _LISTS:
         if name in item:
             item[name] = json.dumps(item[name], separators=(",", ":"))

@@ -48,11 +48,12 @@ class Webhook(Entity):
 
     def wants(self, event: Event) -> bool:
         """Return whether an event is one to deliver: of a type asked for, and not from before."""
-        return (
-            self.status == "active"
-            and event.occurred_at >= self.created_at
-            and (self.event_types == "all" or event.type in self.event_types)
-        )
+        return self.asks_for(event.type) and event.occurred_at >= self.created_at
+
+    def asks_for(self, event_type: EventType) -> bool:
+        """Return whether it is active, and for events of a type."""
+        is_asked = self.event_types == "all" or event_type in self.event_types
+        return self.status == "active" and is_asked
 
 
 class Delivery(FrozenModel):

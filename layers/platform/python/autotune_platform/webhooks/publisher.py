@@ -1,10 +1,12 @@
 """From what happened to deliveries."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from autotune.protocol.events import EventType
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.changes import Change
@@ -14,6 +16,21 @@ from autotune_platform.webhooks.repository import DeliveryRepository, WebhookRep
 from autotune_platform.webhooks.waking import WakeQueue
 
 _WRITERS = 8
+
+
+@dataclass(frozen=True)
+class Audience:
+    """The webhooks of some organisations."""
+
+    webhooks: Mapping[str, Sequence[Webhook]]
+
+    def wants(self, organization_id: str, event_type: EventType) -> bool:
+        """Return whether any webhook of an organisation asks for events of a type."""
+        return any(one.asks_for(event_type) for one in self.webhooks[organization_id])
+
+    def of(self, event: Event) -> list[Webhook]:
+        """Return the webhooks that an event is to be delivered to."""
+        return [one for one in self.webhooks[event.organization_id] if one.wants(event)]
 
 
 @part
@@ -33,25 +50,29 @@ class EventPublisher:
         """
         self.publish([event_in(change) for change in changes])
 
-    def publish(self, events: Sequence[Event]) -> None:
+    def audience(self, organization_ids: Iterable[str]) -> Audience:
+        """Return the webhooks of organisations, by one read for each."""
+        return Audience(
+            {
+                organization_id: self.webhooks.list(organization_id)
+                for organization_id in dict.fromkeys(organization_ids)
+            }
+        )
+
+    def publish(self, events: Sequence[Event], *, to: Audience | None = None) -> None:
         """Store a delivery for each webhook that wants an event, and have them sent.
 
-        One read for each organisation; where it has no webhook, that is all. Publishing an event
-        again adds nothing, so that whoever fails half-way publishes all of it again.
+        Publishing an event again adds nothing, so that whoever fails half-way publishes all of it
+        again.
+
+        Args:
+            to: the webhooks of the events' organisations, where they are read already.
 
         Raises:
             UnavailableError: the queue refused a message; publish again.
         """
-        webhooks = {
-            organization_id: self.webhooks.list(organization_id)
-            for organization_id in dict.fromkeys(event.organization_id for event in events)
-        }
-        wanted = [
-            (webhook, event)
-            for event in events
-            for webhook in webhooks[event.organization_id]
-            if webhook.wants(event)
-        ]
+        audience = to or self.audience(event.organization_id for event in events)
+        wanted = [(webhook, event) for event in events for webhook in audience.of(event)]
         if not wanted:
             return
         now = self.clock.now()

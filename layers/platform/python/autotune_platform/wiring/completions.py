@@ -8,6 +8,7 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.table import Table
+from autotune_platform.verdicts.listing import DecisionLists
 from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import ScoreIndex
@@ -35,6 +36,7 @@ class VerdictParts(RegistryParts):
             repository=VerdictRepository(self.completions_table),
             index=ScoreIndex(self.completions_table),
             panels=self.panels,
+            lists=DecisionLists(self.completions_table),
         )
 
 

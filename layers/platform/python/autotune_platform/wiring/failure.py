@@ -17,6 +17,5 @@ class FailureParts(RunParts):
         return RunFailure(
             batches=self.open_batches,
             completions=self.completions,
-            verdicts=self.verdicts,
             recorder=self.run_recorder,
         )

@@ -4,6 +4,7 @@ from functools import cached_property
 
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.projections.counters import CounterRepository
+from autotune_platform.projections.lanes import Lane
 from autotune_platform.projections.statistics import GraderStatistics
 from autotune_platform.wiring.access import RegistryParts
 
@@ -17,7 +18,7 @@ class StatisticsParts(RegistryParts):
 
     @cached_property
     def statistics(self) -> GraderStatistics:
-        return GraderStatistics(counters=self.counters)
+        return GraderStatistics(counters=self.counters, lane=Lane())
 
 
 class GraderParts(RegistryParts):

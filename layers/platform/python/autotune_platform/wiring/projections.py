@@ -3,11 +3,14 @@
 from functools import cached_property
 
 from autotune_platform.projections.checkpoints import CheckpointRepository
+from autotune_platform.projections.closing import BatchClosing
+from autotune_platform.projections.counting import DecisionCounting
 from autotune_platform.projections.decisions import DecisionAudit
 from autotune_platform.projections.projection import VerdictProjection
+from autotune_platform.projections.publishing import DecisionPublisher
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.storage.changes import Route, Router
-from autotune_platform.verdicts.stored_verdicts import NEW_VERDICTS
+from autotune_platform.verdicts.decisions import NEW_DECISIONS
 from autotune_platform.wiring.access import AuditParts
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.graders import StatisticsParts
@@ -21,17 +24,21 @@ class ProjectionParts(CompletionParts, StatisticsParts, PublisherParts, AuditPar
 
     @cached_property
     def projection(self) -> VerdictProjection:
+        checkpoints = CheckpointRepository(self.completions_table)
         return VerdictProjection(
-            batches=self.open_batches,
             completions=self.completions,
             verdicts=self.verdicts,
-            checkpoints=CheckpointRepository(self.completions_table),
             panels=self.panels,
-            statistics=self.statistics,
-            publisher=self.publisher,
-            audit=DecisionAudit(addition=self.audit_repository.addition),
+            checkpoints=checkpoints,
+            publisher=DecisionPublisher(verdicts=self.verdicts, publisher=self.publisher),
+            counting=DecisionCounting(
+                checkpoints=checkpoints,
+                statistics=self.statistics,
+                audit=DecisionAudit(addition=self.audit_repository.addition),
+            ),
+            closing=BatchClosing(batches=self.open_batches, panels=self.panels),
         )
 
     @cached_property
     def verdict_router(self) -> Router:
-        return Router(Route(NEW_VERDICTS, lambda: self.projection))
+        return Router(Route(NEW_DECISIONS, lambda: self.projection))

@@ -41,6 +41,7 @@ class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
             ),
             batches=self.open_batches,
             completions=self.completions,
+            verdicts=self.verdicts,
             resolver=self.resolver,
             waits=self.run_waits,
         )

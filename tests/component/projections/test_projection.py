@@ -4,22 +4,25 @@ import random
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from autotune.protocol.ids import derived_id
-from autotune_platform.projections.batch_verdicts import OrphanedVerdictError
+from autotune_platform.projections.batch_decisions import OrphanedVerdictError
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.verdicts.decisions import Decision
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
-from autotune_platform.verdicts.models import Verdict
 from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.projections import ProjectionParts
+from functions.scoring import grade_chunk
+from tests.support.aws import stream_records
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform, handler
@@ -30,6 +33,7 @@ from tests.support.projected import (
     events,
     everything,
     forget,
+    open_batches,
     subscribe,
 )
 
@@ -49,6 +53,16 @@ def task_id(platform: Platform, grader: LoopbackGrader) -> str:
 @pytest.fixture
 def webhook_id(platform: Platform) -> str:
     return subscribe(platform.me()["organizationId"])
+
+
+def in_two_rounds(platform: Platform, task_id: str) -> Any:
+    """Decide a batch of three in two rounds, the second of which finds what the first decided."""
+    accepted = platform.submit(task_id, *MIXED).json
+    platform.dispatch(platform.queued())
+    (run,) = platform.runs()
+    platform.grade({**run, "completion_ids": run["completion_ids"][:1], "remaining": 1})
+    platform.grade(run)
+    return accepted
 
 
 def projection() -> VerdictProjection:
@@ -95,9 +109,9 @@ def test_the_verdicts_of_a_batch_are_told_and_counted(
 def test_a_batch_is_complete_only_with_its_last_verdict(
     platform: Platform, task_id: str, webhook_id: str
 ) -> None:
-    accepted = platform.submit(task_id, *MIXED).json
-    platform.score_everything()
+    accepted = in_two_rounds(platform, task_id)
     *most, last = platform.verdict_records()
+    assert len(most) == 1
     completed = derived_id("evt", "batch.completed", accepted["batchId"])
     platform.project(most)
     assert completed not in events(webhook_id)
@@ -115,7 +129,9 @@ def test_cancellations_and_our_own_failures_are_told_and_counted_too(
     failure = verdict_of(
         header[second], Judgement(reason_code="platform_error"), at=datetime.now(UTC)
     )
-    projection().verdicts.add(failure)
+    writer = projection().verdicts
+    with writer.listing():
+        writer.add(failure)
     platform.project()
     assert checkpoints() == {accepted["batchId"]: {"canceled": {0}, "failed": {1}}}
     (statistics,) = counts("statistics#").values()
@@ -135,13 +151,14 @@ def test_other_items_in_the_stream_are_nothing_to_it(platform: Platform, task_id
 
 
 def scored(platform: Platform, task_id: str) -> list[dict[str, Any]]:
-    """Decide three batches; return the records of their verdicts."""
-    platform.submit(task_id, *MIXED)
+    """Decide three batches; return what lists their verdicts: one twice, and one itself."""
+    in_two_rounds(platform, task_id)
     platform.submit(task_id, {}, {})
     platform.submit(task_id, {"metadata": {"value": 1.0}})
     platform.score_everything()
     records = platform.verdict_records()
-    assert len(records) == 6
+    kinds = [record["dynamodb"]["Keys"]["sk"]["S"].partition("#")[0] for record in records]
+    assert sorted(kinds) == ["decided", "decided", "decided", "verdict"]
     return records
 
 
@@ -174,6 +191,7 @@ def test_a_crash_at_any_step_and_delivery_again_come_to_the_same(
     steps = list(killer.called)
     assert {"TransactWriteItems", "PutItem", "SendMessageBatch"} <= set(steps)
     once = everything(webhook_id)
+    assert open_batches() == set()
     for moment in ("before-call", "after-call"):
         for step in range(len(steps)):
             killer.spare()
@@ -186,12 +204,43 @@ def test_a_crash_at_any_step_and_delivery_again_come_to_the_same(
             assert everything(webhook_id) == once, f"{moment} {steps[step]}, step {step}"
 
 
+@pytest.mark.parametrize("moment", ["before-call", "after-call"])
+def test_a_round_that_ends_at_any_step_and_is_tried_again_loses_no_decision(
+    platform: Platform, task_id: str, moment: str
+) -> None:
+    killer = Killer()
+    for step in range(30):
+        killer.spare()
+        accepted = platform.submit(task_id, *MIXED).json
+        before = [run["run_id"] for run in platform.runs()]
+        platform.dispatch(platform.queued())
+        (run,) = [run for run in platform.runs() if run["run_id"] not in before]
+        grade_chunk.parts.cache_clear()
+        killer.kill(moment, after=step)
+        died = False
+        try:
+            platform.grade(run)
+        except Killed:
+            died = True
+        killer.spare()
+        grade_chunk.parts.cache_clear()  # another process tries it again
+        if died:
+            assert platform.grade(run)["remaining"] == 0
+        platform.project()
+        whole = {"scored": {0}, "abstained": {1}, "failed": {2}}
+        assert checkpoints()[accepted["batchId"]] == whole, f"step {step}"
+        assert open_batches() == set(), f"step {step}"
+        if not died:
+            break
+    assert 6 < step < 29
+
+
 def test_what_is_counted_was_told_before(
     platform: Platform, task_id: str, webhook_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = scored(platform, task_id)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise UnavailableError("the queue is busy")
 
     with monkeypatch.context() as broken:
@@ -253,21 +302,23 @@ def test_many_at_once_count_each_verdict_once(
         start.wait()
         handler("functions.projections.project_verdicts")({"Records": some}, None)
 
-    shares = [records, records[::-1], records[:4], records[2:]]
+    shares = [records, records[::-1], records[:3], records[1:]]
     with ThreadPoolExecutor(len(shares)) as threads:
         list(threads.map(deliver, shares))
     assert everything(webhook_id) == once
 
 
-def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[Verdict]:
+def versions_of_a_batch(platform: Platform, task_id: str, number: int) -> list[Decision]:
     """Decide a batch by so many versions of its grader that one transaction cannot count them."""
     ids = platform.submit(task_id, *({} for _ in range(number))).json["completionIds"]
     headers = CompletionParts(ProjectionEnvironment.parse()).completions.headers(ids)
     return [
-        verdict_of(
-            headers[id_],
-            Judgement(abstained=True, reported_version=f"v{index}"),
-            at=datetime.now(UTC),
+        Decision.of(
+            verdict_of(
+                headers[id_],
+                Judgement(abstained=True, reported_version=f"v{index}"),
+                at=datetime.now(UTC),
+            )
         )
         for index, id_ in enumerate(ids)
     ]
@@ -290,8 +341,8 @@ def test_a_verdict_of_no_batch_is_an_error_and_counts_nothing(
     platform: Platform, task_id: str
 ) -> None:
     verdict, other = versions_of_a_batch(platform, task_id, 2)
-    stray = verdict.model_copy(update={"completion_id": "cmp_stray"})
-    with pytest.raises(OrphanedVerdictError, match="cmp_stray"):
+    stray = replace(verdict, index=2)
+    with pytest.raises(OrphanedVerdictError, match=f"2 is not in {verdict.batch_id}"):
         projection().project([other, stray])
     assert checkpoints() == {}
 
@@ -320,6 +371,10 @@ def test_how_long_the_answer_took_is_kept_with_the_verdict(
     *_, last = accepted["completionIds"]
     platform.call("POST", f"/api/v1/completions/{last}/cancel")
     platform.score_everything()
-    images = [record["dynamodb"]["NewImage"] for record in platform.verdict_records()]
+    images = [
+        record["dynamodb"]["NewImage"]
+        for record in stream_records("completions")
+        if record["dynamodb"]["Keys"]["sk"]["S"].startswith("verdict#")
+    ]
     timed = {image["state"]["S"]: "grader_latency_ms" in image for image in images}
     assert timed == {"canceled": False, "scored": True, "abstained": True, "failed": True}

@@ -1,4 +1,4 @@
-"""Groups verdicts and opinions by batch, under the index of their completion in it."""
+"""Groups decisions by batch, under the index of their completion in it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from autotune_platform.completions.models import Batch
 from autotune_platform.projections.models import Checkpoint
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.decisions import Decision
 from autotune_platform.verdicts.panels import Panel
 
 
@@ -15,20 +15,20 @@ class OrphanedVerdictError(Exception):
 
 
 @dataclass(frozen=True)
-class BatchVerdicts:
+class BatchDecisions:
     """A batch's verdicts by the index of their completion, and opinions by their opinion index."""
 
-    verdicts: dict[int, Verdict] = field(default_factory=dict)
-    opinions: dict[int, Verdict] = field(default_factory=dict)
+    verdicts: dict[int, Decision] = field(default_factory=dict)
+    opinions: dict[int, Decision] = field(default_factory=dict)
 
     @property
-    def all(self) -> list[Verdict]:
+    def all(self) -> list[Decision]:
         """All verdicts and opinions."""
         return [*self.verdicts.values(), *self.opinions.values()]
 
-    def without_counted(self, checkpoint: Checkpoint) -> "BatchVerdicts":
+    def without_counted(self, checkpoint: Checkpoint) -> "BatchDecisions":
         """Return the verdicts and opinions that a checkpoint does not have yet."""
-        return BatchVerdicts(
+        return BatchDecisions(
             {index: one for index, one in self.verdicts.items() if not checkpoint.holds(index)},
             {
                 index: one
@@ -38,36 +38,32 @@ class BatchVerdicts:
         )
 
     def added_to(self, checkpoint: Checkpoint) -> Checkpoint:
-        """Return a checkpoint that has all of these as well."""
-        return checkpoint.after(self.verdicts, self.opinions)
+        """Return a checkpoint that has all of these as well; the same one where there are none."""
+        return checkpoint.after(self.verdicts, self.opinions) if self.all else checkpoint
 
 
 def by_batch(
-    verdicts: Iterable[Verdict], batches: Mapping[str, Batch], panels: Mapping[str, Panel]
-) -> dict[str, BatchVerdicts]:
-    """Return verdicts and opinions by batch.
+    decisions: Iterable[Decision], batches: Mapping[str, Batch], panels: Mapping[str, Panel]
+) -> dict[str, BatchDecisions]:
+    """Return verdicts and opinions by batch; of what is listed twice, one.
 
     Raises:
         OrphanedVerdictError: a completion is in none of the batches, or a grader in no panel.
     """
-    found: dict[str, BatchVerdicts] = defaultdict(BatchVerdicts)
-    indexes = {
-        batch_id: {id_: index for index, id_ in enumerate(batch.completion_ids)}
-        for batch_id, batch in batches.items()
-    }
-    for verdict in verdicts:
-        index = indexes.get(verdict.batch_id, {}).get(verdict.completion_id)
-        if index is None:
-            raise OrphanedVerdictError(f"{verdict.completion_id} is not in {verdict.batch_id}")
-        if verdict.panel_id is None:
-            found[verdict.batch_id].verdicts[index] = verdict
+    found: dict[str, BatchDecisions] = defaultdict(BatchDecisions)
+    for one in decisions:
+        batch = batches.get(one.batch_id)
+        if batch is None or one.index >= batch.size:
+            raise OrphanedVerdictError(f"{one.index} is not in {one.batch_id}")
+        if one.panel_id is None:
+            found[one.batch_id].verdicts[one.index] = one
         else:
-            member = _member_index(verdict, panels.get(verdict.panel_id))
-            found[verdict.batch_id].opinions[Checkpoint.opinion_index(index, member)] = verdict
+            member = _member_index(one, panels.get(one.panel_id))
+            found[one.batch_id].opinions[Checkpoint.opinion_index(one.index, member)] = one
     return dict(found)
 
 
-def _member_index(opinion: Verdict, panel: Panel | None) -> int:
+def _member_index(opinion: Decision, panel: Panel | None) -> int:
     key = (opinion.grader_id, opinion.grader_version)
     members = [(one.grader_id, one.grader_version) for one in panel.members] if panel else []
     if key not in members:

@@ -1,0 +1,57 @@
+"""Counts decisions: checkpoints, statistics, metering and audit entries, in one transaction."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from autotune_platform.projections.checkpoints import CheckpointRepository
+from autotune_platform.projections.decisions import DecisionAudit, entries
+from autotune_platform.projections.models import Checkpoint
+from autotune_platform.projections.statistics import GraderStatistics, counters
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import MAX_ADDITIONS
+from autotune_platform.verdicts.decisions import Decision
+
+
+@part
+class DecisionCounting:
+    """Counts decisions, each with the checkpoint that says so."""
+
+    checkpoints: CheckpointRepository
+    statistics: GraderStatistics
+    audit: DecisionAudit
+
+    def count(
+        self, decisions: Sequence[Decision], changes: Sequence[tuple[Checkpoint, Checkpoint]]
+    ) -> bool:
+        """Count decisions and advance their batches' checkpoints, or do nothing.
+
+        Args:
+            decisions: those that the checkpoints get.
+            changes: each checkpoint before and after.
+
+        Returns:
+            False where others wrote the same items; read the checkpoints again.
+        """
+        after = {checkpoint.batch_id: checkpoint for _, checkpoint in changes}
+        additions = [
+            *self.statistics.additions(decisions),
+            *self.audit.additions(decisions, after),
+        ]
+        if self.checkpoints.advance(changes, additions):
+            return True
+        self.statistics.leave_lane()
+        return False
+
+
+def transactions(decisions: Iterable[Decision]) -> Iterator[list[Decision]]:
+    """Split decisions into groups of one transaction each, each batch over as few as possible."""
+    group: list[Decision] = []
+    items: set[Hashable] = set()
+    for one in sorted(decisions, key=lambda one: (one.batch_id, one.grader_id)):
+        touched = {one.batch_id, *counters(one), *entries(one)}
+        if len(items | touched) > MAX_ADDITIONS:
+            yield group
+            group, items = [], set()
+        group.append(one)
+        items |= touched
+    if group:
+        yield group
