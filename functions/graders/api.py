@@ -8,12 +8,8 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.graders import Grader as WireGrader
 from autotune.protocol.graders import (
-    GraderCircuit,
     GraderCredentials,
-    GraderHealth,
-    GraderHealthResponse,
     GraderList,
-    GraderProbe,
     GraderResponse,
     RegisterGraderRequest,
     RegisterGraderResponse,
@@ -21,6 +17,12 @@ from autotune.protocol.graders import (
     VerifyGraderResponse,
 )
 from autotune.protocol.grading import GraderVersion
+from autotune.protocol.health import (
+    GraderCircuit,
+    GraderHealth,
+    GraderHealthResponse,
+    GraderProbe,
+)
 from autotune.protocol.statistics import GraderStats, GraderUsage, Month
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import manages
@@ -133,7 +135,11 @@ def read_grader_health(grader_id: str) -> GraderHealthResponse:
     grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
     health = _health_on_wire(grader, parts().grader_service.health(grader))
     if grader.is_called:
-        health = health.model_copy(update={"circuit": _circuit_on_wire(grader.id)})
+        turn = parts().budget_states.next_turn(grader.id)
+        waited_for = _moment(turn) if turn > parts().clock.unix() else None
+        health = health.model_copy(
+            update={"circuit": _circuit_on_wire(grader.id), "next_turn_at": waited_for}
+        )
     return GraderHealthResponse(health=health)
 
 

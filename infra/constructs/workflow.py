@@ -100,14 +100,20 @@ class Workflow(Construct):
         that ends waits, and each would have to be made before the other. It stands beside the
         function, whose stack knows that of the workflow and not the other way round.
         """
+        self._grant_from_inside(function, "Wakes", action="states:SendTaskSuccess")
+
+    def grant_continue(self, function: ServiceFunction) -> None:
+        """Lets a function that the workflow invokes start executions of it."""
+        self._grant_from_inside(function, "Continues", action="states:StartExecution")
+
+    def _grant_from_inside(self, function: ServiceFunction, name: str, *, action: str) -> None:
         iam.Policy(
             function,
-            f"Wakes{self.node.id}",
+            f"{name}{self.node.id}",
             roles=[function.role],
             statements=[
                 iam.PolicyStatement(
-                    actions=["states:SendTaskSuccess"],
-                    resources=[self.state_machine.state_machine_arn],
+                    actions=[action], resources=[self.state_machine.state_machine_arn]
                 )
             ],
         )

@@ -25,7 +25,8 @@ class ScoringStack(DomainStack):
     """Holds the workflow that scores chunks, and the functions around it.
 
     Attributes:
-        workflow: What answers of graders and people wake; only dispatch starts executions.
+        workflow: What answers of graders and people wake; only dispatch and the
+            workflow itself start executions.
         sweep: For operators, who need not wait for its schedule.
     """
 
@@ -40,6 +41,7 @@ class ScoringStack(DomainStack):
     ) -> None:
         super().__init__(scope, domain="scoring", shared=shared, holds="runs of the workflow")
         await_answers = self._create_await()
+        continue_run = self._create_continue()
         self.workflow = Workflow(
             self,
             "ScoreCompletions",
@@ -48,10 +50,12 @@ class ScoringStack(DomainStack):
             functions={
                 "GradeChunkFunctionArn": self._create_grade(http),
                 "AwaitAnswersFunctionArn": await_answers,
+                "ContinueRunFunctionArn": continue_run,
                 "FailRunFunctionArn": self._create_fail(),
             },
         )
         self.workflow.grant_wake(await_answers)
+        self.workflow.grant_continue(continue_run)
         self.alarms.watch_runs(self.workflow.state_machine, name="ScoreCompletions")
         self._add_dispatch(completions)
         self._add_callbacks(http)
@@ -90,6 +94,15 @@ class ScoringStack(DomainStack):
         )
         self.shared.data.completions.grant_read_write(fail.function)
         return fail
+
+    def _create_continue(self) -> ServiceFunction:
+        return self.create(
+            "ContinueRun",
+            module="continue_run",
+            description="Goes on with a run in another execution before a history is full",
+            timeout=AWAIT_TIMEOUT,
+            reads_environment=False,
+        )
 
     def _create_await(self) -> ServiceFunction:
         await_answers = self.create(

@@ -130,6 +130,7 @@ EXPECTED = {
     | DERIVE
     | DECRYPT
     | ENCRYPT,
+    "ContinueRun": {("states:StartExecution", "ScoreCompletions")},
     "FailRun": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
     "WebhooksApi": API
     | DELIVERIES

@@ -104,7 +104,7 @@ def test_a_function_that_adds_to_a_table_of_others_is_kept_to_its_items(
 @pytest.mark.parametrize(
     ("workflow", "functions"),
     [
-        ("ScoreCompletions", {"GradeChunk", "AwaitAnswers", "FailRun"}),
+        ("ScoreCompletions", {"GradeChunk", "AwaitAnswers", "ContinueRun", "FailRun"}),
         ("ExportScores", {"WriteExport", "FailExport"}),
     ],
 )

@@ -25,6 +25,7 @@ FUNCTIONS = {
     "DispatchChunks": ("functions.scoring.dispatch_chunks", 30),
     "GradeChunk": ("functions.scoring.grade_chunk", 120),
     "AwaitAnswers": ("functions.scoring.await_answers", 30),
+    "ContinueRun": ("functions.scoring.continue_run", 30),
     "FailRun": ("functions.scoring.fail_run", 60),
     "CallbacksApi": ("functions.scoring.callbacks_api", 29),
     "SweepBatches": ("functions.scoring.sweep_batches", 60),
@@ -123,7 +124,11 @@ def test_the_stage_is_throttled_and_has_an_access_log_without_texts(aws):
 @pytest.mark.parametrize(
     ("workflow", "file", "functions"),
     [
-        ("ScoreCompletions", "score_completions", ("GradeChunk", "AwaitAnswers", "FailRun")),
+        (
+            "ScoreCompletions",
+            "score_completions",
+            ("GradeChunk", "AwaitAnswers", "ContinueRun", "FailRun"),
+        ),
         ("ExportScores", "export_scores", ("WriteExport", "FailExport")),
     ],
 )

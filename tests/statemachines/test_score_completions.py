@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.runs.progress import ROUNDS_OF_AN_EXECUTION
 from autotune_platform.runtime.errors import UnavailableError
 from tests.statemachines.conftest import StateMachines
 
@@ -132,3 +133,43 @@ def test_a_wait_that_cannot_begin_fails_the_run(machines: StateMachines) -> None
     )
     assert (run.status, run.error) == ("FAILED", "GradingFailed")
     assert run.entered[-2:] == ["FailRun", "GradingFailed"]
+
+
+def test_a_run_goes_on_in_another_execution_before_its_history_is_full(
+    machines: StateMachines,
+) -> None:
+    full = left(3, 9)
+    full["return"]["is_history_full"] = True
+    run = machines.run(FILE, START, GradeChunk=[left(3, 9), full], ContinueRun=[left(0)])
+    assert run.status == "SUCCEEDED"
+    assert run.entered == [
+        *["GradeChunk", "IsAnythingLeft", "BackOff"],
+        *["GradeChunk", "IsAnythingLeft", "LastBackOff", "ContinueRun", "Continued"],
+    ]
+    # The next execution has the run as it was.
+    assert run.output["completion_ids"] == START["completion_ids"]
+
+
+def test_a_run_that_is_through_needs_no_other_execution(machines: StateMachines) -> None:
+    over = left(0)
+    over["return"]["is_history_full"] = True
+    run = machines.run(FILE, START, GradeChunk=[over])
+    assert run.entered == ["GradeChunk", "IsAnythingLeft", "Graded"]
+
+
+def test_a_run_that_cannot_go_on_elsewhere_fails(machines: StateMachines) -> None:
+    full = left(0, waiting=1)
+    full["return"]["is_history_full"] = True
+    run = machines.run(
+        FILE, START, GradeChunk=[full], ContinueRun=[{"raise": "broken"}], FailRun=[left(0)]
+    )
+    assert (run.status, run.error) == ("FAILED", "GradingFailed")
+
+
+def test_a_history_has_room_for_all_rounds_of_an_execution() -> None:
+    states = json.loads(Path("statemachines", FILE).read_text())["States"]
+    retries = max(one["MaxAttempts"] for one in states["GradeChunk"]["Retry"])
+    # A round that ends in a wait for a signal: five events of a task, two of a choice, six of a
+    # task with a token.
+    most = ROUNDS_OF_AN_EXECUTION * 13 + retries * _EVENTS_OF_A_RETRY
+    assert most < _MOST_EVENTS

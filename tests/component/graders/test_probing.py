@@ -57,6 +57,7 @@ def test_health_says_what_the_status_is_founded_on(
             "lastFailedAt": None,
             "lastAnsweredAt": None,
         },
+        "nextTurnAt": None,
     }
     platform.probe_graders()
     answer = health(platform, grader_id)

@@ -272,3 +272,23 @@ def test_what_is_lost_beside_a_run_that_sleeps_is_found(
     assert (first["state"], first["reasonCode"]) == ("pending", "grader_error")
     assert (second["state"], second["reasonCode"]) == ("failed", "deadline_exceeded")
     assert redriven >= 4
+
+
+def test_what_one_run_lost_beside_another_of_its_grader_that_sleeps_is_found(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    sweeping = sweep_batches.parts()
+    for each in (sweeping.sweeper, sweeping.recovery, sweeping.open_batches):
+        each.clock = clock
+    grader_id = platform.new_grader(grader, capabilities={"maxBatchSize": 100})
+    completions = [{"prompt": str(number)} for number in range(150)]
+    platform.submit(platform.new_task(grader_id), *completions)
+    platform.dispatch(platform.queued())
+    sleeping, lost = sorted(platform.runs(), key=lambda run: -len(run["completion_ids"]))
+    grader.disease = answering(503, retry_after="3600")
+    platform.grade(sleeping)
+    clock.turn(seconds=240)
+    assert platform.operate("sweep_batches")["redriven"] == 1
+    platform.dispatch(platform.queued())
+    (redriven,) = [run for run in platform.runs() if run not in (sleeping, lost)]
+    assert sorted(redriven["completion_ids"]) == sorted(lost["completion_ids"])

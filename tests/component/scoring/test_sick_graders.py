@@ -134,7 +134,7 @@ def test_a_slow_answer_ends_with_the_calls_time(
     platform.submit(task_id, {})
     platform.dispatch(platform.queued())
     (progress,) = platform.runs()
-    monkeypatch.setattr("autotune_platform.judging.http.judge.CALL_TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr("autotune_platform.judging.http.round_calls.CALL_TIMEOUT_SECONDS", 0.3)
 
     begun = time.monotonic()
     left = platform.grade(progress)

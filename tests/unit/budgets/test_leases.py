@@ -57,7 +57,7 @@ class LeasesMachine(RuleBasedStateMachine):
 
     @rule(round_id=consumes(rounds))
     def a_round_ends(self, round_id: str) -> None:
-        self.store(self.leases.released(round_id))
+        self.store(self.leases.released(round_id, self.now))
         del self.under_way[round_id]
 
     @rule(round_id=consumes(rounds))

@@ -8,8 +8,8 @@ HOLDER = DataHolder(
         Holding(
             place="table budgets",
             key="* / *",
-            what="rate, calls under way and circuit of each grader",
-            days=1,
+            what="rate, turns, calls under way and circuit of each grader",
+            days=8,
             retained="it goes by itself",
         )
     ],

@@ -1,8 +1,9 @@
 """Stores the rate, leases and circuit of each scope, such as a grader.
 
 Many functions make calls in one scope at the same time. Each change here is one conditional write,
-so that together they stay within the scope's limits. A scope has the items ``rate``, ``leases`` and
-``circuit``. Each item expires a day after its last change, when it no longer limits anything.
+so that together they stay within the scope's limits. A scope has the items ``rate``, ``turns``,
+``circuit`` and ``leases#<lane>``, each below 1 KB. Each item expires a day after its last change,
+when it no longer limits anything.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from autotune_platform.storage.table import Table
 from autotune_platform.storage.versioned_states import VersionedStates
 
 _KEPT_SECONDS = 86_400
-_RATE, _LEASES, _CIRCUIT = "rate", "leases", "circuit"
+_RATE, _TURNS, _LEASES, _CIRCUIT = "rate", "turns", "leases", "circuit"
 
 ResultT = TypeVar("ResultT")
 
@@ -41,14 +42,19 @@ class BudgetRepository:
         return self._states.change((scope, _CIRCUIT), Circuit, now, change)
 
     def change_leases(
-        self, scope: str, now: float, change: Callable[[Leases], tuple[Leases, ResultT]]
+        self,
+        scope: str,
+        now: float,
+        change: Callable[[Leases], tuple[Leases, ResultT]],
+        *,
+        lane: int = 0,
     ) -> ResultT:
-        """Change the leases of a scope; return the result of the change that was stored.
+        """Change the leases of one lane of a scope; return the result of the stored change.
 
         Raises:
             UnavailableError: too many others changed them at the same time.
         """
-        return self._states.change((scope, _LEASES), Leases, now, change)
+        return self._states.change((scope, f"{_LEASES}#{lane}"), Leases, now, change)
 
     def reserve_call(
         self, scope: str, now: float, *, interval: float, horizon: float
@@ -76,3 +82,33 @@ class BudgetRepository:
             return after - interval, True
         item = self._table.get(scope, _RATE) or {}
         return item.get("next_call_at", now), False
+
+    def reserve_turn(
+        self, scope: str, not_before: float, *, seconds: float, until: float
+    ) -> float | None:
+        """Reserve the next turn, which lasts some seconds; return when it begins.
+
+        Turns follow each other, whoever reserves them. It takes one write, or two where others wait
+        already.
+
+        Args:
+            not_before: the earliest that it may begin, in Unix seconds.
+            until: a turn that would begin after this is not reserved; None is returned then.
+        """
+        if until < not_before:
+            return None
+        after = self._table.advance(
+            scope,
+            _TURNS,
+            "next_turn_at",
+            by=seconds,
+            floor=not_before,
+            ceiling=until,
+            expires_at=int(until + _KEPT_SECONDS),
+        )
+        return None if after is None else after - seconds
+
+    def next_turn(self, scope: str) -> float:
+        """Return when the next turn would begin, in Unix seconds; 0 where nobody ever waited."""
+        item = self._table.get(scope, _TURNS) or {}
+        return float(item.get("next_turn_at", 0))

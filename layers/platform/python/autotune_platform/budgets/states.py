@@ -14,3 +14,7 @@ class BudgetStates:
     def circuit(self, scope: str) -> Circuit:
         """Return the circuit of a scope, such as a grader's id, as it is stored now."""
         return self.budgets.circuit(scope)
+
+    def next_turn(self, scope: str) -> float:
+        """Return when a turn would begin that is reserved now, in Unix seconds."""
+        return self.budgets.next_turn(scope)

@@ -11,7 +11,7 @@ from autotune_platform.checks.compiling import BuiltinGrader, compile_stored
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.checks.templates import Sample
 from autotune_platform.completions.models import Completion
-from autotune_platform.judging.judge import Judged, Remainder, Resumed, Round
+from autotune_platform.judging.judge import Judged, NeedsNoPermit, Remainder, Resumed, Round
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.verdicts.judgements import Judgement
@@ -28,7 +28,7 @@ _YIELDED_TOGETHER = 25
 """Judgements cost nothing but time here, and are stored faster together."""
 
 
-class BuiltinJudge:
+class BuiltinJudge(NeedsNoPermit):
     """Judges as many completions as there is time for."""
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.graders import GraderKind
+from autotune_platform.budgets.permit import Permit
+from autotune_platform.budgets.permits import Wait
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.verdicts.judgements import Judgement
@@ -38,6 +40,8 @@ class Round:
         halvings: how often packs that failed are to be halved, until a text is alone.
         looked_at: when the pass before this one ended, in Unix seconds; 0 for the first.
         is_resumed: whether completions of the run waited for an answer until now.
+        is_expected: whether the turn has come that the run reserved.
+        permit: to call the grader; None where its kind needs none, or none was requested yet.
         seconds_left: how long the round may still last.
     """
 
@@ -47,6 +51,8 @@ class Round:
     halvings: int = 0
     looked_at: int = 0
     is_resumed: bool
+    is_expected: bool = False
+    permit: Permit | None = None
     seconds_left: Callable[[], float]
 
     @property
@@ -132,6 +138,8 @@ class Remainder:
         wait_seconds: until there may be a permit.
         asked: whether the grader was asked about anything.
         is_down: whether the circuit forbids calls: a wait for that has no known end.
+        hold_seconds: a limit is full, for which a turn is to be reserved: for so long rounds hold a
+            slot of late. None where there is nothing to reserve.
         others_pass: whether the grader answered other calls since the pass before.
     """
 
@@ -141,11 +149,37 @@ class Remainder:
     wait_seconds: float = 0
     asked: bool = True
     is_down: bool = False
+    hold_seconds: float | None = None
     others_pass: bool = True
+
+
+def refused(wait: Wait, untried: Sequence[str]) -> Remainder:
+    """Return what a round leaves that got no permit: everything, and nobody was asked."""
+    return Remainder(
+        untried=untried,
+        wait_seconds=wait.seconds,
+        asked=False,
+        is_down=wait.is_down,
+        hold_seconds=wait.hold_seconds,
+    )
 
 
 class Judge(Protocol):
     """One kind of grader."""
+
+    def request_permit(self, round_: Round, completions: int) -> Permit | Wait | None:
+        """Return a permit to ask about so many completions; None where none is needed.
+
+        It is requested before anything is read of them: who waits behind a limit reads nothing.
+        """
+
+    def reserve_turn(self, round_: Round, remainder: Remainder, *, until: float) -> float | None:
+        """Reserve a turn to ask about what a full limit left untried; return when it begins.
+
+        Args:
+            until: the latest that it may begin, in Unix seconds. None is returned where others wait
+                for longer.
+        """
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield what became of earlier questions; return what is left of ``undecided``."""
@@ -154,6 +188,16 @@ class Judge(Protocol):
         self, round_: Round, completions: Sequence[Completion]
     ) -> Generator[Judged, None, Remainder]:
         """Ask about completions that nobody is asked about; yield each answer as it comes."""
+
+
+class NeedsNoPermit:
+    """A kind of grader that is not called."""
+
+    def request_permit(self, round_: Round, completions: int) -> None:
+        """Return None: no permit is needed."""
+
+    def reserve_turn(self, round_: Round, remainder: Remainder, *, until: float) -> None:
+        """Return None: nothing is waited for."""
 
 
 @dataclass(frozen=True)

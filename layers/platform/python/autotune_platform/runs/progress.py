@@ -10,6 +10,12 @@ from autotune.protocol.completions import ReasonCode
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.judging.judge import Asker
 
+ROUNDS_OF_AN_EXECUTION = 900
+"""Rounds after which a run goes on in another execution: a history has 25,000 events at most.
+
+A round with a wait for a signal has 13, and 4,000 retries may have three each.
+"""
+
 MAX_ATTEMPTS = 8
 """Passes after which a run waits ever longer for its grader, and a text may be given up alone."""
 
@@ -48,6 +54,9 @@ class ChunkProgress(Asker):
         looked_at: when the last pass ended, in Unix seconds; 0 before.
         failing_since: since when nothing of the run was judged, in Unix seconds; 0 if it was.
         reason_code: why the last completion failed that is to be tried again.
+        turn_at: when the turn begins that the run reserved at its grader, in Unix seconds; 0 if it
+            has none.
+        is_history_full: whether the run is to go on in another execution.
     """
 
     completion_ids: list[str]
@@ -69,6 +78,8 @@ class ChunkProgress(Asker):
     looked_at: int = 0
     failing_since: int = 0
     reason_code: ReasonCode | None = None
+    turn_at: float = 0
+    is_history_full: bool = False
 
     def after_round(
         self,
@@ -84,6 +95,7 @@ class ChunkProgress(Asker):
         has_judged: bool = False,
         reason_code: ReasonCode | None = None,
         seconds_left: float = math.inf,
+        turn_at: float | None = None,
     ) -> Self:
         """Return the run after a round.
 
@@ -99,6 +111,7 @@ class ChunkProgress(Asker):
             has_judged: whether anything of the run was judged.
             reason_code: why completions failed.
             seconds_left: until the first deadline, or the first signal that is due.
+            turn_at: when the turn begins that was reserved for what is untried, in Unix seconds.
         """
         at = int(now.timestamp())
         since = (0 if has_judged else self.failing_since) or (at if failed or is_down else 0)
@@ -109,11 +122,15 @@ class ChunkProgress(Asker):
         remaining = len(untried) + len(delayed)
         waits = self.waits + 1 if wait_seconds and not asked else 0
         wait = 0
-        if wait_seconds and remaining:
+        if turn_at and remaining:
+            # A turn is an appointment: nobody else comes at the same time.
+            wait = max(1, int(turn_at - now.timestamp()))
+        elif wait_seconds and remaining:
             wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
             if is_down and elapsed > _LOOKS_OF_A_WAIT * _SHORTEST_LOOK_SECONDS:
                 wait = max(wait, look)
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
+        changes["turn_at"] = (turn_at or 0) if remaining else 0
         changes |= {"failing_since": since, "reason_code": reason_code or self.reason_code}
         is_suspect, others = self.is_suspect or is_suspect, self.others_passed or others_pass
         if untried:

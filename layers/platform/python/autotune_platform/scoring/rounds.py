@@ -2,22 +2,37 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from autotune.protocol.completions import ReasonCode
+from autotune_platform.budgets.permits import Wait
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.graders.directory import GraderDirectory
-from autotune_platform.judging.judge import Awaited, Judged, Judges, Remainder, Round
+from autotune_platform.judging.judge import (
+    Awaited,
+    Judge,
+    Judged,
+    Judges,
+    Remainder,
+    Round,
+    refused,
+)
 from autotune_platform.runs.models import RunStatus
-from autotune_platform.runs.progress import MAX_ATTEMPTS, ChunkProgress
+from autotune_platform.runs.progress import (
+    MAX_ATTEMPTS,
+    ROUNDS_OF_AN_EXECUTION,
+    ChunkProgress,
+)
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.scoring.endings import Endings
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.verdicts.judgements import Judgement
@@ -26,6 +41,9 @@ from autotune_platform.verdicts.service import VerdictService
 
 _FAILING_AT_LEAST_SECONDS = 3_600
 _LONGEST_UNSWEPT_SECONDS = 3_600
+_LONGEST_TURN_AHEAD_SECONDS = 7 * 86_400
+# Step Functions sleeps whole seconds, and wakes a run a little early or late.
+_EARLY_SECONDS = 5
 
 LeftT = TypeVar("LeftT")
 
@@ -42,6 +60,7 @@ class ChunkGrading:
     resolver: PanelResolver
     recorder: RunRecorder
     writer: VerdictWriter
+    endings: Endings
     clock: Clock = SYSTEM_CLOCK
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
@@ -59,7 +78,9 @@ class ChunkGrading:
             left = self._do_round(progress, seconds_left)
             if progress.panel_id is not None:
                 left = self._resolve_panel(progress, left)
-        left = left.model_copy(update={"rounds": progress.rounds + 1})
+        rounds = progress.rounds + 1
+        is_full = rounds % ROUNDS_OF_AN_EXECUTION == 0
+        left = left.model_copy(update={"rounds": rounds, "is_history_full": is_full})
         self.recorder.after_round(left)
         return left
 
@@ -77,9 +98,9 @@ class ChunkGrading:
         self, progress: ChunkProgress, seconds_left: Callable[[], float]
     ) -> ChunkProgress:
         usable = self.graders.get_usable(progress.grader_id)
-        undecided = self.verdicts.undecided_after_crash(progress.due_ids, progress)
         if usable is None:
-            self._fail(progress, [*undecided, *progress.delayed_ids], "grader_missing")
+            undecided = self.verdicts.undecided_after_crash(progress.due_ids, progress)
+            self.endings.fail(progress, [*undecided, *progress.delayed_ids], "grader_missing")
             return progress.finished()
         judge = self.judges.of(usable.grader)
         round_ = Round(
@@ -89,15 +110,43 @@ class ChunkGrading:
             halvings=progress.suspect_attempts,
             looked_at=progress.looked_at,
             is_resumed=bool(progress.waiting_ids),
+            is_expected=0 < progress.turn_at <= self.clock.unix() + _EARLY_SECONDS,
             seconds_left=seconds_left,
         )
+        # Of what waits for an answer it is not known yet whether anybody is to be asked.
+        if progress.waiting_ids or not progress.completion_ids:
+            return self._do_pass(progress, judge, round_)
+        permit = judge.request_permit(round_, len(progress.completion_ids))
+        if isinstance(permit, Wait):
+            return self._await_permit(progress, judge, round_, permit)
+        with permit or nullcontext():
+            return self._do_pass(progress, judge, replace(round_, permit=permit))
+
+    def _await_permit(
+        self, progress: ChunkProgress, judge: Judge, round_: Round, wait: Wait
+    ) -> ChunkProgress:
+        """Return a run that got no permit. Of its completions only headers were read."""
+        headers = self.completions.headers(progress.unfinished_ids)
+        late = overdue(headers.values(), self.clock.now())
+        self.endings.fail(progress, late, "deadline_exceeded", attempts=progress.attempt)
+        left = progress.without(late)
+        remainder = refused(wait, left.completion_ids)
+        left = self._after(left, remainder, headers, judged=0, waits=(), at=(judge, round_))
+        left = self.endings.without_late(left, headers, now=self.clock.now())
+        self._postpone_sweeps(left, headers)
+        return left
+
+    def _do_pass(self, progress: ChunkProgress, judge: Judge, round_: Round) -> ChunkProgress:
+        """Ask about what is due, as far as time and permit go."""
+        undecided = self.verdicts.undecided_after_crash(progress.due_ids, progress)
         resumed = self._store(judge.resume(round_, undecided), {})
         waits, headers = self._keep_waiting(progress, resumed.waiting)
 
         stored = self.completions.load(resumed.unasked)
-        self._fail_without_text(progress, [id_ for id_ in resumed.unasked if id_ not in stored])
+        gone = [id_ for id_ in resumed.unasked if id_ not in stored]
+        self.endings.fail_without_text(progress, gone, now=self.clock.now())
         late = overdue(stored.values(), self.clock.now())
-        self._fail(progress, late, "deadline_exceeded", attempts=progress.attempt)
+        self.endings.fail(progress, late, "deadline_exceeded", attempts=progress.attempt)
         due = [stored[id_] for id_ in resumed.unasked if id_ in stored and id_ not in late]
 
         remainder = self._store(judge.judge(round_, due), stored)
@@ -107,9 +156,16 @@ class ChunkGrading:
         }
         unknown = [id_ for id_ in progress.delayed_ids if id_ not in stored]
         headers = {**stored, **headers, **self.completions.headers(unknown)}
-        left = self._after(progress, remainder, headers, judged=len(due), waits=waits.values())
+        left = self._after(
+            progress,
+            remainder,
+            headers,
+            judged=len(due),
+            waits=waits.values(),
+            at=(judge, round_),
+        )
         left = left.waiting_for(waits, self.clock.now())
-        left = self._without_late(left, headers)
+        left = self.endings.without_late(left, headers, now=self.clock.now())
         self._postpone_sweeps(left, headers)
         return left
 
@@ -141,23 +197,13 @@ class ChunkGrading:
         """Fail what is out of time; return until when the others wait, and their headers."""
         headers = self.completions.headers(waiting)
         late = overdue(headers.values(), self.clock.now())
-        self._fail_late(progress, headers, {id_: waiting[id_].attempts for id_ in late})
+        self.endings.fail_late(progress, headers, {id_: waiting[id_].attempts for id_ in late})
         waits = {
             id_: min(waiting[id_].look_at, header.deadline)
             for id_, header in headers.items()
             if id_ not in late
         }
         return waits, {id_: headers[id_] for id_ in waits}
-
-    def _fail_late(
-        self,
-        progress: ChunkProgress,
-        headers: Mapping[str, CompletionHeader],
-        attempts: Mapping[str, int],
-    ) -> None:
-        failure = Judgement(reason_code="deadline_exceeded")
-        for id_, made in attempts.items():
-            self.writer.write(progress, headers, {id_: failure}, attempts=made)
 
     def _after(
         self,
@@ -167,6 +213,7 @@ class ChunkGrading:
         *,
         judged: int,
         waits: Collection[datetime],
+        at: tuple[Judge, Round],
     ) -> ChunkProgress:
         """Return the run after its judge.
 
@@ -177,6 +224,7 @@ class ChunkGrading:
             headers: of all that the run is not through with.
             judged: how many the judge was given.
             waits: when signals are due.
+            at: the judge and the round, for reserving a turn for what a full limit left untried.
         """
         now, failed = self.clock.now(), remainder.failed
         others = remainder.others_pass or progress.others_passed
@@ -196,18 +244,29 @@ class ChunkGrading:
         unfinished = [*remainder.untried, *failed, *progress.delayed_ids]
         moments = [headers[id_].deadline for id_ in unfinished if id_ in headers] + [*waits]
         left = len(remainder.untried) + len(remainder.failed) + len(remainder.waiting)
+        seconds_left = (min(moments) - now).total_seconds() if moments else math.inf
+        wait_seconds, turn_at = remainder.wait_seconds, None
+        if remainder.hold_seconds is not None and remainder.untried:
+            judge, round_ = at
+            seconds_left = min(seconds_left, _LONGEST_TURN_AHEAD_SECONDS)
+            until = now.timestamp() + seconds_left
+            turn_at = judge.reserve_turn(round_, remainder, until=until)
+            if turn_at is None:
+                # Others have turns until the deadline. A place may become free, and it may not.
+                wait_seconds = max(wait_seconds, seconds_left / 2)
         return progress.after_round(
             untried=list(remainder.untried),
             failed={id_: failure.retry_after_seconds for id_, failure in failed.items()},
             now=now,
-            wait_seconds=remainder.wait_seconds,
+            wait_seconds=wait_seconds,
             asked=remainder.asked,
             is_down=remainder.is_down,
             is_suspect=any(failure.may_be_text for failure in failed.values()),
             others_pass=remainder.others_pass,
             has_judged=judged > left,
             reason_code=next((failure.reason_code for failure in failed.values()), None),
-            seconds_left=(min(moments) - now).total_seconds() if moments else math.inf,
+            seconds_left=seconds_left,
+            turn_at=turn_at,
         )
 
     def _postpone_sweeps(
@@ -237,41 +296,3 @@ class ChunkGrading:
         self.batches.let_sleep(sleeping, sleep)
         seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
         self.batches.have_looked_at(waiting - sleeping.keys(), in_seconds=seconds)
-
-    def _without_late(
-        self, left: ChunkProgress, headers: Mapping[str, CompletionHeader]
-    ) -> ChunkProgress:
-        """Fail what would sleep beyond its deadline; return the run without it."""
-        if not left.sleep_seconds:
-            return left
-        awake_at = self.clock.now() + timedelta(seconds=left.sleep_seconds)
-        late = overdue((headers[id_] for id_ in left.unfinished_ids if id_ in headers), awake_at)
-        self._fail(left, late, "deadline_exceeded", attempts=left.attempt)
-        return left.without(late)
-
-    def _fail_without_text(self, progress: ChunkProgress, completion_ids: Sequence[str]) -> None:
-        """End what has no text: it expired, or is gone although nobody deleted it."""
-        headers = self.completions.headers(completion_ids)
-        expired = overdue(headers.values(), self.clock.now())
-        self._fail(progress, expired, "deadline_exceeded", attempts=progress.attempt)
-        lost = [id_ for id_ in headers if id_ not in expired]
-        self._fail(progress, lost, "platform_error")
-
-    def _fail(
-        self,
-        progress: ChunkProgress,
-        completion_ids: Sequence[str],
-        reason_code: ReasonCode,
-        *,
-        attempts: int | None = None,
-    ) -> None:
-        if not completion_ids:
-            return
-        failure = Judgement(reason_code=reason_code)
-        headers = self.completions.headers(completion_ids)
-        self.writer.write(
-            progress,
-            headers,
-            dict.fromkeys(headers, failure),
-            attempts=progress.attempt + 1 if attempts is None else attempts,
-        )

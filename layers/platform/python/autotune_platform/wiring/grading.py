@@ -10,6 +10,7 @@ from autotune_platform.judging.human.judge import HumanJudge
 from autotune_platform.judging.judge import Judges
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.scoring.endings import Endings
 from autotune_platform.scoring.rounds import ChunkGrading
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.gateway import GatewayParts
@@ -49,4 +50,5 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
             resolver=self.resolver,
             recorder=self.run_recorder,
             writer=self.writer,
+            endings=Endings(completions=self.completions, writer=self.writer),
         )

@@ -13,7 +13,8 @@ from autotune.cli.invocation import Invocation, stop
 from autotune.cli.story import Story, attempts, number
 from autotune.client import AutotuneClient, NotFoundError, PermissionDeniedError
 from autotune.protocol.explanations import WaitingRun
-from autotune.protocol.graders import Grader, GraderHealth
+from autotune.protocol.graders import Grader
+from autotune.protocol.health import GraderHealth
 from autotune.protocol.ids import IdKind, is_id
 from autotune.protocol.runs import RunSummary
 
@@ -193,6 +194,8 @@ def _add_health(story: Story, grader: Grader, health: GraderHealth | None) -> No
         failed = circuit.last_failed_at
         last = f"; a call last found it down at {story.at(failed)}" if failed else ""
         story.add("circuit", f"{circuit.state}{until}{last}")
+    if health.next_turn_at is not None:
+        story.add("turns", f"a run that comes now has its turn at {story.at(health.next_turn_at)}")
 
 
 def _document(thing: BaseModel) -> dict[str, Any]:

@@ -53,13 +53,14 @@ from autotune.protocol.exports import ExportDetails as ExportDetails
 from autotune.protocol.exports import ExportManifest as ExportManifest
 from autotune.protocol.graders import AsyncSettings as AsyncSettings
 from autotune.protocol.graders import Grader as Grader
-from autotune.protocol.graders import GraderHealth as GraderHealth
 from autotune.protocol.graders import GraderLimits as GraderLimits
-from autotune.protocol.graders import GraderProbe as GraderProbe
 from autotune.protocol.graders import RegisterGraderResponse as RegisterGraderResponse
 from autotune.protocol.graders import VerifyGraderResponse as VerifyGraderResponse
 from autotune.protocol.grading import GraderCapabilities as GraderCapabilities
 from autotune.protocol.grading import ScoreDimension as ScoreDimension
+from autotune.protocol.health import GraderCircuit as GraderCircuit
+from autotune.protocol.health import GraderHealth as GraderHealth
+from autotune.protocol.health import GraderProbe as GraderProbe
 from autotune.protocol.reviews import Review as Review
 from autotune.protocol.reviews import ReviewLink as ReviewLink
 from autotune.protocol.reviews import ReviewSummary as ReviewSummary

@@ -15,7 +15,7 @@ from autotune.client.calls import (
     returning,
     split_options,
 )
-from autotune.protocol import graders
+from autotune.protocol import graders, health
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.statistics import GraderStats, GraderUsage
@@ -23,7 +23,7 @@ from autotune.protocol.statistics import GraderStats, GraderUsage
 _grader = returning(graders.GraderResponse, lambda answer: answer.grader)
 _registered = returning(graders.RegisterGraderResponse)
 _verified = returning(graders.VerifyGraderResponse)
-_health = returning(graders.GraderHealthResponse, lambda answer: answer.health)
+_health = returning(health.GraderHealthResponse, lambda answer: answer.health)
 _stats = returning(GraderStats)
 _usage = returning(GraderUsage)
 _graders = returning(graders.GraderList, lambda page: (page.graders, page.next_token))
@@ -183,7 +183,7 @@ def verify_grader(
     return call("POST", "graders", grader_id, "verify", read=_verified, **options)
 
 
-def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.GraderHealth]:
+def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[health.GraderHealth]:
     """Read a grader's status and what it is founded on: its latest probe, and how many alike.
 
     Raises:

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import ExitStack
 from typing import Self, TypeVar
 
-from autotune_platform.budgets.permits import Permit, SlotRefusedError
+from autotune_platform.budgets.permit import Permit, SlotRefusedError
 
 T = TypeVar("T")
 Ask = Callable[[float], T]

@@ -1,18 +1,19 @@
 """Black-box graders over HTTP: asked in packs and within their limits; they answer now or later."""
 
 import hashlib
+import math
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from aws_lambda_powertools import Logger
 
 from autotune.protocol.grading import BatchScoreRequest, GradedCompletion, ScoreRequest
 from autotune.protocol.ids import capability_id
-from autotune_platform.budgets.permits import Permit, Permits, SlotRefusedError, Wait
+from autotune_platform.budgets.permit import Permit
+from autotune_platform.budgets.permits import CONCURRENT_CALLS, Permits, Wait
 from autotune_platform.completions.models import Completion
-from autotune_platform.gateway.calls import GraderCallError, Path
+from autotune_platform.gateway.calls import Path
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.judging.http.answers import read_answer, read_deferral
 from autotune_platform.judging.http.callbacks import Callbacks
@@ -20,20 +21,20 @@ from autotune_platform.judging.http.calls import Call
 from autotune_platform.judging.http.hedging import Hedging
 from autotune_platform.judging.http.questions import asked_about, packs_of, question
 from autotune_platform.judging.http.repository import CallRepository
-from autotune_platform.judging.judge import Awaited, Failure, Judged, Remainder, Resumed, Round
+from autotune_platform.judging.http.round_calls import RoundCalls, awaited
+from autotune_platform.judging.judge import (
+    Awaited,
+    Judged,
+    Remainder,
+    Resumed,
+    Round,
+    refused,
+)
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.judgements import Judgement
 
 logger = Logger()
-
-CALL_TIMEOUT_SECONDS = 30
-"""Longest that one call to a grader may take, from connecting to the last byte of its answer."""
-
-_CONCURRENT_CALLS = 8
-
-# Nothing was read of the text: the grader is busy, or nothing was sent.
-_NEVER_OF_A_TEXT = frozenset({"grader_rate_limited", "certificate_mismatch"})
 
 
 @part
@@ -74,34 +75,48 @@ class HttpJudge:
             else:
                 if current.run_id != asker.run_id:
                     self.calls.take_over(current, asker.run_id)
-                waiting |= _awaited(current, of_call, self.clock.now())
+                waiting |= awaited(current, of_call, self.clock.now())
         return Resumed(unasked=[id_ for id_ in undecided if id_ not in asked], waiting=waiting)
+
+    def request_permit(self, round_: Round, completions: int) -> Permit | Wait:
+        """Return a permit for as many calls as so many completions need."""
+        packs = math.ceil(completions / _most_in_a_pack(round_))
+        return self.permits.request(
+            round_.grader.id,
+            round_.grader.limits,
+            calls=min(packs, CONCURRENT_CALLS),
+            seconds_left=round_.seconds_left,
+            is_expected=round_.is_expected,
+        )
+
+    def reserve_turn(self, round_: Round, remainder: Remainder, *, until: float) -> float | None:
+        """Reserve a turn as long as what is untried needs calls."""
+        assert remainder.hold_seconds is not None, "a limit is full"
+        return self.permits.reserve_turn(
+            round_.grader.id,
+            round_.grader.limits,
+            calls=math.ceil(len(remainder.untried) / _most_in_a_pack(round_)),
+            hold_seconds=remainder.hold_seconds,
+            not_before=self.permits.clock.unix() + remainder.wait_seconds,
+            until=until,
+        )
 
     def judge(
         self, round_: Round, completions: Sequence[Completion]
     ) -> Generator[Judged, None, Remainder]:
         """Ask in packs, as many as the permit allows now; yield each pack's judgements."""
         grader = round_.grader
-        most = max(1, grader.capabilities.max_batch_size >> round_.halvings)
-        packs = list(packs_of(map(asked_about, completions), most))
+        packs = list(packs_of(map(asked_about, completions), _most_in_a_pack(round_)))
         if not packs:
             return Remainder(asked=False)
-        permit = self.permits.request(
-            grader.id,
-            grader.limits,
-            calls=min(len(packs), _CONCURRENT_CALLS),
-            seconds_left=round_.seconds_left,
-        )
+        permit = round_.permit or self.request_permit(round_, len(completions))
         if isinstance(permit, Wait):
-            untried = [completion.id for completion in completions]
-            return Remainder(
-                untried=untried, wait_seconds=permit.seconds, asked=False, is_down=permit.is_down
-            )
+            return refused(permit, [completion.id for completion in completions])
         # Of two calls that are answered later, the work for one would be lost.
         hedge_after_ms = (
             None if grader.capabilities.supports_async else grader.limits.hedge_after_ms
         )
-        calls = _RoundCalls(
+        calls = RoundCalls(
             judge=self,
             round_=round_,
             permit=permit,
@@ -125,6 +140,7 @@ class HttpJudge:
             wait_seconds=permit.wait_seconds(),
             asked=len(calls.untried) < len(completions),
             is_down=permit.is_down(),
+            hold_seconds=permit.hold_seconds,
             others_pass=permit.others_pass(round_.looked_at),
         )
 
@@ -200,87 +216,8 @@ class HttpJudge:
         return body, call
 
 
-@part
-class _RoundCalls:
-    """The calls of one round, which has a permit; they are made on several threads.
-
-    Attributes:
-        late: answers that came second to a hedged question.
-        untried: as in ``Remainder``; so are ``failed`` and ``waiting``.
-    """
-
-    judge: HttpJudge
-    round_: Round
-    permit: Permit
-    hedging: Hedging
-    completions: Mapping[str, Completion]
-    late: list[Judged] = field(default_factory=list)
-    untried: list[str] = field(default_factory=list)
-    failed: dict[str, Failure] = field(default_factory=dict)
-    waiting: dict[str, Awaited] = field(default_factory=dict)
-
-    def ask(self, pack: Sequence[GradedCompletion]) -> Judged | None:
-        """Ask about one pack; return its judgements, None where there are none now."""
-        completion_ids = [completion.id for completion in pack]
-        longest_call = CALL_TIMEOUT_SECONDS + 5 + self.permit.longest_pause_seconds
-        if self.round_.seconds_left() < longest_call:
-            self.untried += completion_ids
-            return None
-        batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})
-        try:
-            with self.permit.slot(is_down=_is_down):
-                judgements, call = self.hedging.call(
-                    lambda seconds: self.judge.call(self.round_, pack, batch_ids, seconds),
-                    timeout_seconds=CALL_TIMEOUT_SECONDS,
-                    late=lambda answer: self.late.append(self._judged(answer[0], is_late=True)),
-                )
-        except SlotRefusedError:
-            self.untried += completion_ids
-            return None
-        except GraderCallError as error:
-            return self._refused(error, completion_ids)
-        if call is not None:
-            self.waiting |= _awaited(call, completion_ids, self.judge.clock.now())
-            return None
-        return self._judged(judgements)
-
-    def _refused(self, error: GraderCallError, completion_ids: Sequence[str]) -> Judged | None:
-        logger.warning(
-            "grader call failed",
-            grader_id=self.round_.grader.id,
-            reason_code=error.reason_code,
-            status=error.status,
-            completions=len(completion_ids),
-        )
-        if error.retryable:
-            failure = Failure(
-                error.reason_code,
-                error.retry_after_seconds,
-                may_be_text=error.reason_code not in _NEVER_OF_A_TEXT,
-            )
-            self.failed |= dict.fromkeys(completion_ids, failure)
-            return None
-        return self._judged(dict.fromkeys(completion_ids, Judgement(reason_code=error.reason_code)))
-
-    def _judged(self, judgements: Mapping[str, Judgement], *, is_late: bool = False) -> Judged:
-        return Judged(
-            asker=self.round_.asker,
-            judgements=judgements,
-            attempts=self.round_.attempt,
-            share_reasoning=self.round_.grader.share_reasoning,
-            is_late=is_late,
-        )
-
-
-def _is_down(error: Exception) -> bool | None:
-    if not isinstance(error, GraderCallError):
-        return None
-    # What is refused as too many or too early shows neither that it is down nor that it answers.
-    return None if error.retryable and not error.grader_is_down else error.grader_is_down
-
-
-def _awaited(call: Call, completion_ids: Sequence[str], now: datetime) -> dict[str, Awaited]:
-    return dict.fromkeys(completion_ids, Awaited(call.looked_at(now), attempts=call.attempts))
+def _most_in_a_pack(round_: Round) -> int:
+    return max(1, round_.grader.capabilities.max_batch_size >> round_.halvings)
 
 
 def _json(request: ScoreRequest | BatchScoreRequest) -> bytes:

@@ -5,13 +5,13 @@ from collections.abc import Collection, Generator, Sequence
 from autotune_platform.completions.models import Completion
 from autotune_platform.judging.human.models import review_id
 from autotune_platform.judging.human.records import ReviewRecords
-from autotune_platform.judging.judge import Judged, Remainder, Resumed, Round
+from autotune_platform.judging.judge import Judged, NeedsNoPermit, Remainder, Resumed, Round
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import OfGrader
 from autotune_platform.verdicts.service import VerdictService
 
 
-class HumanJudge:
+class HumanJudge(NeedsNoPermit):
     """Leaves completions to the review that their panel asks for."""
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
