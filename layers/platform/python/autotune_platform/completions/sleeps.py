@@ -21,7 +21,7 @@ class Sleep(FrozenModel):
 
     Attributes:
         grader_id: the grader that the run asks.
-        run_id: the run; None where an earlier release kept one sleep for each grader.
+        run_id: the run.
         unswept_until: the sweeper leaves what the run serves alone until then.
         awake_at: when the run goes on.
         attempts: passes of the run that are over.
@@ -29,27 +29,27 @@ class Sleep(FrozenModel):
         reason_code: why a completion failed that is to be tried again; None where none did.
         panel_id: for which panel the grader is asked.
         places: which of the batch's completions it serves, in hexadecimal: bit n is the nth of
-            them. None where an earlier release did not keep it: then any may be.
+            them; none before a batch keeps it.
     """
 
     grader_id: str
-    run_id: str | None = None
+    run_id: str
     unswept_until: datetime
     awake_at: datetime
     attempts: int = 0
     step: RunStep | None = None
     reason_code: ReasonCode | None = None
     panel_id: str | None = None
-    places: str | None = None
+    places: str = "0"
 
     @property
     def attribute(self) -> str:
         """The name under which a batch keeps it."""
-        return ASLEEP + "#".join(filter(None, (self.grader_id, self.run_id)))
+        return f"{ASLEEP}{self.grader_id}#{self.run_id}"
 
     def serves(self, place: int) -> bool:
         """Return whether the completion at an index of the batch is one that the run serves."""
-        return self.places is None or bool(int(self.places, 16) >> place & 1)
+        return bool(int(self.places, 16) >> place & 1)
 
     def packed(self) -> str:
         """Return it as text, which sorts by ``unswept_until``."""
@@ -59,13 +59,13 @@ class Sleep(FrozenModel):
 
     @classmethod
     def unpacked(cls, attribute: str, text: str) -> Self | None:
-        """Return what was packed; None where another release packed it in another way."""
+        """Return what was packed; None for what no run packed."""
         grader_id, _, run_id = attribute.removeprefix(ASLEEP).partition("#")
         until, _, rest = text.partition(" ")
         try:
             return cls(
                 grader_id=grader_id,
-                run_id=run_id or None,
+                run_id=run_id,
                 unswept_until=datetime.fromisoformat(until),
                 **json.loads(rest),
             )
