@@ -95,7 +95,7 @@ def run_mutated(mutation: Mutation, *, completions: int) -> tuple[int, str]:
             (root / name).symlink_to(ROOT / name)
         mutate(root, mutation)
         finished = subprocess.run(
-            [sys.executable, "-m", "tests.chaos", "--completions", str(completions)],
+            [sys.executable, "-m", "tests.chaos", "storm", "--completions", str(completions)],
             cwd=root,
             # Before what is installed from the repository itself.
             env={**os.environ, "PYTHONPATH": os.pathsep.join(str(root / one) for one in PACKAGES)},
