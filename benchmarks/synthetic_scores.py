@@ -109,7 +109,7 @@ def index_entry(number: int, shard: int) -> Item:
 
 def verdict_item(number: int, shard: int) -> Item:
     """Return the item of a verdict."""
-    item = index_entry(number, shard)
+    item = {**index_entry(number, shard), "index": {"N": str(_index(number))}}
     if state(number) == "scored":
         item["grader_latency_ms"] = {"N": str(100 + number % 900)}
         item["dimensions"] = {"S": dimensions(number)}
@@ -137,6 +137,7 @@ def content_item(number: int) -> Item:
         "model_id": {"S": model_id(number)},
         "grader_id": {"S": GRADER},
         "grader_version": {"S": VERSION},
+        "index": {"N": str(_index(number))},
         "share_identity": {"BOOL": False},
         "deadline_seconds": {"N": "604800"},
         "created_at": {"S": moments(number).submitted.replace("Z", "+00:00")},
@@ -180,6 +181,10 @@ def _verdict_attributes(number: int) -> Item:
 
 def _batch_id(number: int) -> str:
     return f"bat_{number // 100:026d}"
+
+
+def _index(number: int) -> int:
+    return number % 100
 
 
 def _written(moment: datetime) -> str:

@@ -81,8 +81,10 @@ def test_no_other_starts_while_one_is_on_its_way(workers: PatientWorkers) -> Non
     assert on_its_way._cold
 
 
-def test_on_a_busy_machine_it_waits_longer() -> None:
+def test_on_a_busy_machine_it_waits_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     workers = PatientWorkers(is_busy=lambda: True)
+    # Of minutes: this machine may be busy indeed.
+    monkeypatch.setattr("local.warm_workers.SECONDS_A_WORKER_WHEN_BUSY", 600)
     first = [lease(workers)[0] for _ in range(AT_ONCE)]
     assert_waits_for(first[0], workers)
 
