@@ -19,7 +19,7 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.long_poll import LongPoll
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.data_holders import CompletionEraser
+from autotune_platform.storage.erasing import CompletionEraser
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader, Verdict
 from autotune_platform.verdicts.service import VerdictService

@@ -7,9 +7,8 @@ of it as one table (``tools/data_holders.py``).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Literal, Protocol
+from typing import Literal
 
 WITH_COMPLETION = "`DELETE /api/v1/completions/{id}`, `DELETE /api/v1/batches/{id}/content`"
 """How a holding is erased that a ``CompletionEraser`` erases."""
@@ -79,14 +78,3 @@ class DataHolder:
 
     domain: str
     holds: Sequence[Holding]
-
-
-class CompletionEraser(Protocol):
-    """What erases the texts that a domain keeps of completions, when a caller deletes them."""
-
-    def erase_completions(self, completion_ids: Sequence[str], *, at: datetime) -> None:
-        """Erase what is kept of completions' texts; erasing again changes nothing.
-
-        Raises:
-            UnavailableError: some is left; erasing all of it again is safe.
-        """
