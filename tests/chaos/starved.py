@@ -16,7 +16,7 @@ from typing import TypeVar
 from rich.console import Console
 
 from autotune import AutotuneClient
-from autotune.client.errors import APIError, ConnectionFailedError
+from autotune.client.errors import APIError, ConnectionFailedError, WaitTimeoutError
 from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.chaos import invariants
@@ -131,7 +131,7 @@ def _wait_for(client: AutotuneClient, batch_ids: list[str], ended: Event) -> int
     """Ask with long polls, one after the other; return how many."""
     polls = 0
     while not ended.is_set():
-        with suppress(APIError, ConnectionFailedError, TimeoutError):
+        with suppress(APIError, ConnectionFailedError, WaitTimeoutError):
             client.batches.wait(batch_ids[polls % len(batch_ids)], timeout=5)
         polls += 1
     return polls
