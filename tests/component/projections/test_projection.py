@@ -337,6 +337,24 @@ def test_more_counters_than_a_transaction_takes_are_counted_in_several(
     assert len(events(webhook_id)) == 121
 
 
+def test_an_organisation_whose_items_are_busy_holds_up_no_other(
+    platform: Platform, task_id: str, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = versions_of_a_batch(platform, task_id, 2)
+    platform.api_key = platform.new_organization("second")
+    calm = versions_of_a_batch(platform, platform.new_task(platform.new_grader(grader)), 2)
+    advance = CheckpointRepository.advance
+
+    def refuse_the_busy(self: CheckpointRepository, changes: Any, additions: Any) -> bool:
+        is_busy = any(after.batch_id == busy[0].batch_id for _, after in changes)
+        return not is_busy and advance(self, changes, additions)
+
+    monkeypatch.setattr(CheckpointRepository, "advance", refuse_the_busy)
+    with pytest.raises(UnavailableError):
+        projection().project([*busy, *calm])
+    assert checkpoints() == {calm[0].batch_id: {"abstained": {0, 1}}}
+
+
 def test_a_verdict_of_no_batch_is_an_error_and_counts_nothing(
     platform: Platform, task_id: str
 ) -> None:

@@ -58,13 +58,20 @@ class VerdictProjection:
         """Publish and count decisions; those that are counted already change nothing.
 
         Raises:
-            UnavailableError: others kept counting the same batches; call it again.
+            UnavailableError: others kept counting some of the batches; call it again. The rest is
+                projected.
             OrphanedVerdictError: a completion is in no batch, or a grader not in its panel.
         """
+        refused: UnavailableError | None = None
         for some in transactions(decisions):
             batches = self.completions.batches({one.batch_id for one in some})
             panels = self.panels.get_many(one.panel_id for one in some if one.panel_id)
-            self._project(by_batch(some, batches, panels), batches)
+            try:
+                self._project(by_batch(some, batches, panels), batches)
+            except UnavailableError as error:
+                refused = error
+        if refused is not None:
+            raise refused
 
     def catch_up(self, batch: Batch, *, decided: int) -> None:
         """Project what is decided of a batch that is not whole, and did not come here.

@@ -10,7 +10,7 @@ from autotune.protocol.completions import ReasonCode
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.judging.judge import Asker
 
-ROUNDS_OF_AN_EXECUTION = 900
+ROUNDS_OF_AN_EXECUTION = 300
 """Rounds after which a run goes on in another execution: a history has 25,000 events at most.
 
 A round with a wait for a signal has 13, and 4,000 retries may have three each.
@@ -127,6 +127,8 @@ class ChunkProgress(Asker):
             wait = max(1, int(turn_at - now.timestamp()))
         elif wait_seconds and remaining:
             wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
+            if wait_seconds + 2 < seconds_left <= wait:
+                wait = int(seconds_left) - 1  # one look more before the deadline
             if is_down and elapsed > _LOOKS_OF_A_WAIT * _SHORTEST_LOOK_SECONDS:
                 wait = max(wait, look)
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
