@@ -15,6 +15,8 @@ DEFAULT_REGION = "us-east-1"
 # are reserved twice: for reward URLs, and for reads that wait.
 WAITING_FUNCTIONS = 200
 GRADING_FUNCTIONS = 400
+# As many functions share the shards of open batches.
+SWEEP_PARTS = 4
 # On one machine each is a process of 90 MB.
 WAITING_FUNCTIONS_ON_ONE_MACHINE = 16
 
@@ -91,6 +93,11 @@ class DeploymentConfig:
     def admits_private_addresses(self) -> bool:
         """Whether graders may sit on loopback and private addresses."""
         return self.target is Target.LOCAL
+
+    @property
+    def sweep_parts(self) -> int:
+        """How many functions share a sweep; on one machine each is a process more."""
+        return 1 if self.target is Target.LOCAL else SWEEP_PARTS
 
     @property
     def build_platform(self) -> BuildPlatform:

@@ -14,10 +14,10 @@ from autotune_platform.completions.models import CHUNK_COMPLETIONS
 from autotune_platform.completions.repository import OPEN_SHARDS
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.score_index import SCORE_SHARDS
-from infra.config import GRADING_FUNCTIONS, DeploymentConfig
+from infra.config import GRADING_FUNCTIONS, SWEEP_PARTS, DeploymentConfig
 from infra.constructs.work_queue import DrainRate
 from infra.stacks.completions import DRAIN_RATES
-from infra.stacks.scoring import SWEEP_PARTS, SWEEP_TIMEOUT
+from infra.stacks.scoring import SWEEP_TIMEOUT
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "scaling.md"
@@ -277,7 +277,7 @@ def _sweeper() -> Ceiling:
         batches,
         "installation",
         f"{SWEEP_PARTS} functions, {SECONDS_TO_REDRIVE} s a batch, 50 s of each minute",
-        "infra/stacks/scoring.py",
+        "infra/config.py",
         "`SWEEP_PARTS`; what is not lost is closed by the projection",
     )
 

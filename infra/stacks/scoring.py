@@ -16,8 +16,6 @@ GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)
 FAIL_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)
-# As many functions share the shards of open batches.
-SWEEP_PARTS = 4
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
 
 
@@ -178,9 +176,10 @@ class ScoringStack(DomainStack):
         data.registry.grant_count(sweep.function)
         webhooks.grant_publish(sweep)
         completions.grant_send(sweep)
+        parts = self.shared.config.sweep_parts
         self.run_every(
             Duration.minutes(1),
             sweep,
-            inputs=[{"part": part, "parts": SWEEP_PARTS} for part in range(SWEEP_PARTS)],
+            inputs=[{"part": part, "parts": parts} for part in range(parts)],
         )
         return sweep
