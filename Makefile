@@ -76,7 +76,8 @@ logs: install ## print the functions' logs of the local stack (FOLLOW=1 goes on,
 check: install ## check style, types, import rules and the tests that a change touches (2 minutes)
 	@$(BIN)/python -m tools.check $(if $(SINCE),--since $(SINCE))
 
-test: lint asl-validator synth browser ## run every check and every test
+test: install ## run every check and every test
+	@$(MAKE) --no-print-directory --jobs 2 lint asl-validator synth browser
 	@# Three on two cores: one has the end-to-end tests, which mostly wait.
 	@$(BIN)/pytest --numprocesses 3 --dist loadscope
 

@@ -12,7 +12,7 @@ from tests.support import faster_moto
 _TOGETHER = frozenset(["browser", "e2e", "infra"])
 
 # Machines are slow at times, and every run tries the same examples: what fails here fails anywhere.
-settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("steady")
 
 faster_moto.install()

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,6 +28,7 @@ from autotune_platform.verdicts.decisions import NEW_DECISIONS
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
 from tests.support.clock import passing_time
 from tests.support.http_events import api_event
+from tests.support.saved_backends import SavedBackend, saved_backends
 from tests.support.sessions import shared_session
 
 _FUNCTIONS = {
@@ -97,7 +99,9 @@ class Platform:
     """Calls the deployed handlers as API Gateway, SQS and Step Functions would."""
 
     def __init__(self) -> None:
-        self.api_key = self.new_organization("first")
+        self.api_key, backends = _first_organization()
+        for backend in backends:
+            backend.restore()
 
     def new_organization(self, name: str) -> str:
         """Create an organisation; return its admin credential."""
@@ -371,6 +375,13 @@ def _has_decisions(record: dict[str, Any]) -> bool:
 
 def handler(module: str) -> Any:
     return importlib.import_module(module).lambda_handler
+
+
+@cache
+def _first_organization() -> tuple[str, list[SavedBackend]]:
+    """Make the organisation that every test has once for a process; return its admin credential."""
+    created = handler("functions.operations.create_organization")({"name": "first"}, None)
+    return created["apiKey"], saved_backends()
 
 
 @contextmanager
