@@ -6,18 +6,15 @@ is stale.
 
 import importlib
 import pkgutil
-import sys
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 import autotune_platform
 from autotune_platform.storage.data_holders import DataHolder, Holding
+from tools.written_tables import with_rows, write_or_check
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "operators.md"
 
-_BEGIN = "<!-- written by tools/data_holders.py -->\n\n"
-_END = "\n<!-- end -->"
 _HEADINGS = ("Domain", "Where", "Key", "What", "About", "How long", "Erased on request")
 _ABOUT = {
     "completion": "completions",
@@ -43,13 +40,12 @@ def domains() -> list[str]:
 
 def with_table(guide: str) -> str:
     """Return the guide with the table as it has to be."""
-    before, _, rest = guide.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    lines: list[Sequence[str]] = [_HEADINGS, ["---"] * len(_HEADINGS)]
-    for domain, holder in holders().items():
-        lines += [[f"`{domain}`", *_cells(holding)] for holding in holder.holds]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{before}{_BEGIN}{table}{_END}{after}"
+    rows = [
+        [f"`{domain}`", *_cells(holding)]
+        for domain, holder in holders().items()
+        for holding in holder.holds
+    ]
+    return with_rows(guide, tool="data_holders", headings=_HEADINGS, rows=rows)
 
 
 def _cells(holding: Holding) -> list[str]:
@@ -73,12 +69,7 @@ def _how_long(holding: Holding) -> str:
 
 def main() -> None:
     """Write the table, or check it where ``--check`` is given."""
-    guide = GUIDE.read_text()
-    current = with_table(guide)
-    if "--check" not in sys.argv[1:]:
-        GUIDE.write_text(current)
-    elif guide != current:
-        sys.exit("docs/guides/operators.md is stale: run python -m tools.data_holders")
+    write_or_check(GUIDE, with_table(GUIDE.read_text()), tool="data_holders")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ a cost that changes in the code changes the page.
 """
 
 import json
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from infra.config import GRADING_FUNCTIONS, SWEEP_PARTS, DeploymentConfig
 from infra.constructs.work_queue import DrainRate
 from infra.stacks.completions import DRAIN_RATES
 from infra.stacks.scoring import SWEEP_TIMEOUT
+from tools.written_tables import with_rows, write_or_check
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "scaling.md"
@@ -52,8 +51,6 @@ STREAM_SHARDS = 16
 # Each has a checkpoint and an entry of the audit log of its own.
 _SINGLES_OF_A_TRANSACTION = MAX_ADDITIONS // 2
 
-_BEGIN = "<!-- written by tools/scaling.py -->\n\n"
-_END = "\n<!-- end -->"
 _HEADINGS = (
     "Component",
     "Batches of 100",
@@ -292,12 +289,8 @@ def units_of_a_completion(*, batch: int) -> float:
 
 def with_table(page: str) -> str:
     """Return the page with the table as it has to be."""
-    before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    lines: list[Sequence[str]] = [_HEADINGS, ["---"] * len(_HEADINGS)]
-    lines += [each.cells() for each in ceilings()]
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{before}{_BEGIN}{table}{_END}{after}"
+    rows = [each.cells() for each in ceilings()]
+    return with_rows(page, tool="scaling", headings=_HEADINGS, rows=rows)
 
 
 def _rounded(figure: float) -> str:
@@ -307,12 +300,7 @@ def _rounded(figure: float) -> str:
 
 def main() -> None:
     """Write the table, or check it where ``--check`` is given."""
-    page = PAGE.read_text()
-    current = with_table(page)
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(current)
-    elif page != current:
-        sys.exit("docs/scaling.md is stale: run python -m tools.scaling")
+    write_or_check(PAGE, with_table(PAGE.read_text()), tool="scaling")
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Self
 
 from autotune.protocol.completions import ReasonCode
-from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_BATCH_COMPLETIONS
 from autotune.protocol.runs import RunStep
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.item_format import moment
+from autotune_platform.verdicts.models import completion_id_of
 
 ASLEEP = "asleep#"
 """Start of the attributes of a batch that say until when runs sleep, one for each run."""
@@ -82,7 +82,7 @@ def places_of(batch_id: str, completion_ids: Iterable[str]) -> str:
     for place in range(MAX_BATCH_COMPLETIONS):
         if not wanted:
             break
-        if (id_ := derived_id("cmp", batch_id, str(place))) in wanted:
+        if (id_ := completion_id_of(batch_id, place)) in wanted:
             wanted.remove(id_)
             bits |= 1 << place
     return f"{bits:x}"
