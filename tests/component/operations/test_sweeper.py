@@ -1,7 +1,6 @@
 """What is lost on its way is found and driven again; what cannot be scored ends failed."""
 
 import json
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,58 +8,25 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.scoring.recovery import BatchRecovery
-from autotune_platform.verdicts.listing import DecisionLists
 from autotune_platform.wiring.completions import CompletionParts
 from functions.scoring import sweep_batches
+from tests.component.operations.sweeping import (
+    NOTHING,
+    in_two_rounds,
+    opened,
+    past_the_deadline,
+    rate_limited,
+)
 from tests.support.clock import TurnedClock
-from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
-from tests.support.killing import Killed
+from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.platform import Platform
-from tests.support.projected import checkpoints, events, everything, forget, subscribe
 
 pytestmark = pytest.mark.usefixtures("due_at_once")
-
-PAST = timedelta(seconds=MAX_DEADLINE_SECONDS + 1)
-NOTHING = {"closed": 0, "redriven": 0, "failed": 0, "postponed": 0}
-
-
-def past_the_deadline() -> None:
-    """Let the sweeper's time be that at which no completion is in time any more."""
-    made = sweep_batches.parts()
-    made.sweeper.clock = made.recovery.clock = TurnedClock(PAST)
-
-
-def opened() -> list[str]:
-    """Return the batches that a sweep is to look at some day."""
-    in_years = datetime.now(UTC) + timedelta(days=3_650)
-    return sweep_batches.parts().completion_repository.due.due(in_years, limit=100)
-
-
-def rate_limited(exchange: Exchange) -> None:
-    exchange.status = 429
-    exchange.headers["retry-after"] = "600"
-
-
-@pytest.fixture
-def task_id(platform: Platform, grader: LoopbackGrader) -> str:
-    return platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 50}))
-
-
-def in_two_rounds(platform: Platform, task_id: str) -> str:
-    """Decide a batch of three in two rounds, so that two lists have its verdicts; return its id."""
-    accepted = platform.submit(task_id, {}, {"metadata": {"abstain": True}}, {}).json
-    platform.dispatch(platform.queued())
-    (run,) = platform.runs()
-    for some in (run["completion_ids"][:1], run["completion_ids"][1:]):
-        platform.grade({**run, "completion_ids": some, "remaining": len(some)})
-    batch_id: str = accepted["batchId"]
-    return batch_id
 
 
 def test_a_decided_batch_is_closed_and_looked_after_no_more(
@@ -254,97 +220,6 @@ def test_what_is_lost_again_and_again_is_alone_in_its_run_before_long(
     assert sizes[-1] == [1] * 8
 
 
-def test_what_the_stream_lost_is_made_good_before_a_batch_is_closed(
-    platform: Platform, task_id: str
-) -> None:
-    webhook_id = subscribe(platform.me()["organizationId"])
-    in_two_rounds(platform, task_id)
-    platform.project(platform.verdict_records()[:1])
-    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
-    healed = everything(webhook_id)
-    assert len(events(webhook_id)) == 4
-
-    forget()
-    platform.project()
-    assert everything(webhook_id) == healed
-
-
-def test_what_no_list_had_is_made_good_while_others_of_its_batch_wait(
-    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    accepted = platform.submit(task_id, {}, {}, {}).json
-    platform.dispatch(platform.queued())
-    (run,) = platform.runs()
-    some = run["completion_ids"][:2]
-
-    def die(*_: object, **__: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as broken:
-        broken.setattr(DecisionLists, "write", die)
-        with pytest.raises(Killed):
-            platform.grade({**run, "completion_ids": some, "remaining": 2})
-    platform.project()
-    assert checkpoints() == {}
-    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
-    assert checkpoints() == {accepted["batchId"]: {"scored": {0, 1}}}
-    platform.operate("sweep_batches")
-    assert len(opened()) == 1
-
-
-def test_a_list_that_was_lost_for_good_is_made_good_as_the_batch_is_closed(
-    platform: Platform, task_id: str
-) -> None:
-    webhook_id = subscribe(platform.me()["organizationId"])
-    in_two_rounds(platform, task_id)
-    *_, last = platform.verdict_records()
-    platform.project([last])
-    assert len(opened()) == 1
-    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
-    assert opened() == []
-    (checkpoint,) = checkpoints().values()
-    assert checkpoint == {"scored": {0, 2}, "abstained": {1}}
-    assert len(events(webhook_id)) == 4
-
-
-def test_a_batch_is_told_complete_by_the_sweeper_should_nobody_else_have(
-    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    platform.submit(task_id, {}, {})
-    platform.score_everything()
-    with monkeypatch.context() as broken:
-        broken.setattr(OpenBatches, "close", lambda *_: None)
-        platform.project()
-    assert len(opened()) == 1
-    late = subscribe(platform.me()["organizationId"])
-    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
-    assert [event["event"] for event in events(late).values()] == ["batch.completed"]
-
-
-def test_what_ends_failed_at_the_sweepers_hand_is_counted(platform: Platform, task_id: str) -> None:
-    accepted = platform.submit(task_id, {}, {}).json
-    past_the_deadline()
-    assert platform.operate("sweep_batches") == {**NOTHING, "failed": 1}
-    assert checkpoints() == {accepted["batchId"]: {"failed": {0, 1}}}
-
-
-def test_a_batch_that_cannot_be_made_good_stays_open_and_holds_up_no_other(
-    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from autotune_platform.runtime.errors import UnavailableError
-    from autotune_platform.webhooks.publisher import EventPublisher
-
-    def refuse(*_: object, **__: object) -> None:
-        raise UnavailableError("the queue is busy")
-
-    platform.submit(task_id, {})
-    platform.score_everything()
-    with monkeypatch.context() as broken:
-        broken.setattr(EventPublisher, "publish", refuse)
-        assert platform.operate("sweep_batches") == {**NOTHING, "postponed": 1}
-    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
-
-
 def test_a_batch_that_was_never_accepted_is_nobodys(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,34 +233,6 @@ def test_a_batch_that_was_never_accepted_is_nobodys(
         broken.setattr(ChunkQueues, "send", refuse)
         assert platform.submit(task_id, {}).status == 503
     assert platform.operate("sweep_batches") == NOTHING
-
-
-def test_an_operator_sees_what_is_stuck_and_no_text(platform: Platform, task_id: str) -> None:
-    accepted = platform.submit(task_id, {"prompt": "PRIVATE"}, {}).json
-    platform.queued()
-    (stuck,) = platform.operate("list_stuck")["batches"]
-    assert stuck.items() >= {"batchId": accepted["batchId"], "pending": 2, "sweeps": 0}.items()
-    assert "PRIVATE" not in str(stuck)
-    platform.operate("sweep_batches")
-    assert platform.operate("list_stuck")["batches"][0]["sweeps"] == 1
-
-
-def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) -> None:
-    platform.submit(task_id, {})
-    (message,) = platform.queued()
-    sqs = boto3.client("sqs")
-    dead = sqs.get_queue_url(QueueName="normal-dead-letters")["QueueUrl"]
-    sqs.send_message(QueueUrl=dead, MessageBody=message["body"])
-
-    woken = sqs.get_queue_url(QueueName="webhooks-dead-letters")["QueueUrl"]
-    sqs.send_message(QueueUrl=woken, MessageBody="wake")
-
-    assert platform.operate("redrive_dead_letters") == {
-        "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1}
-    }
-    assert [one["body"] for one in platform.queued()] == [message["body"]]
-    assert [one["body"] for one in platform.queued("webhooks")] == ["wake"]
-    assert platform.queued("normal-dead-letters") == []
 
 
 def test_a_canceled_completion_keeps_a_verdict_that_it_has(
@@ -418,64 +265,6 @@ def test_canceling_a_batch_drops_answers_that_come_later(
     assert platform.call("POST", path, api_key=other).status == 404
 
 
-@pytest.fixture(params=["before it looks", "after it looked"])
-def overlapping(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> list[Any]:
-    """Have one whole sweep happen while another has read a batch and not yet acted on it."""
-    examine = BatchRecovery.examine
-    reports: list[Any] = []
-
-    def examine_beside_another(self: BatchRecovery, batch: Batch) -> Any:
-        monkeypatch.setattr(BatchRecovery, "examine", examine)
-        found = examine(self, batch) if request.param == "after it looked" else None
-        reports.append(platform.operate("sweep_batches"))
-        return found or examine(self, batch)
-
-    monkeypatch.setattr(BatchRecovery, "examine", examine_beside_another)
-    return reports
-
-
-def test_of_two_sweeps_at_once_one_drives_a_batch_again(
-    platform: Platform, task_id: str, overlapping: list[Any]
-) -> None:
-    accepted = platform.submit(task_id, {}, {}).json
-    platform.queued()
-    assert platform.operate("sweep_batches")["redriven"] == 0
-    assert [report["redriven"] for report in overlapping] == [1]
-    (chunk,) = platform.queued()
-    platform.dispatch([chunk])
-    (run,) = platform.runs()
-    assert sorted(run["completion_ids"]) == sorted(accepted["completionIds"])
-
-
-def test_two_sweeps_at_once_close_a_batch_and_publish_its_events_once(
-    platform: Platform, task_id: str, overlapping: list[Any]
-) -> None:
-    webhook_id = subscribe(platform.me()["organizationId"])
-    accepted = platform.submit(task_id, {}, {}).json
-    platform.score_everything()
-    platform.operate("sweep_batches")
-    assert [report["closed"] for report in overlapping] == [1]
-    published = sorted(event["event"] for event in events(webhook_id).values())
-    assert published == ["batch.completed", "score.completed", "score.completed"]
-    assert checkpoints() == {accepted["batchId"]: {"scored": {0, 1}}}
-    assert platform.operate("sweep_batches") == NOTHING
-
-
-def test_two_sweeps_at_once_end_what_is_lost_for_good_once(
-    platform: Platform, task_id: str, overlapping: list[Any]
-) -> None:
-    accepted = platform.submit(task_id, {}, {}).json
-    platform.queued()
-    past_the_deadline()
-    platform.operate("sweep_batches")
-    assert [report["failed"] for report in overlapping] == [1]
-    assert checkpoints() == {accepted["batchId"]: {"failed": {0, 1}}}
-    assert platform.batch(accepted["batchId"])["counts"]["failed"] == 2
-    assert platform.operate("sweep_batches") == NOTHING
-
-
 def test_what_sleeps_for_one_grader_hides_nothing_of_another(
     platform: Platform, grader: LoopbackGrader
 ) -> None:
@@ -506,25 +295,3 @@ def test_what_sleeps_for_one_grader_hides_nothing_of_another(
 def busy(exchange: Any) -> None:
     exchange.status = 429
     exchange.headers["retry-after"] = "600"
-
-
-def test_a_cancellation_that_was_not_listed_is_made_good_by_a_sweep(
-    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    accepted = platform.submit(task_id, {}, {}).json
-    far = datetime.now(UTC) + timedelta(hours=6)
-    CompletionParts(SubmissionEnvironment.parse()).open_batches.postpone(accepted["batchId"], far)
-
-    def die(*_: object, **__: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as dying:
-        dying.setattr(DecisionLists, "write", die)
-        with suppress(Killed):
-            platform.call("POST", f"/api/v1/batches/{accepted['batchId']}/cancel")
-    platform.project()
-    assert checkpoints() == {}
-    # Although it was not to be looked at for hours.
-    sweep_batches.parts().sweeper.clock = TurnedClock(timedelta(minutes=4))
-    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
-    assert checkpoints() == {accepted["batchId"]: {"canceled": {0, 1}}}
