@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 
 from autotune_platform.runtime.environment import Environment
-from tests.support.platform import LambdaContext, forget_processes
+from tests.support.lambdas import LambdaContext, forget_processes
 
 # Read by Powertools' logger and by pydantic, in all functions.
 LIBRARIES = {"POWERTOOLS_LOG_LEVEL", "POWERTOOLS_SERVICE_NAME", "PYDANTIC_DISABLE_PLUGINS"}

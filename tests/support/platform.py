@@ -1,14 +1,9 @@
 """The whole server side in one process: real handlers, moto below, graders on loopback above."""
 
-import base64
 import heapq
-import importlib
 import json
-import re
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -28,28 +23,10 @@ from autotune_platform.verdicts.decisions import NEW_DECISIONS
 from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
 from tests.support.clock import passing_time
 from tests.support.http_events import api_event
+from tests.support.lambdas import Answer, LambdaContext, forget_processes, function_of, handler
 from tests.support.saved_backends import SavedBackend, saved_backends
 from tests.support.sessions import shared_session
 
-_FUNCTIONS = {
-    "/api/v1/audit": "functions.audit.api",
-    "/api/v1/tasks": "functions.tasks.api",
-    "/api/v1/graders": "functions.graders.api",
-    "/api/v1/completions": "functions.completions.api",
-    "/api/v1/batches": "functions.completions.api",
-    "/api/v1/runs": "functions.runs.api",
-    "/api/v1/scores": "functions.completions.scores_api",
-    "/api/v1/exports": "functions.exports.api",
-    "/api/v1/callbacks": "functions.scoring.callbacks_api",
-    "/api/v1/webhooks": "functions.webhooks.api",
-    "/api/v1/reviews": "functions.reviews.api",
-    "/api/v1/review-links": "functions.reviews.api",
-    "/api/v1/reward-urls": "functions.rewards.api",
-}
-_EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
-_THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
-_OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
-_BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
 _OPERATED = {
     "list_stuck": "functions.operations.list_stuck",
     "redrive_dead_letters": "functions.operations.redrive_dead_letters",
@@ -59,40 +36,6 @@ _OPERATED = {
 # The public authorities are read once: that takes longer than most of what a test does.
 _TRUST = connections._trusting_public_authorities()
 connections._trusting_public_authorities = lambda: _TRUST
-
-
-@dataclass
-class Answer:
-    """An HTTP answer."""
-
-    status: int
-    headers: dict[str, str]
-    text: str
-    is_base64: bool = False
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.text)
-
-    @property
-    def content(self) -> bytes:
-        """The body as API Gateway sends it."""
-        return base64.b64decode(self.text) if self.is_base64 else self.text.encode()
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """The fields at fault in a problem, with what was expected."""
-        return {error["field"]: error["expected"] for error in self.json["errors"]}
-
-
-class LambdaContext:
-    """As much of Lambda's context as handlers use."""
-
-    def __init__(self, seconds: float = 120) -> None:
-        self._seconds = seconds
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(self._seconds * 1000)
 
 
 class Platform:
@@ -158,15 +101,9 @@ class Platform:
         self, method: str, path: str, query: str, headers: dict[str, str], body: bytes
     ) -> Answer:
         """Give a request, as it came, to the function behind its path."""
-        prefix = "/".join(path.split("/")[:4])
-        module = _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
-        if path.startswith("/r/"):
-            module = _BEHIND_FUNCTION_URL
-        if method == "GET" and _EXPLAINED.fullmatch(path):
-            module = "functions.runs.api"
-        elif method == "GET" and _THAT_WAIT.fullmatch(path):
-            module = "functions.completions.waiting_api"
-        answer = self.invoke(module, api_event(method, path, query, headers, body))
+        answer = self.invoke(
+            function_of(method, path), api_event(method, path, query, headers, body)
+        )
         lowered = {name.lower(): value for name, value in answer["headers"].items()}
         is_base64 = answer.get("isBase64Encoded", False)
         return Answer(answer["statusCode"], lowered, answer.get("body") or "", is_base64)
@@ -373,10 +310,6 @@ def _has_decisions(record: dict[str, Any]) -> bool:
     return any(kind.includes(change) for kind in NEW_DECISIONS)
 
 
-def handler(module: str) -> Any:
-    return importlib.import_module(module).lambda_handler
-
-
 @cache
 def _first_organization() -> tuple[str, list[SavedBackend]]:
     """Make the organisation that every test has once for a process; return its admin credential."""
@@ -415,12 +348,3 @@ def _connections_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             lambda **named: opened.enter_context(closing(make(**named))),
         )
         yield
-
-
-def forget_processes() -> None:
-    """Let the next call be the first of a new process: every cached service and client goes."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith(("functions.", "autotune_platform")):
-            for member in list(vars(module).values()):
-                if callable(getattr(member, "cache_clear", None)):
-                    member.cache_clear()

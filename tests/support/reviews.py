@@ -11,7 +11,8 @@ from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
-from tests.support.platform import Answer, Platform
+from tests.support.lambdas import Answer
+from tests.support.platform import Platform
 
 
 def request_review(

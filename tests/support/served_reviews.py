@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.support.platform import LambdaContext
+from tests.support.lambdas import LambdaContext
 
 PREFIX = "/_aws/execute-api/abc123/$default"
 

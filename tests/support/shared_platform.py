@@ -19,7 +19,8 @@ from moto.core.botocore_stubber import BotocoreStubber
 
 from autotune_platform.http.api import Api
 from tests.support.aws import QUEUES
-from tests.support.platform import LambdaContext, Platform
+from tests.support.lambdas import LambdaContext
+from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 
 _ROOT = Path(__file__).parents[2]

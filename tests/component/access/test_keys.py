@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.platform import Platform, handler
+from tests.support.lambdas import handler
+from tests.support.platform import Platform
 
 
 def test_a_new_key_works_and_its_secret_is_shown_once(platform: Platform) -> None:

@@ -32,7 +32,7 @@ from tests.component.access.prepared import (
     PRINCIPALS,
     Prepared,
 )
-from tests.support.platform import Answer
+from tests.support.lambdas import Answer
 from tests.support.platform import platform as make_platform
 
 STRANGERS = ("no key", "revoked key")

@@ -17,7 +17,8 @@ from autotune_platform.runtime.environment import Environment
 from autotune_platform.wiring.access import ApiParts
 from tests.component.audit.log import entries
 from tests.support.graders import LoopbackGrader
-from tests.support.platform import LambdaContext, Platform
+from tests.support.lambdas import LambdaContext
+from tests.support.platform import Platform
 
 MAKING = ("create_key", "create_review_link")
 

@@ -19,7 +19,8 @@ from autotune_platform.audit.repository import RETENTION
 from autotune_platform.runtime.environment import AuditExportEnvironment
 from autotune_platform.wiring.audit import AuditExportParts
 from tests.component.audit.test_listing import add
-from tests.support.platform import LambdaContext, Platform, handler
+from tests.support.lambdas import LambdaContext, handler
+from tests.support.platform import Platform
 
 # Long before the calls that prepare a test, which are entered at their own time.
 TODAY = datetime(2025, 6, 21, 1, 30, tzinfo=UTC)

@@ -11,7 +11,8 @@ from functions.scoring import sweep_batches
 from tests.support.aws import stream_records
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
-from tests.support.platform import Platform, handler
+from tests.support.lambdas import handler
+from tests.support.platform import Platform
 
 DAY = 86_400
 LARGE = "x" * 200 + "PRIVATE " + "".join(chr(256 + n * 7919 % 40_000) for n in range(400_000))

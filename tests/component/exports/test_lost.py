@@ -18,7 +18,8 @@ from tests.support.exports import (
     read,
     start,
 )
-from tests.support.platform import Platform, handler
+from tests.support.lambdas import handler
+from tests.support.platform import Platform
 
 PATH = "/api/v1/exports"
 

@@ -7,7 +7,8 @@ import pytest
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader
-from tests.support.platform import Answer, Platform
+from tests.support.lambdas import Answer
+from tests.support.platform import Platform
 
 MIXED = (
     *({"metadata": {"value": value}} for value in (0.0, 0.25, 1.0)),

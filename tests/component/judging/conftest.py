@@ -12,7 +12,8 @@ import pytest
 from autotune_platform.runtime import clients
 from tests.support.aws import API_URL
 from tests.support.graders import Callback, LoopbackGrader, deferring
-from tests.support.platform import Answer, Platform
+from tests.support.lambdas import Answer
+from tests.support.platform import Platform
 
 
 @dataclass

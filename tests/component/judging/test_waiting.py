@@ -9,7 +9,8 @@ from functions.scoring import grade_chunk
 from tests.component.judging.conftest import Starter, change, due_in, item
 from tests.support.clock import TurnedClock
 from tests.support.graders import Exchange, answering, deferring
-from tests.support.platform import Platform, handler
+from tests.support.lambdas import handler
+from tests.support.platform import Platform
 
 
 def test_a_deferred_completion_waits_until_its_time_out(start: Starter) -> None:

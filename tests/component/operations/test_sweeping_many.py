@@ -10,7 +10,8 @@ from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.table import Page, Table
 from functions.scoring import sweep_batches
 from tests.support.graders import LoopbackGrader
-from tests.support.platform import LambdaContext, Platform
+from tests.support.lambdas import LambdaContext
+from tests.support.platform import Platform
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MANY = 40

@@ -25,7 +25,8 @@ from functions.scoring import grade_chunk
 from tests.support.aws import stream_records
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
-from tests.support.platform import Platform, handler
+from tests.support.lambdas import handler
+from tests.support.platform import Platform
 from tests.support.projected import (
     checkpoints,
     counts,

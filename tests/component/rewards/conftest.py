@@ -18,7 +18,8 @@ from autotune_platform.wiring.rewards import RewardScoringParts
 from functions.rewards import answer_trainers
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
-from tests.support.platform import Answer, Platform
+from tests.support.lambdas import Answer
+from tests.support.platform import Platform
 
 
 class ClaimClock(TurnedClock):

@@ -13,7 +13,8 @@ from autotune.protocol.ids import new_id
 from tests.component.audit.log import entries
 from tests.component.rewards.conftest import Rewarded
 from tests.support.aws import REWARD_URL
-from tests.support.platform import Answer, Platform
+from tests.support.lambdas import Answer
+from tests.support.platform import Platform
 
 BODY = {"prompt": "p", "response": "r"}
 UNKNOWN = "no such reward URL, or it was revoked or has expired"

@@ -8,8 +8,9 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader, answering
+from tests.support.lambdas import handler
 from tests.support.parts import permits
-from tests.support.platform import Platform, handler
+from tests.support.platform import Platform
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from autotune_platform.judging import builtin
-from tests.support.platform import LambdaContext, Platform, handler
+from tests.support.lambdas import LambdaContext, handler
+from tests.support.platform import Platform
 
 
 def registered(platform: Platform, configuration: dict[str, Any]) -> dict[str, Any]:

@@ -212,7 +212,7 @@ def test_reasoning_is_kept_only_where_the_owner_shares_it(
 
 
 def test_trouble_of_ours_is_no_verdict(platform: Platform, grader: LoopbackGrader) -> None:
-    from tests.support.platform import handler
+    from tests.support.lambdas import handler
 
     task_id = platform.new_task(platform.new_grader(grader))
     accepted = platform.submit(task_id, {"metadata": {"value": 1}}, {})

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from autotune_platform.storage.table import Table
 from tests.support.graders import LoopbackGrader
-from tests.support.platform import Platform, forget_processes
+from tests.support.lambdas import forget_processes
+from tests.support.platform import Platform
 
 MOST_PARTS = 35
 """It was 69 when each part made its own: 18 of them tables, and 6 ``VerdictService``."""

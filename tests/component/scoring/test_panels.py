@@ -20,7 +20,8 @@ from tests.component.scoring.conftest import Trio
 from tests.support.aws import stream_records
 from tests.support.graders import Exchange, answering, scoring
 from tests.support.killing import Killed, Killer
-from tests.support.platform import Platform, handler
+from tests.support.lambdas import handler
+from tests.support.platform import Platform
 from tests.support.projected import checkpoints, counts, events, everything, forget, subscribe
 
 

@@ -20,7 +20,7 @@ from functions.scoring import sweep_batches
 from tests.component.scoring.conftest import Trio
 from tests.support.clock import TurnedClock
 from tests.support.graders import scoring
-from tests.support.platform import handler
+from tests.support.lambdas import handler
 
 pytestmark = pytest.mark.usefixtures("due_at_once")
 

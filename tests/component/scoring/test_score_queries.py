@@ -10,7 +10,8 @@ from autotune.protocol.ids import new_id
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.verdicts.models import Verdict
 from tests.support.graders import loopback_grader
-from tests.support.platform import Answer, Platform
+from tests.support.lambdas import Answer
+from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 from tests.support.verdicts import FIRST, GRADERS, MODELS, store, verdict
 

@@ -13,7 +13,8 @@ from autotune_platform.webhooks.models import Event, WebhookKey
 from autotune_platform.wiring.publishing import PublisherParts
 from functions.webhooks import deliver_events, sweep_deliveries
 from tests.support.clock import StandingClock
-from tests.support.platform import LambdaContext, Platform
+from tests.support.lambdas import LambdaContext
+from tests.support.platform import Platform
 from tests.support.subscribers import Subscriber, loopback_subscriber
 
 _numbers = itertools.count()

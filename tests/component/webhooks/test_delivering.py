@@ -12,7 +12,8 @@ from autotune_platform.webhooks.repository import DeliveryRepository
 from functions.webhooks import deliver_events, sweep_deliveries
 from tests.component.webhooks.conftest import drain, publish, subscribe
 from tests.support.clock import StandingClock
-from tests.support.platform import LambdaContext, Platform
+from tests.support.lambdas import LambdaContext
+from tests.support.platform import Platform
 from tests.support.subscribers import Received, Reply, Subscriber, loopback_subscriber
 
 
