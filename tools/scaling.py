@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune_platform.audit.repository import DAY_SHARDS
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
 from autotune_platform.completions.repository import OPEN_SHARDS
 from autotune_platform.storage.counting import MAX_ADDITIONS
@@ -222,6 +223,7 @@ def _tables() -> list[Ceiling]:
 
 def _counting() -> list[Ceiling]:
     transactions = PARTITION_UNITS_A_SECOND / UNITS_OF_STATISTICS
+    audited = DAY_SHARDS * PARTITION_UNITS_A_SECOND
     return [
         Ceiling(
             "Projection",
@@ -243,12 +245,13 @@ def _counting() -> list[Ceiling]:
         ),
         Ceiling(
             "Audit log",
-            PARTITION_UNITS_A_SECOND / (UNITS_OF_AN_AUDIT_ENTRY + 1) * CHUNK_COMPLETIONS,
-            PARTITION_UNITS_A_SECOND / (2 + 1),
+            audited / (UNITS_OF_AN_AUDIT_ENTRY + 1) * CHUNK_COMPLETIONS,
+            audited / (2 + 1),
             "organisation",
-            f"one partition a day, {UNITS_OF_AN_AUDIT_ENTRY} units a batch and one a request",
+            f"{DAY_SHARDS} partitions a day, {UNITS_OF_AN_AUDIT_ENTRY} units a batch and one a"
+            " request",
             "layers/platform/python/autotune_platform/audit/repository.py",
-            "shards in its key",
+            "`DAY_SHARDS`",
         ),
     ]
 

@@ -1,12 +1,16 @@
 """Admins read their organisation's entries, the newest first."""
 
+import json
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import boto3
 import pytest
 
 from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import new_id
+from autotune_platform.audit.repository import DAY_SHARDS
 from autotune_platform.runtime.environment import AuditEnvironment
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.wiring.access import AuditParts
@@ -120,3 +124,23 @@ def test_what_cannot_be_asked_for_is_refused(
 ) -> None:
     answer = platform.call("GET", PATH, query=query)
     assert (answer.status, list(answer.fields)) == (422, [field]), answer.text
+
+
+def test_a_busy_day_is_spread_over_partitions_and_read_in_one_order(platform: Platform) -> None:
+    organization_id = platform.me()["organizationId"]
+    end = datetime.now(UTC) - timedelta(days=1)
+    end = end.replace(hour=12)
+    made = [add(organization_id, end - timedelta(seconds=number)) for number in range(200)]
+    stored = boto3.resource("dynamodb").Table("audit").scan()["Items"]
+    day = f"{organization_id}#{end.date().isoformat()}"
+    spread = Counter(item["pk"] for item in stored if item["pk"].startswith(day))
+    assert len(spread) == DAY_SHARDS
+    assert day in spread  # where a day's entries were before they were spread
+    assert max(spread.values()) < len(made) / 4
+    span = {"from": at(end - timedelta(hours=1)), "to": at(end + timedelta(seconds=1))}
+    found = pages(platform, limit=70, **span)
+    assert [len(page) for page in found] == [70, 70, 60]
+    assert [one for page in found for one in page] == made
+    repository = AuditParts(AuditEnvironment.parse()).audit_repository
+    exported = [json.loads(one)["id"] for one in repository.of_day(organization_id, end.date())]
+    assert exported == made[::-1]
