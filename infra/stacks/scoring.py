@@ -10,7 +10,7 @@ from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
 from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.webhooks import WebhooksStack
-from infra.tables import OPEN_BATCHES_INDEX
+from infra.tables import OPEN_BATCHES_INDEX, RUNS_BY_STATE_INDEX
 
 GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)
@@ -116,7 +116,7 @@ class ScoringStack(DomainStack):
 
     def _add_dispatch(self, completions: CompletionsStack) -> None:
         """Start an execution for each chunk in a queue."""
-        data = self.shared.data
+        data, grading = self.shared.data, self.shared.config.grading_functions
         dispatch = self.create(
             "DispatchChunks",
             module="dispatch_chunks",
@@ -125,10 +125,13 @@ class ScoringStack(DomainStack):
             environment={
                 "COMPLETIONS_TABLE": data.completions.table.table_name,
                 "SCORE_COMPLETIONS_ARN": self.workflow.state_machine.state_machine_arn,
+                # No organisation begins more runs than that many functions grade.
+                **({} if grading is None else {"GRADING_FUNCTIONS": str(grading)}),
             },
         )
         for keys in ("run_*", "queue#*"):
             data.completions.grant_put(dispatch.function, keys=keys)
+        data.completions.grant_query_index(dispatch.function, index_name=RUNS_BY_STATE_INDEX)
         self.workflow.state_machine.grant_start_execution(dispatch.function)
         for queue in completions.queues.values():
             queue.drain_into(dispatch)

@@ -108,6 +108,7 @@ EXPECTED = {
     | DECRYPT
     | ENCRYPT,
     "DispatchChunks": CONSUME
+    | {("dynamodb:Query", "Completions/index/runsByState")}
     | {("states:StartExecution", "ScoreCompletions")}
     | table(COMPLETIONS, {"PutItem"})
     | DECRYPT

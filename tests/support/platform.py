@@ -142,7 +142,7 @@ class Platform:
         url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
         records = []
         asked: dict[str, Any] = {"QueueUrl": url, "MaxNumberOfMessages": 10}
-        asked["AttributeNames"] = ["SentTimestamp"]
+        asked["AttributeNames"] = ["SentTimestamp", "MessageGroupId"]
         while messages := sqs.receive_message(**asked).get("Messages"):
             for message in messages:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
@@ -150,7 +150,7 @@ class Platform:
                     {
                         "messageId": message["MessageId"],
                         "body": message["Body"],
-                        "attributes": {"SentTimestamp": message["Attributes"]["SentTimestamp"]},
+                        "attributes": message["Attributes"],
                         "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{queue}",
                     }
                 )

@@ -1,4 +1,4 @@
-"""Up to when the messages of each queue have been received.
+"""Up to when the messages of each queue, and of each tenant in it, have been received.
 
 SQS says how many messages wait, and not since when. Each receiver notes once a minute when the
 latest of its messages was sent. What was sent long before that is in its queue no more.
@@ -20,11 +20,15 @@ logger = Logger()
 
 _PROGRESS = "progress"
 _NOTED_EVERY_SECONDS = 60
+_LATELY_SECONDS = 600
 
 
 @part
 class QueueProgress:
-    """Keeps for each queue, by its name, when the latest message that was received was sent."""
+    """Keeps for each queue, by its name, when the latest message that was received was sent.
+
+    A tenant's messages in a queue are one, too, by the name that ``tenant_in`` returns.
+    """
 
     table: Table
     clock: Clock = SYSTEM_CLOCK
@@ -51,6 +55,14 @@ class QueueProgress:
         """Return about when the latest message of a queue that was received was sent."""
         item = self.table.get(_partition(queue), _PROGRESS)
         return datetime.fromisoformat(item["sent_at"]) if item else None
+
+    def received_lately(self, queue: str) -> datetime | None:
+        """Return the same, where a message of the queue was received in the last ten minutes."""
+        item = self.table.get(_partition(queue), _PROGRESS)
+        noted_since = self.clock.unix() - _LATELY_SECONDS
+        if item is None or item["expires_at"] < noted_since:
+            return None
+        return datetime.fromisoformat(item["sent_at"])
 
 
 def _partition(queue: str) -> str:

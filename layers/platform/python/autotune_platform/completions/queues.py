@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from autotune.protocol.completions import Priority
 from autotune_platform.completions.models import Chunk
 from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.runtime.parts import part
-from autotune_platform.runtime.queues import name_in, send_all
+from autotune_platform.runtime.queues import name_in, send_all, tenant_in
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -27,17 +28,21 @@ class ChunkQueues:
     progress: QueueProgress
 
     def send(self, chunks: Iterable[Chunk], priority: Priority) -> None:
-        """Queue chunks.
+        """Queue chunks, each as its organisation's.
 
         Raises:
             UnavailableError: the queue refused a chunk; sending all of them again is safe.
         """
-        send_all(self.sqs, self.urls[priority], (chunk.model_dump_json() for chunk in chunks))
+        for organization_id, of_it in groupby(chunks, key=lambda chunk: chunk.organization_id):
+            bodies = (chunk.model_dump_json() for chunk in of_it)
+            send_all(self.sqs, self.urls[priority], bodies, tenant=organization_id)
 
-    def backlog(self, priority: Priority) -> datetime | None:
-        """Return since when, at the latest, chunks may still wait on a queue; None if none do.
+    def backlog(self, priority: Priority, organization_id: str) -> datetime | None:
+        """Return since when, at the latest, an organisation's chunks may still wait; or None.
 
-        What was queued earlier is not there any more, however many have come since.
+        None means that the queue is empty. What was queued earlier is not there any more, however
+        much has come since. The queue lets quiet organisations pass one with a backlog, so that
+        whose chunks are being received is judged by those alone.
         """
         answer = self.sqs.get_queue_attributes(
             QueueUrl=self.urls[priority],
@@ -45,5 +50,7 @@ class ChunkQueues:
         )
         if not sum(int(count) for count in answer["Attributes"].values()):
             return None
-        received = self.progress.received_up_to(name_in(self.urls[priority]))
+        queue = name_in(self.urls[priority])
+        received = self.progress.received_lately(tenant_in(queue, organization_id))
+        received = received or self.progress.received_up_to(queue)
         return received - _REDELIVERED_WITHIN if received else _LONG_AGO

@@ -19,6 +19,7 @@ _BY_STATE = "runsByState"
 _KEPT = timedelta(days=30)
 _WAIT = ("task_token", "waiting_for")
 _HISTORY = "history#"
+_LATEST = "9"  # no year begins with it for long
 _HISTORY_ROUNDS = 20
 _STATES: tuple[RunState, ...] = get_args(RunState)
 
@@ -45,6 +46,26 @@ class RunRepository:
         """Return a run of any organisation."""
         item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
         return _run(item) if item else None
+
+    def begun(self, organization_id: str, *, since: datetime, at_most: int) -> int:
+        """Return how many runs began since then and are in their first round, or before it.
+
+        Args:
+            at_most: more are not counted.
+        """
+        pages = self._table.pages(
+            _partition(organization_id, "pending"),
+            partition_name="run_state",
+            index=_BY_STATE,
+            between=("run_time", moment(since), _LATEST),
+            limit=at_most,
+        )
+        count = 0
+        for page in pages:
+            count += page.evaluated
+            if count >= at_most:
+                break
+        return count
 
     def change(
         self, run_id: str, organization_id: str, status: RunStatus, *, place: int | None = None

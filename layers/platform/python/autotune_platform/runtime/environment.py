@@ -160,3 +160,4 @@ class DispatchEnvironment(Environment):
 
     completions_table: str
     score_completions_arn: str
+    grading_functions: int | None = None

@@ -9,10 +9,18 @@ from autotune.protocol.ids import derived_id
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, CHUNK_TEXT_BYTES, Chunk
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runs.recorder import RunRecorder
+from autotune_platform.runs.room import RunRoom
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
+
+LONGEST_WAIT_SECONDS = 40
+"""Longest that chunks wait for room before their runs begin without; the function has a minute.
+
+They do not go back to their queue, which would make dead letters of them.
+"""
 
 
 @part
@@ -21,32 +29,51 @@ class DispatchService:
 
     runs: Executions
     recorder: RunRecorder
+    room: RunRoom
+    clock: Clock = SYSTEM_CLOCK
 
     def dispatch(self, messages: Mapping[str, str]) -> set[str]:
         """Start the runs of queued chunks; return the messages whose run could not be started.
 
         A run's id follows from the completions in it: delivering the same messages again starts
         nothing. Should they be merged differently then, the run finds verdicts and stops.
+        Where an organisation has no room for another run, its chunks wait here for some, and
+        meanwhile what it has queued stays on the queue. Those of others are dispatched first.
 
         Args:
             messages: the body of each message, by its id.
         """
         chunks, failed = _parsed(messages)
-        for message_ids, chunk in _merged(chunks):
-            run_id = _run_id(chunk)
-            progress = ChunkProgress(
-                **chunk.model_dump(exclude={"text_bytes", "generation"}),
-                remaining=len(chunk.completion_ids),
-                run_id=run_id,
-            )
-            # Stored first, so that no run is under way that cannot be read. What is not started
-            # goes back to its queue, and after five times to the dead letters.
-            if not (
-                self.recorder.begin(progress, run_id)
-                and self.runs.try_start(run_id, progress.model_dump_json())
-            ):
-                failed |= message_ids
+        until = self.clock.unix() + LONGEST_WAIT_SECONDS
+        waiting = _merged(chunks)
+        while waiting:
+            is_over = self.clock.unix() >= until
+            without_room: list[tuple[set[str], Chunk]] = []
+            for message_ids, chunk in waiting:
+                if not is_over and not self.room.take(chunk.organization_id):
+                    without_room.append((message_ids, chunk))
+                elif not self._begin(chunk):
+                    failed |= message_ids
+            waiting = without_room
+            if waiting:
+                self.clock.sleep(1)
         return failed
+
+    def _begin(self, chunk: Chunk) -> bool:
+        """Start the run of a chunk; return False where it goes back to its queue.
+
+        After five times it goes to the dead letters.
+        """
+        run_id = _run_id(chunk)
+        progress = ChunkProgress(
+            **chunk.model_dump(exclude={"text_bytes", "generation"}),
+            remaining=len(chunk.completion_ids),
+            run_id=run_id,
+        )
+        # Stored first, so that no run is under way that cannot be read.
+        return self.recorder.begin(progress, run_id) and self.runs.try_start(
+            run_id, progress.model_dump_json()
+        )
 
 
 def _run_id(chunk: Chunk) -> str:

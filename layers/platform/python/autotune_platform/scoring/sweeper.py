@@ -43,6 +43,8 @@ _HOURLY_SWEEPS = 12
 _RARE_WAIT = timedelta(hours=6)
 
 
+_Backlog = Callable[[Priority, str], datetime | None]
+
 Outcome = Literal["closed", "redriven", "failed", "postponed", "overtaken"]
 """What became of one batch; ``overtaken`` is one that another sweep took."""
 
@@ -77,7 +79,7 @@ class Sweeper:
         """
         outcomes: list[Outcome] = []
         now = self.clock.now()
-        backlog = cache(self.queues.backlog)
+        backlog: _Backlog = cache(self.queues.backlog)
 
         def look_after_one(batch_id: str) -> None:
             if seconds_left() < _SECONDS_TO_STOP:
@@ -97,9 +99,7 @@ class Sweeper:
             postponed=done["postponed"],
         )
 
-    def _outcome_of(
-        self, batch: Batch, now: datetime, backlog: Callable[[Priority], datetime | None]
-    ) -> Outcome:
+    def _outcome_of(self, batch: Batch, now: datetime, backlog: _Backlog) -> Outcome:
         try:
             return self._look_after(batch, now, backlog)
         except (*REFUSALS, UnavailableError):
@@ -107,9 +107,7 @@ class Sweeper:
             logger.exception("batch not looked after", batch_id=batch.id)
             return self._postpone(batch, now + _wait(0))
 
-    def _look_after(
-        self, batch: Batch, now: datetime, backlog: Callable[[Priority], datetime | None]
-    ) -> Outcome:
+    def _look_after(self, batch: Batch, now: datetime, backlog: _Backlog) -> Outcome:
         unjudged, people = self.recovery.examine(batch)
         waits = self._waits_of(batch, unjudged, now) | people
         lost = [id_ for id_ in unjudged if id_ not in waits]
@@ -129,7 +127,7 @@ class Sweeper:
         lost: Sequence[str],
         waits: Mapping[str, datetime],
         now: datetime,
-        backlog: Callable[[Priority], datetime | None],
+        backlog: _Backlog,
     ) -> Outcome:
         """Redrive what is lost, and end what is out of time, whatever waits in the queue."""
         if late := self._out_of_time(batch, lost, now):
@@ -143,7 +141,7 @@ class Sweeper:
             deadlines = [one.deadline for one in batch.headers(lost).values()]
             return self._postpone(batch, min(*asleep.values(), *deadlines))
         lost = [id_ for id_ in lost if id_ not in asleep]
-        waiting_since = backlog(batch.priority)
+        waiting_since = backlog(batch.priority, batch.organization_id)
         if waiting_since and batch.queued_at >= waiting_since:
             # It may just be waiting its turn: redriving it would lengthen the queue.
             return self._postpone(batch, now + _wait(0))

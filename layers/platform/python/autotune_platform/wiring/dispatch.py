@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runs.repository import RunRepository
+from autotune_platform.runs.room import RunRoom
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import DispatchEnvironment
 from autotune_platform.runtime.executions import Executions
@@ -32,5 +33,9 @@ class DispatchParts:
             state_machine_arn=self.environment.score_completions_arn,
             stepfunctions=clients.stepfunctions(),
         )
-        recorder = RunRecorder(repository=RunRepository(self.completions_table))
-        return DispatchService(runs=executions, recorder=recorder)
+        runs = RunRepository(self.completions_table)
+        return DispatchService(
+            runs=executions,
+            recorder=RunRecorder(repository=runs),
+            room=RunRoom(runs=runs, most=self.environment.grading_functions),
+        )
