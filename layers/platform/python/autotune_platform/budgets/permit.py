@@ -18,6 +18,7 @@ LONGEST_PAUSE_SECONDS = 10
 
 # Whose turn has come waits longer, so that others that are still at it do not send it away.
 _LONGEST_PAUSE_IN_TURN_SECONDS = 30
+_LOOK_SECONDS = 0.5
 _BUSY_SECONDS = 5
 
 
@@ -178,6 +179,18 @@ class Permit:
     def take_slots(self, calls: int) -> int:
         """Take a slot for each of so many calls, one for a probe; return how many there were."""
         self.taken = self._take(self.round_id, 1 if self.probing else calls)
+        return self.taken.slots
+
+    def await_slots(self, calls: int) -> int:
+        """Take slots once some are free; return how many, 0 where none were for half a minute.
+
+        Whose turn has come finds those before it still at work at times. To send it away would
+        leave the slots empty that are free a moment later, and put it behind everybody.
+        """
+        until = self.budget.clock.unix() + _LONGEST_PAUSE_IN_TURN_SECONDS
+        while not self.taken.slots and self.budget.clock.unix() < until:
+            self.budget.clock.sleep(_LOOK_SECONDS)
+            self.take_slots(calls)
         return self.taken.slots
 
     def take_first_moment(self) -> float:

@@ -23,8 +23,6 @@ CONCURRENT_CALLS = 8
 
 _TURN_SECONDS = 45
 """Longest turn at a pace: a round has about so long to begin calls in."""
-# Rounds take longer at times than they did of late, and who finds nothing free reserves again.
-_SLACK = 1.25
 _BUSY_SECONDS = 5
 
 # Enough for a paced call that takes its whole time, and for recording its outcome.
@@ -93,7 +91,7 @@ class Permits:
             probing=circuit.phase(now) == "half-open",
             is_expected=is_expected,
         )
-        if not permit.take_slots(calls):
+        if not permit.take_slots(calls) and not (is_expected and permit.await_slots(calls)):
             hold = permit.taken.hold_seconds
             return Wait(hold, hold_seconds=hold)
         if seconds := permit.take_first_moment():
@@ -131,7 +129,7 @@ class Permits:
             seconds = max(seconds, 1 / limits.requests_per_second)
         if limits.max_concurrency is not None:
             share = min(calls, CONCURRENT_CALLS, limits.max_concurrency) / limits.max_concurrency
-            seconds = max(seconds, _SLACK * hold_seconds * share)
+            seconds = max(seconds, hold_seconds * share)
         with busy_is_none():
             return self.budgets.reserve_turn(scope, not_before, seconds=seconds, until=until)
         return not_before

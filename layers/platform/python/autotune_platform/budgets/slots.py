@@ -20,7 +20,7 @@ from autotune_platform.runtime.parts import part
 
 LANE_SLOTS = 10
 _LANES_TRIED = 3
-_UNKNOWN_HOLD_SECONDS = 5
+_UNKNOWN_HOLD_SECONDS = 2
 
 
 class Taken(NamedTuple):
