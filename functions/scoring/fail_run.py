@@ -5,6 +5,7 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.throttling import throttling_is_named
 from autotune_platform.wiring.failure import FailureParts
 
 
@@ -16,4 +17,5 @@ def parts() -> FailureParts:
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
     """Record the end of the run that an event describes; no verdict is written."""
-    return parts().run_failure.fail(ChunkProgress.model_validate(event)).model_dump(mode="json")
+    with throttling_is_named():
+        return parts().run_failure.fail(ChunkProgress.model_validate(event)).model_dump(mode="json")

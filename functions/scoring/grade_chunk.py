@@ -5,6 +5,7 @@ from typing import Any
 
 from autotune_platform.runs.progress import ChunkProgress
 from autotune_platform.runtime.environment import GradingEnvironment
+from autotune_platform.runtime.throttling import throttling_is_named
 from autotune_platform.wiring.grading import GradingParts
 
 
@@ -16,8 +17,9 @@ def parts() -> GradingParts:
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Grade what has no verdict; return what is left and how long to wait."""
-    progress = parts().grading.grade(
-        ChunkProgress.model_validate(event),
-        seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
-    )
+    with throttling_is_named():
+        progress = parts().grading.grade(
+            ChunkProgress.model_validate(event),
+            seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
+        )
     return progress.model_dump(mode="json")

@@ -138,6 +138,32 @@ def test_one_batch_that_cannot_be_looked_after_holds_up_no_other(
     assert "due_at" not in stored.get_item(Key={"pk": good, "sk": "batch"})["Item"]
 
 
+def test_an_error_of_ours_is_told_and_does_not_come_first_again(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, good = (platform.submit(task_id, {}).json["batchId"] for _ in range(2))
+    platform.score_everything()
+    examine = BatchRecovery.examine
+
+    def broken(self: BatchRecovery, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
+        if batch.id == bad:
+            raise KeyError("a mistake")
+        return examine(self, batch)
+
+    later = timedelta(minutes=3)
+    monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: later)
+    with monkeypatch.context() as patch:
+        patch.setattr(BatchRecovery, "examine", broken)
+        with pytest.raises(KeyError):
+            platform.operate("sweep_batches")
+    assert opened() == [bad]
+    stored = boto3.resource("dynamodb").Table("completions")
+    assert "due_at" not in stored.get_item(Key={"pk": good, "sk": "batch"})["Item"]
+    assert platform.operate("sweep_batches") == NOTHING
+    sweep_batches.parts().sweeper.clock = TurnedClock(later)
+    assert platform.operate("sweep_batches") == {**NOTHING, "closed": 1}
+
+
 def test_what_cannot_be_scored_is_redriven_until_its_deadline(
     platform: Platform, task_id: str
 ) -> None:

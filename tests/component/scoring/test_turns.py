@@ -122,6 +122,23 @@ def test_who_waits_behind_a_limit_reads_no_text_and_comes_back_at_its_turn(
     assert (run["state"], run["step"]) == ("sleeping", "wait_for_limit")
 
 
+def test_what_was_canceled_takes_no_turn(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    grader_id = platform.new_grader(grader, limits={"requestsPerSecond": 0.08})
+    first, second, third = runs_of(platform, platform.new_task(grader_id), runs=3, completions=3)
+    assert platform.grade(first)["remaining"] > 0
+    clock.ahead = timedelta()
+    for run in (second, third):
+        assert platform.grade(run)["remaining"] == 3
+    path = f"/api/v1/runs/{second['run_id']}/cancel"
+    assert platform.call("POST", path).status == 200
+    before = permits().budgets.next_turn(grader_id)
+    left = platform.grade(second)
+    assert (left["remaining"], left["turn_at"]) == (0, 0)
+    assert permits().budgets.next_turn(grader_id) == before
+
+
 def test_a_deadline_before_the_turn_is_waited_for_without_one(
     platform: Platform, grader: LoopbackGrader, clock: StandingClock
 ) -> None:

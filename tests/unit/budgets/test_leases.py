@@ -18,6 +18,16 @@ from autotune_platform.storage.table import Table
 LIMIT = 5
 
 
+def test_a_round_whose_write_was_not_confirmed_takes_the_same_slots_again() -> None:
+    taken = Leases(), 0
+    for _ in range(3):
+        taken = taken[0].taken("round", 100, wanted=3, limit=LIMIT, seconds=60)
+    assert taken[1] == 3
+    after, slots = taken[0].taken("another", 100, wanted=5, limit=LIMIT, seconds=60)
+    assert slots == LIMIT - 3
+    assert sum(lease.slots for lease in after.held.values()) == LIMIT
+
+
 class LeasesMachine(RuleBasedStateMachine):
     """Rounds take slots, release them or die; no call outlives its lease."""
 

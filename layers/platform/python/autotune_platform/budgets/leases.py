@@ -33,8 +33,13 @@ class Leases(FrozenModel):
     def taken(
         self, round_id: str, now: float, *, wanted: int, limit: int, seconds: float
     ) -> tuple[Self, int]:
-        """Return the leases after a round took up to ``wanted`` slots, and how many it got."""
-        held = {id_: lease for id_, lease in self.held.items() if lease.until > now}
+        """Return the leases after a round took up to ``wanted`` slots, and how many it got.
+
+        A round that is there already wrote them and did not learn of it: it takes them again.
+        """
+        held = {
+            id_: lease for id_, lease in self.held.items() if lease.until > now and id_ != round_id
+        }
         free = limit - sum(lease.slots for lease in held.values())
         slots = max(min(wanted, free), 0)
         if slots:

@@ -125,7 +125,15 @@ class ChunkGrading:
     def _await_permit(
         self, progress: ChunkProgress, judge: Judge, round_: Round, wait: Wait
     ) -> ChunkProgress:
-        """Return a run that got no permit. Of its completions only headers were read."""
+        """Return a run that got no permit. Of its completions only headers were read.
+
+        What was canceled meanwhile takes no turn: one verdict is looked up, to see whether there
+        are any.
+        """
+        due = progress.completion_ids
+        if not self.verdicts.undecided(due[-1:], progress):
+            decided = set(due) - set(self.verdicts.undecided(due, progress))
+            progress = progress.without(decided)
         headers = self.completions.headers(progress.unfinished_ids)
         late = overdue(headers.values(), self.clock.now())
         self.endings.fail(progress, late, "deadline_exceeded", attempts=progress.attempt)

@@ -106,6 +106,10 @@ class Sweeper:
             # The batches behind it must not wait for what is in this one's way.
             logger.exception("batch not looked after", batch_id=batch.id)
             return self._postpone(batch, now + _wait(0))
+        except Exception:
+            # An error of ours, which the sweep ends with. It puts no batch first in line.
+            self._postpone(batch, now + _wait(0))
+            raise
 
     def _look_after(self, batch: Batch, now: datetime, backlog: _Backlog) -> Outcome:
         unjudged, people = self.recovery.examine(batch)
