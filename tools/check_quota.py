@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import boto3
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.application import SERVICE_STACK_NAME
 from infra.config import DeploymentConfig, process_environment
@@ -99,6 +99,9 @@ def main() -> int:
         # Who deploys with the CDK's roles alone may not look: CloudFormation will say it.
         print(f"The quota of functions was not checked: {error}", file=sys.stderr)  # noqa: T201
         return 0
+    except BotoCoreError as error:
+        print(f"AWS cannot be asked: {error}", file=sys.stderr)  # noqa: T201
+        return 1
     if (fault := shortage(config, limit=limit, taken=taken)) is not None:
         print(fault, file=sys.stderr)  # noqa: T201
         return 1

@@ -226,6 +226,48 @@ def test_what_waits_says_why_and_until_when(
         assert verdict["nextAttemptAt"] is None
 
 
+def test_what_comes_after_the_circuit_opened_says_why_it_is_not_asked(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader))
+    first = started(platform, task_id, {})
+    grader.disease = answering(503)
+    for _ in range(3):
+        clock.turn(seconds=first.get("sleep_seconds", 0))
+        first = platform.grade(first)
+    asked = len(grader.requests)
+    second = started(platform, task_id, {})
+    platform.grade(second)
+    assert len(grader.requests) == asked
+    (completion_id,) = second["completion_ids"]
+    path = f"/api/v1/completions/{completion_id}"
+    verdict = platform.call("GET", f"{path}/score").json["verdict"]
+    assert (verdict["attempts"], verdict["reasonCode"]) == (0, "grader_error")
+    assert verdict["nextAttemptAt"] is not None
+    (asking,) = platform.call("GET", f"{path}/explanation").json["graders"]
+    assert (asking["waitsFor"], asking["reasonCode"]) == ("circuit", "grader_error")
+    run = platform.call("GET", f"/api/v1/runs/{asking['runId']}").json["run"]
+    assert (run["step"], run["reasonCode"]) == ("wait_for_circuit", "grader_error")
+
+
+def test_what_ends_at_its_deadline_says_what_it_failed_with(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader), deadlineSeconds=600)
+    progress = started(platform, task_id, {})
+    grader.disease = answering(503)
+    through(platform, progress, clock)
+    (completion_id,) = progress["completion_ids"]
+    path = f"/api/v1/completions/{completion_id}"
+    verdict = platform.call("GET", f"{path}/score").json["verdict"]
+    assert (verdict["reasonCode"], verdict["lastReasonCode"]) == (
+        "deadline_exceeded",
+        "grader_error",
+    )
+    (asked,) = platform.call("GET", f"{path}/explanation").json["graders"]
+    assert (asked["lastReasonCode"], asked["runId"]) == ("grader_error", progress["run_id"])
+
+
 def test_a_panel_that_waits_says_what_its_member_failed_with(
     platform: Platform, grader: LoopbackGrader
 ) -> None:

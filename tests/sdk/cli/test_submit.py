@@ -217,6 +217,19 @@ def test_a_time_limit_ends_the_waiting_and_tells_what_is_pending(
     assert (ran.exit_code, ran.last_line) == (0, "scored 6 of 6")
 
 
+def test_whoever_comes_after_a_grader_was_found_down_is_told_so(
+    api, run, task_id, write_jsonl, completions
+):
+    api.grading_rounds = 1
+    api.grader.disease = unavailable_for(lambda _: True)
+    for number in range(5):
+        path = write_jsonl(completions(number + 1), f"{number}.jsonl")
+        ran = run("submit", path, "--task", task_id, "--timeout", 1)
+    down = re.findall(r"grd_\w+ is down, as calls before found \(grader_\w+\); .*", ran.stderr)
+    assert len(down) == 1, ran.stderr
+    assert re.search(r"the next attempt is in \d+ s, and so on", down[0])
+
+
 def test_verdicts_that_come_one_by_one_are_counted_once(
     api, run, one_by_one_id, write_jsonl, completions, monkeypatch
 ):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -114,3 +115,18 @@ def test_who_may_not_look_deploys_all_the_same(
         server.shutdown()
         server.server_close()
     assert "not checked" in capsys.readouterr().err
+
+
+def test_without_credentials_it_says_so_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
+    assert check_quota.main() == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("AWS cannot be asked: ")
+    assert "credentials" in line

@@ -6,6 +6,7 @@ one probe at a time may show that the grader is back (M. Nygard, "Release It!", 
 
 from typing import Literal, Self
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -38,6 +39,7 @@ class Circuit(FrozenModel):
         in_a_row: rounds' failures since a call last passed, however long ago they were.
         failed_at: when a call last found the grader down.
         passed_at: when a call was last answered. While nothing fails, this is not kept.
+        reason_code: what the last such call failed with.
     """
 
     recent: dict[int, Outcomes] = {}
@@ -48,6 +50,7 @@ class Circuit(FrozenModel):
     in_a_row: int = 0
     failed_at: float = 0
     passed_at: float = 0
+    reason_code: ReasonCode | None = None
 
     def phase(self, now: float) -> Phase:
         """Return whether calls pass."""
@@ -66,19 +69,29 @@ class Circuit(FrozenModel):
             return None
         return self.model_copy(update={"probe": round_id, "probe_until": now + seconds})
 
-    def probe_ended(self, round_id: str, now: float, *, failed: bool | None) -> Self:
+    def probe_ended(
+        self,
+        round_id: str,
+        now: float,
+        *,
+        failed: bool | None,
+        reason_code: ReasonCode | None = None,
+    ) -> Self:
         """Return the circuit after a probe: closed, open for longer, or free for another probe.
 
         Args:
             failed: None if the round made no call after all, or the grader refused it as too many.
+            reason_code: what it failed with.
         """
         if self.probe != round_id:
             return self  # it took too long, and another round may probe now
         if failed is None:
             return self.model_copy(update={"probe": None, "probe_until": 0})
-        return self.opened(now) if failed else type(self)(passed_at=now)
+        return self.opened(now, reason_code) if failed else type(self)(passed_at=now)
 
-    def counted(self, now: float, *, passed: int, failed: int) -> Self:
+    def counted(
+        self, now: float, *, passed: int, failed: int, reason_code: ReasonCode | None = None
+    ) -> Self:
         """Return the circuit with the outcomes of calls added; it is open if too many failed.
 
         Too many are half of at least ten within a minute, or three in a row while none passed
@@ -97,17 +110,18 @@ class Circuit(FrozenModel):
         failures = sum(outcomes.failed for outcomes in recent.values())
         mostly = calls >= _FEWEST_CALLS and failures >= calls * _FAILED_SHARE
         changes: dict[str, object] = {"recent": recent, "in_a_row": in_a_row}
-        changes |= {"failed_at": now} if failed else {}
+        changes |= {"failed_at": now, "reason_code": reason_code} if failed else {}
         changes |= {"passed_at": now} if passed else {}
         after = self.model_copy(update=changes)
-        return after.opened(now) if mostly or in_a_row >= _FAILED_IN_A_ROW else after
+        return after.opened(now, reason_code) if mostly or in_a_row >= _FAILED_IN_A_ROW else after
 
-    def opened(self, now: float) -> Self:
-        """Return the circuit open, for longer than the last time."""
+    def opened(self, now: float, reason_code: ReasonCode | None = None) -> Self:
+        """Return the circuit open, for longer than the last time, and for this reason."""
         openings = self.openings + 1
         return type(self)(
             openings=openings,
             open_until=now + _OPEN.ceiling(openings),
             failed_at=now,
             passed_at=self.passed_at,
+            reason_code=reason_code or self.reason_code,
         )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Protocol, Self
 
+from autotune.protocol.completions import ReasonCode
 from autotune_platform.budgets.circuit import Circuit
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots, Taken, busy_is_none
@@ -49,10 +50,25 @@ class Budget(Protocol):
     def slots(self) -> Slots:
         """The slots of all scopes."""
 
-    def record(self, scope: str, *, passed: int, failed: int, is_news: bool) -> Circuit | None:
+    def record(
+        self,
+        scope: str,
+        *,
+        passed: int,
+        failed: int,
+        is_news: bool,
+        reason_code: ReasonCode | None = None,
+    ) -> Circuit | None:
         """Count a round's calls."""
 
-    def end_probe(self, scope: str, round_id: str, *, failed: bool | None) -> Circuit | None:
+    def end_probe(
+        self,
+        scope: str,
+        round_id: str,
+        *,
+        failed: bool | None,
+        reason_code: ReasonCode | None = None,
+    ) -> Circuit | None:
         """Record a probe's outcome."""
 
 
@@ -84,6 +100,7 @@ class Permit:
     taken: Taken = field(default=Taken(0), init=False)
     _passed: int = field(default=0, init=False)
     _failed: int = field(default=0, init=False)
+    _failed_with: ReasonCode | None = field(default=None, init=False)
     _stopped: bool = field(default=False, init=False)
     _resume_at: float = field(default=0, init=False)
     _first_moment: float | None = field(default=None, init=False)
@@ -103,7 +120,11 @@ class Permit:
         elif self._passed or self._failed:
             is_news = self.circuit.failed_at > self.circuit.passed_at
             written = self.budget.record(
-                self.scope, passed=self._passed, failed=self._failed, is_news=is_news
+                self.scope,
+                passed=self._passed,
+                failed=self._failed,
+                is_news=is_news,
+                reason_code=self._failed_with,
             )
             self.circuit = written or self.circuit
 
@@ -136,12 +157,18 @@ class Permit:
         return max(self.circuit.wait(now), self._resume_at - now, 0)
 
     @contextmanager
-    def slot(self, *, is_down: Callable[[Exception], bool | None]) -> Iterator[None]:
+    def slot(
+        self,
+        *,
+        is_down: Callable[[Exception], bool | None],
+        reason_of: Callable[[Exception], ReasonCode | None] = lambda _: None,
+    ) -> Iterator[None]:
         """Wait for the moment of a call, which the caller makes inside, and count its outcome.
 
         Args:
             is_down: returns whether an error shows that the grader is down, None if the error shows
                 neither.
+            reason_of: returns the reason code of an error that shows it.
 
         Raises:
             SlotRefusedError: the moment is too far away, or the grader turned out to be down.
@@ -153,7 +180,7 @@ class Permit:
             yield
         except Exception as error:
             if (failed := is_down(error)) is not None:
-                self._count(failed=failed)
+                self._count(failed=failed, reason_code=reason_of(error) if failed else None)
             raise
         else:
             self._count(failed=False)
@@ -246,11 +273,14 @@ class Permit:
                 raise SlotRefusedError
         self.budget.clock.sleep(max(moment - self.budget.clock.unix(), 0))
 
-    def _count(self, *, failed: bool) -> None:
+    def _count(self, *, failed: bool, reason_code: ReasonCode | None = None) -> None:
         with self._lock:
+            self._failed_with = reason_code or self._failed_with
             if self.probing:
                 self.probing = False
-                after = self.budget.end_probe(self.scope, self.round_id, failed=failed)
+                after = self.budget.end_probe(
+                    self.scope, self.round_id, failed=failed, reason_code=reason_code
+                )
                 self.circuit = after or self.circuit
                 self._stopped = after is None or after.openings > 0
                 return

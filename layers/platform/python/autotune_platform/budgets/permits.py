@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from autotune.protocol.completions import ReasonCode
 from autotune_platform.budgets.circuit import WINDOW_SECONDS, Circuit
 from autotune_platform.budgets.permit import Limits, Permit
 from autotune_platform.budgets.repository import BudgetRepository
@@ -38,11 +39,13 @@ class Wait:
         is_down: the circuit forbids calls.
         hold_seconds: a limit is full, for which a turn is reserved: so long rounds hold a slot of
             late. None where there is nothing to reserve.
+        reason_code: what the grader was found down with, where it is.
     """
 
     seconds: float
     is_down: bool = False
     hold_seconds: float | None = None
+    reason_code: ReasonCode | None = None
 
 
 @part
@@ -80,7 +83,7 @@ class Permits:
         if circuit is None:
             return Wait(_BUSY_SECONDS)
         if wait := circuit.wait(now):
-            return Wait(wait, is_down=True)
+            return Wait(wait, is_down=True, reason_code=circuit.reason_code)
         permit = Permit(
             budget=self,
             scope=scope,
@@ -99,7 +102,7 @@ class Permits:
             return Wait(seconds, hold_seconds=permit.taken.hold_seconds)
         if permit.probing and not self._begin_probe(scope, round_id):
             permit.release_slots()
-            return Wait(1, is_down=True)
+            return Wait(1, is_down=True, reason_code=circuit.reason_code)
         return permit
 
     def reserve_turn(
@@ -139,7 +142,15 @@ class Permits:
         """The slots of all scopes."""
         return Slots(budgets=self.budgets, clock=self.clock)
 
-    def record(self, scope: str, *, passed: int, failed: int, is_news: bool) -> Circuit | None:
+    def record(
+        self,
+        scope: str,
+        *,
+        passed: int,
+        failed: int,
+        is_news: bool,
+        reason_code: ReasonCode | None = None,
+    ) -> Circuit | None:
         """Count a round's calls; return the circuit after them, None if it was not written.
 
         Successes alone are written only every ten seconds, or at once where ``is_news``, because
@@ -155,15 +166,28 @@ class Permits:
 
         # Others count at the same time, and a sample is enough.
         return self._change(
-            scope, lambda circuit: circuit.counted(now, passed=passed, failed=failed)
+            scope,
+            lambda circuit: circuit.counted(
+                now, passed=passed, failed=failed, reason_code=reason_code
+            ),
         )
 
-    def end_probe(self, scope: str, round_id: str, *, failed: bool | None) -> Circuit | None:
+    def end_probe(
+        self,
+        scope: str,
+        round_id: str,
+        *,
+        failed: bool | None,
+        reason_code: ReasonCode | None = None,
+    ) -> Circuit | None:
         """Record a probe's outcome; return the circuit after it, None if the write failed."""
         now = self.clock.unix()
         # Where it failed, the permit to probe expires by itself.
         return self._change(
-            scope, lambda circuit: circuit.probe_ended(round_id, now, failed=failed)
+            scope,
+            lambda circuit: circuit.probe_ended(
+                round_id, now, failed=failed, reason_code=reason_code
+            ),
         )
 
     def _begin_probe(self, scope: str, round_id: str) -> bool:

@@ -35,6 +35,7 @@ def verdict_on_wire(
         state=verdict.state,
         score=_score(verdict),
         reason_code=verdict.reason_code,
+        last_reason_code=verdict.last_reason_code,
         attempts=verdict.attempts,
         opinions=_opinions(verdict),
         decided_by=None if verdict.state == "canceled" else verdict.decided_by,

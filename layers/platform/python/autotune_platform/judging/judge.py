@@ -141,6 +141,7 @@ class Remainder:
         hold_seconds: a limit is full, for which a turn is to be reserved: for so long rounds hold a
             slot of late. None where there is nothing to reserve.
         others_pass: whether the grader answered other calls since the pass before.
+        down_with: what calls, maybe of others, found the grader down with, where it is.
     """
 
     untried: Sequence[str] = ()
@@ -151,6 +152,7 @@ class Remainder:
     is_down: bool = False
     hold_seconds: float | None = None
     others_pass: bool = True
+    down_with: ReasonCode | None = None
 
 
 def refused(wait: Wait, untried: Sequence[str]) -> Remainder:
@@ -161,6 +163,7 @@ def refused(wait: Wait, untried: Sequence[str]) -> Remainder:
         asked=False,
         is_down=wait.is_down,
         hold_seconds=wait.hold_seconds,
+        down_with=wait.reason_code,
     )
 
 

@@ -49,7 +49,11 @@ class RunStatus(FrozenModel):
 def _after_round(progress: ChunkProgress) -> tuple[RunState, RunStep, int]:
     """Return state, step and seconds to sleep, as the state machine's choice has it."""
     if progress.remaining and progress.sleep_seconds:
-        step: RunStep = "wait_for_limit" if progress.waits or progress.turn_at else "retry"
+        step: RunStep = "retry"
+        if progress.is_down:
+            step = "wait_for_circuit"
+        elif progress.waits or progress.turn_at:
+            step = "wait_for_limit"
         return "sleeping", step, progress.sleep_seconds
     if progress.remaining:
         return "running", "grade", 0

@@ -56,6 +56,7 @@ class ChunkProgress(Asker):
         reason_code: why the last completion failed that is to be tried again.
         turn_at: when the turn begins that the run reserved at its grader, in Unix seconds; 0 if it
             has none.
+        is_down: whether the grader's circuit forbids calls, and the run sleeps for that.
         is_history_full: whether the run is to go on in another execution.
     """
 
@@ -79,6 +80,7 @@ class ChunkProgress(Asker):
     failing_since: int = 0
     reason_code: ReasonCode | None = None
     turn_at: float = 0
+    is_down: bool = False
     is_history_full: bool = False
 
     def after_round(
@@ -109,7 +111,7 @@ class ChunkProgress(Asker):
             is_suspect: whether a text may be the cause of a failure.
             others_pass: whether the grader answered others since the pass before.
             has_judged: whether anything of the run was judged.
-            reason_code: why completions failed.
+            reason_code: why completions failed, or the grader is down.
             seconds_left: until the first deadline, or the first signal that is due.
             turn_at: when the turn begins that was reserved for what is untried, in Unix seconds.
         """
@@ -132,6 +134,7 @@ class ChunkProgress(Asker):
             if is_down and elapsed > _LOOKS_OF_A_WAIT * _SHORTEST_LOOK_SECONDS:
                 wait = max(wait, look)
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
+        changes["is_down"] = bool(is_down and waits)
         changes["turn_at"] = (turn_at or 0) if remaining else 0
         changes |= {"failing_since": since, "reason_code": reason_code or self.reason_code}
         is_suspect, others = self.is_suspect or is_suspect, self.others_passed or others_pass

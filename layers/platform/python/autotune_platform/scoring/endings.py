@@ -34,7 +34,7 @@ class Endings:
         """
         if not completion_ids:
             return
-        failure = Judgement(reason_code=reason_code)
+        failure = _ended(progress, reason_code)
         headers = self.completions.headers(completion_ids)
         self.writer.write(
             progress,
@@ -50,7 +50,7 @@ class Endings:
         attempts: Mapping[str, int],
     ) -> None:
         """End what was waited for until its deadline, each after its own number of passes."""
-        failure = Judgement(reason_code="deadline_exceeded")
+        failure = _ended(progress, "deadline_exceeded")
         for id_, made in attempts.items():
             self.writer.write(progress, headers, {id_: failure}, attempts=made)
 
@@ -74,3 +74,12 @@ class Endings:
         late = overdue((headers[id_] for id_ in left.unfinished_ids if id_ in headers), awake_at)
         self.fail(left, late, "deadline_exceeded", attempts=left.attempt)
         return left.without(late)
+
+
+def _ended(progress: ChunkProgress, reason_code: ReasonCode) -> Judgement:
+    """Return how a run ends a completion: out of time, it says what it failed with before."""
+    if reason_code != "deadline_exceeded":
+        return Judgement(reason_code=reason_code)
+    return Judgement(
+        reason_code=reason_code, last_reason_code=progress.reason_code, run_id=progress.run_id
+    )

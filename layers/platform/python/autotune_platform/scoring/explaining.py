@@ -35,6 +35,7 @@ from autotune_platform.verdicts.service import VerdictService
 _WAITS_FOR: Mapping[RunStep | None, WaitsFor] = {
     "retry": "next_attempt",
     "wait_for_limit": "limit",
+    "wait_for_circuit": "circuit",
 }
 
 
@@ -241,6 +242,8 @@ def _asked(
                 "state": answer.state,
                 "attempts": answer.attempts,
                 "reason_code": answer.reason_code,
+                "last_reason_code": answer.last_reason_code,
+                "run_id": answer.run_id,
             }
         )
     if is_over:

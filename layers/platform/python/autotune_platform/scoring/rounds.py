@@ -272,7 +272,9 @@ class ChunkGrading:
             is_suspect=any(failure.may_be_text for failure in failed.values()),
             others_pass=remainder.others_pass,
             has_judged=judged > left,
-            reason_code=next((failure.reason_code for failure in failed.values()), None),
+            reason_code=next(
+                (failure.reason_code for failure in failed.values()), remainder.down_with
+            ),
             seconds_left=seconds_left,
             turn_at=turn_at,
         )

@@ -12,7 +12,8 @@ from autotune_platform.verdicts.models import CompletionHeader, OfGrader, OfTask
 class Judgement:
     """What became of one completion: a score, an abstention, a cancellation, or a failure.
 
-    ``grader_latency_ms`` is how long the grader's answer took that this is read from.
+    ``grader_latency_ms`` is how long the grader's answer took that this is read from. A failure
+    without an answer may name what the last attempt failed with, and the run that made it.
     """
 
     score: GraderScore | None = None
@@ -21,6 +22,8 @@ class Judgement:
     reason_code: ReasonCode | None = None
     reported_version: str | None = None
     grader_latency_ms: int | None = None
+    last_reason_code: ReasonCode | None = None
+    run_id: str | None = None
 
     @property
     def is_answer(self) -> bool:
@@ -75,6 +78,8 @@ def verdict_of(
         dimensions=score.dimensions if score else None,
         reasoning=score.reasoning if score and share_reasoning else None,
         reason_code=judgement.reason_code,
+        last_reason_code=judgement.last_reason_code,
+        run_id=judgement.run_id,
         reported_version=judgement.reported_version,
         grader_latency_ms=judgement.grader_latency_ms,
         attempts=attempts,

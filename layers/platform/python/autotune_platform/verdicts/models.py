@@ -86,6 +86,9 @@ class Verdict(OfTask):
     The verdict of a panel has its id and version in their place, and what it was made of in
     ``opinions``. A member's own opinion is of the same kind, and has the panel's id in
     ``panel_id``, which nothing else has.
+
+    What ended with ``deadline_exceeded`` has what its last attempt failed with in
+    ``last_reason_code``, and the run that asked last in ``run_id``.
     """
 
     completion_id: str
@@ -95,6 +98,8 @@ class Verdict(OfTask):
     dimensions: list[ScoreDimension] | None = None
     reasoning: str | None = None
     reason_code: ReasonCode | None = None
+    last_reason_code: ReasonCode | None = None
+    run_id: str | None = None
     reported_version: str | None = None
     grader_latency_ms: int | None = None
     attempts: int = 0

@@ -22,7 +22,8 @@ _MOST_RUNS = 20
 _RUN_STEPS = {
     "grade": "asks its grader",
     "retry": "waits for its next attempt",
-    "wait_for_limit": "waits for the grader's limits or its circuit",
+    "wait_for_limit": "waits for the grader's limits",
+    "wait_for_circuit": "waits for the grader, which is down",
     "wait_for_callback": "waits for the grader's callback",
     "wait_for_person": "waits for a person",
     "done": "is over",
@@ -38,6 +39,11 @@ def explain(
 ) -> None:
     """Say why something stands where it does, what failed, what comes next, and what to do."""
     kind = next((kind for kind in _STORIES if is_id(kind, id_)), None)
+    if is_id("req", id_):
+        stop(
+            f"{id_} is a request: `autotune audit` lists them, with what became of each",
+            exit_codes.NOT_FOUND,
+        )
     if kind is None:
         stop(f"no completion, batch, run or grader {id_}", exit_codes.NOT_FOUND)
     story = Story()

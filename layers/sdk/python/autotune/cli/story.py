@@ -10,7 +10,8 @@ _LABEL_WIDTH = 12
 _UNITS = {"days": 86_400, "h": 3_600, "min": 60}
 _WAITS_FOR: dict[WaitsFor, str] = {
     "next_attempt": "waits for its next attempt",
-    "limit": "waits for the grader's limits or its circuit",
+    "limit": "waits for the grader's limits",
+    "circuit": "waits for the grader, which is down",
     "callback": "waits for the grader's callback",
     "person": "waits for a person",
 }
@@ -55,7 +56,7 @@ class Story:
             return "is asked right now" if run_id else "is queued, or in its first round"
         if until <= self._now:
             return f"is asked right now, after a wait until {self.at(until)}"
-        before = "at" if waits_for in {"next_attempt", "limit"} else "at the latest at"
+        before = "at" if waits_for in {"next_attempt", "limit", "circuit"} else "at the latest at"
         return f"{_WAITS_FOR[waits_for]}, {before} {self.at(until)}"
 
     def add_grader(self, one: AskedGrader, *, of_panel: bool) -> None:
@@ -70,6 +71,9 @@ class Story:
         if one.run_id is not None:
             self.add("", f"run {one.run_id}, {attempts(one.attempts)}")
         self.add_reason(one.reason_code)
+        if one.last_reason_code is not None:
+            self.add("", "its last attempt failed with")
+            self.add_reason(one.last_reason_code)
 
 
 def duration(seconds: float) -> str:

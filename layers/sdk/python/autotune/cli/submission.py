@@ -193,6 +193,8 @@ class Submission:
 def _failure(verdict: CompletionVerdict) -> str:
     """Return what a grader's last attempt failed with, and what happens next."""
     line = f"{verdict.grader_id} failed in attempt {verdict.attempts} ({verdict.reason_code})"
+    if not verdict.attempts:
+        line = f"{verdict.grader_id} is down, as calls before found ({verdict.reason_code})"
     if verdict.next_attempt_at is None:
         return f"{line}; it is tried again"
     seconds = max(0, round((verdict.next_attempt_at - datetime.now(UTC)).total_seconds()))

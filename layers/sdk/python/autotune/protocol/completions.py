@@ -145,7 +145,9 @@ class CompletionVerdict(ResponseModel):
     ``score`` is there only when ``state`` is ``scored``: a failure is never a score.
     ``reason_code`` is there when it is ``failed``; while it is ``pending``, it is what the
     last pass of its run failed with, ``attempts`` how many there were, and
-    ``next_attempt_at`` when the next one is due. ``latency_ms`` runs from submission to verdict.
+    ``next_attempt_at`` when the next one is due; without any attempt it is what calls of others
+    found the grader down with. ``last_reason_code`` is what the last attempt failed with of what
+    ended with ``deadline_exceeded``. ``latency_ms`` runs from submission to verdict.
     ``model_id`` is absent for what a batch still lists as pending, and for a grader's owner unless
     the task shares it. ``grader_id`` is the panel's (``pnl_…``) where a task has several graders or
     a review policy; their ``opinions`` stand beside the verdict then. ``decided_by`` is absent for
@@ -159,6 +161,7 @@ class CompletionVerdict(ResponseModel):
     state: CompletionState
     score: Score | None = None
     reason_code: ReasonCode | None = None
+    last_reason_code: ReasonCode | None = None
     attempts: int = 0
     next_attempt_at: Timestamp | None = None
     opinions: list[Opinion] | None = None

@@ -10,8 +10,11 @@ from autotune.protocol.completions import (
 )
 from autotune.protocol.types import ResponseModel, Timestamp
 
-WaitsFor = Literal["next_attempt", "limit", "callback", "person"]
-"""What is waited for: a retry, the grader's limits or circuit, its callback, or a review."""
+WaitsFor = Literal["next_attempt", "limit", "circuit", "callback", "person"]
+"""What is waited for.
+
+A retry, the grader's limits, a grader that is down, its callback, or a review.
+"""
 
 
 class AskedGrader(ResponseModel):
@@ -21,7 +24,9 @@ class AskedGrader(ResponseModel):
     While it is ``pending``, ``waits_for`` says what its run waits for, and ``next_attempt_at``
     until when at most; ``run_id`` is that run. All three are absent where no round has ended yet:
     the completion is queued, or in its first round. ``reason_code`` is what its run's last pass
-    failed with, ``attempts`` how many there were.
+    failed with, ``attempts`` how many there were; where there was none, it is what calls of others
+    found the grader down with. What ended with ``deadline_exceeded`` has what its last attempt
+    failed with in ``last_reason_code``, and the run that gave up in ``run_id``.
     """
 
     grader_id: str
@@ -32,6 +37,7 @@ class AskedGrader(ResponseModel):
     run_id: str | None = None
     attempts: int = 0
     reason_code: ReasonCode | None = None
+    last_reason_code: ReasonCode | None = None
     next_attempt_at: Timestamp | None = None
 
 

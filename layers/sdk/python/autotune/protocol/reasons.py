@@ -10,7 +10,7 @@ from autotune.protocol.completions import ReasonCode
 from autotune.protocol.types import ResponseModel
 
 Responsible = Literal[
-    "the grader's owner", "the task's owner", "the platform", "see the code of its run"
+    "the grader's owner", "the task's owner", "the platform", "see `lastReasonCode`"
 ]
 
 
@@ -150,8 +150,8 @@ REASONS: Mapping[ReasonCode, Reason] = {
     ),
     "deadline_exceeded": Reason(
         means="there was no verdict by the task's deadline",
-        whose="see the code of its run",
-        do="`autotune runs list` has what the grader failed with; lengthen `deadlineSeconds`",
+        whose="see `lastReasonCode`",
+        do="`autotune explain` says it of the completion; lengthen `deadlineSeconds`",
     ),
     "platform_error": Reason(
         means="the text is gone although nobody deleted it",

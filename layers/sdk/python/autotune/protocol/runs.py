@@ -9,13 +9,20 @@ RunState = Literal["pending", "running", "sleeping", "waiting", "completed", "fa
 """``pending`` until the first round is over, ``waiting`` for a callback or a person; three ends."""
 
 RunStep = Literal[
-    "grade", "retry", "wait_for_limit", "wait_for_callback", "wait_for_person", "done", "give_up"
+    "grade",
+    "retry",
+    "wait_for_limit",
+    "wait_for_circuit",
+    "wait_for_callback",
+    "wait_for_person",
+    "done",
+    "give_up",
 ]
 """What a run is at.
 
 ``retry`` sleeps before it asks again about what failed for a passing reason, ``wait_for_limit``
-until the grader's limits or its circuit allow a call; ``give_up`` leaves what is pending to a new
-run.
+until the grader's limits allow a call, ``wait_for_circuit`` until a grader that is down may be
+probed; ``give_up`` leaves what is pending to a new run.
 """
 
 
@@ -35,7 +42,8 @@ class RunSummary(ResponseModel):
     that were without a verdict, ``late_answers`` the grader's answers that came too late and were
     dropped. ``sleep_until`` is there only where ``state`` is ``sleeping``, or ``waiting``: it is
     then when the run goes on without the answer that it waits for. ``reason_code`` is why the last
-    completion failed that is tried again: at ``sleep_until``, for the ``attempt + 1``th time.
+    completion failed that is tried again, at ``sleep_until``, for the ``attempt + 1``th time; or
+    what calls of others found the grader down with.
     """
 
     id: str

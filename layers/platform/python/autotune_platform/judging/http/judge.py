@@ -140,6 +140,7 @@ class HttpJudge:
             wait_seconds=permit.wait_seconds(),
             asked=len(calls.untried) < len(completions),
             is_down=permit.is_down(),
+            down_with=permit.circuit.reason_code if permit.is_down() else None,
             hold_seconds=permit.hold_seconds,
             others_pass=permit.others_pass(round_.looked_at),
         )

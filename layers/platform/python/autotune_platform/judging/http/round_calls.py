@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import GradedCompletion
 from autotune_platform.budgets.permit import Permit, SlotRefusedError
 from autotune_platform.completions.models import Completion
@@ -57,7 +58,7 @@ class RoundCalls:
             return None
         batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})
         try:
-            with self.permit.slot(is_down=_is_down):
+            with self.permit.slot(is_down=_is_down, reason_of=_reason_of):
                 judgements, call = self.hedging.call(
                     lambda seconds: self.judge.call(self.round_, pack, batch_ids, seconds),
                     timeout_seconds=CALL_TIMEOUT_SECONDS,
@@ -106,6 +107,10 @@ def _is_down(error: Exception) -> bool | None:
         return None
     # What is refused as too many or too early shows neither that it is down nor that it answers.
     return None if error.retryable and not error.grader_is_down else error.grader_is_down
+
+
+def _reason_of(error: Exception) -> ReasonCode | None:
+    return error.reason_code if isinstance(error, GraderCallError) else None
 
 
 def awaited(call: Call, completion_ids: Sequence[str], now: datetime) -> dict[str, Awaited]:
