@@ -2,9 +2,10 @@
 
 ``storm`` has thousands of completions, sick graders, killed workers and a restart, and is seeded;
 ``outage`` a grader that is down for long, and one that a text breaks; ``starved`` ten functions for
-everything. Ends with 1 where an invariant does not hold: a completion was lost, judged twice, or
-scored with a value that its grader did not sign, an event was missed, trouble that passes became a
-verdict, or healthy graders suffered from sick ones.
+everything; ``tenants`` lost runs of one organisation beside another's trickle. Ends with 1 where an
+invariant does not hold: a completion was lost, judged twice, or scored with a value that its grader
+did not sign, an event was missed, trouble that passes became a verdict, or healthy graders suffered
+from sick ones.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from tests.chaos.report import show_attempts, show_faults, show_findings, show_g
 from tests.chaos.run import Chaos
 from tests.chaos.starved import starve
 from tests.chaos.subscribers import audience
+from tests.chaos.tenants import lose
 from tests.chaos.throttling import ThrottlingProxy
 
 COMPLETIONS = 5_100
@@ -37,7 +39,7 @@ EXIT_ENDED = 143
 # would be over before a restart is.
 WAIT_SCALE = "0.5"
 
-_SMALL_SUITES = {"outage": break_down, "starved": starve}
+_SMALL_SUITES = {"outage": break_down, "starved": starve, "tenants": lose}
 SUITES = ("storm", *_SMALL_SUITES)
 
 console = Console(width=130)

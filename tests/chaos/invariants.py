@@ -72,6 +72,13 @@ def everything_is_decided(accepted: Collection[str], verdicts: Verdicts) -> Find
     return Finding("accepted = scored + abstained + failed + canceled", len(accepted), violations)
 
 
+def all_are_scored(promise: str, wanted: Collection[str], verdicts: Verdicts) -> Finding:
+    """Their graders are well by now: nothing of what was promised ended in another way."""
+    states = {one: state_of(one, verdicts) for one in wanted}
+    violations = [f"{one} is {state}" for one, state in states.items() if state != "scored"]
+    return Finding(promise, len(wanted), violations)
+
+
 def no_completion_has_two_verdicts(accepted: Collection[str], verdicts: Verdicts) -> Finding:
     """One verdict for each completion, and none for what was never accepted."""
     violations = [

@@ -60,8 +60,10 @@ def break_down(console: Console) -> list[Finding]:
         console.print(f"{looks} requests while it was down")
         return [
             invariants.everything_is_decided([*waiting, *neighbours, poison], verdicts),
-            _all_scored("what waited for a grader that was down is scored", waiting, verdicts),
-            _all_scored("a poisonous text holds no neighbour", neighbours, verdicts),
+            invariants.all_are_scored(
+                "what waited for a grader that was down is scored", waiting, verdicts
+            ),
+            invariants.all_are_scored("a poisonous text holds no neighbour", neighbours, verdicts),
             _ended_failed(poison, verdicts),
             _looks_are_few(looks, runs=BATCHES + SINGLES),
         ]
@@ -100,15 +102,6 @@ def _decided(tables: Tables, wanted: list[str]) -> Verdicts:
         if all(one in verdicts for one in wanted) or time.monotonic() > until:
             return verdicts
         time.sleep(2)
-
-
-def _all_scored(invariant: str, wanted: list[str], verdicts: Verdicts) -> Finding:
-    states = {one: state_of(one, verdicts) for one in wanted}
-    return Finding(
-        invariant,
-        len(wanted),
-        [f"{one} is {state}" for one, state in states.items() if state != "scored"],
-    )
 
 
 def _ended_failed(poison: str, verdicts: Verdicts) -> Finding:
