@@ -130,7 +130,7 @@ def test_only_what_failed_for_the_reason_is_scored_again(
     assert "its latest is 1" in answer.json["detail"]
 
 
-def test_a_single_completion_is_scored_again_and_told_of(
+def test_a_single_completion_is_scored_again_and_published(
     platform: Platform, grader: LoopbackGrader, task_id: str, webhook_id: str
 ) -> None:
     grader.disease = scoring(2)
@@ -258,11 +258,11 @@ def test_a_generation_has_its_own_deadline(
     accepted = failed(platform, grader, task_id)
     rescore(platform, batchId=accepted["batchId"], deadlineSeconds=120)
     path = f"/api/v1/completions/{accepted['completionIds'][0]}/explanation"
-    told = platform.call("GET", path).json
-    deadline = datetime.fromisoformat(told["deadlineAt"])
-    submitted = datetime.fromisoformat(told["verdict"]["submittedAt"])
+    story = platform.call("GET", path).json
+    deadline = datetime.fromisoformat(story["deadlineAt"])
+    submitted = datetime.fromisoformat(story["verdict"]["submittedAt"])
     assert deadline - submitted == timedelta(seconds=120)
-    assert told["verdict"]["generation"] == 1
+    assert story["verdict"]["generation"] == 1
 
 
 def test_what_comes_late_of_the_first_generation_is_counted_once_and_nowhere_else(

@@ -10,9 +10,9 @@ from autotune.protocol.rescoring import RescoredBatch, RescoreResponse, SkipReas
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.generations import Generation
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, Completion
+from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.repository import CompletionRepository
-from autotune_platform.completions.settling import GenerationSettling
 from autotune_platform.completions.sleeps import places_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import IdempotencyKeyReusedError, UnavailableError
@@ -89,7 +89,7 @@ class BatchRescoring:
 
     repository: CompletionRepository
     verdicts: VerdictService
-    settling: GenerationSettling
+    propagation: GenerationPropagation
     queues: ChunkQueues
     panels: PanelRecords
     clock: Clock = SYSTEM_CLOCK
@@ -156,7 +156,7 @@ class BatchRescoring:
 
     def _queue(self, batch: Batch, places: Sequence[int]) -> None:
         """Queue what has no verdict of its latest generation, once everything knows of that."""
-        self.settling.settle(batch)
+        self.propagation.propagate(batch)
         keys = [batch.verdict_keys[place] for place in places]
         decided = self.verdicts.find_many(keys)
         pending = [key.completion_id for key in keys if key.completion_id not in decided]

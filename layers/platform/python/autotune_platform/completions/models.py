@@ -94,8 +94,8 @@ class Batch(FrozenModel):
     never queued. ``sweeps`` counts how often its pending completions were redriven, and
     ``redriven_at`` is when they last were. ``sleeps`` has for each run what it last slept for.
     The sweeper looks after it as long as it ``is_open``. ``generation`` is how often some of it was
-    scored again, ``generations`` what that was, and ``settled`` how many of them their completions
-    and the lists of verdicts know of.
+    scored again, ``generations`` what that was, and ``propagated`` how many of them completions and
+    lists of verdicts know of.
     """
 
     id: str
@@ -113,7 +113,7 @@ class Batch(FrozenModel):
     is_open: bool = False
     generation: int = 0
     generations: list[Generation] = []
-    settled: int = 0
+    propagated: int = 0
 
     @property
     def is_one_run(self) -> bool:

@@ -33,7 +33,7 @@ OPEN_SHARDS = 16
 _LATER = {"generation", "rescored_at"}
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone", *_LATER}
 # The same of a batch.
-_NOT_OF_BATCH = {"id", "sleeps", "is_open", "generation", "generations", "settled"}
+_NOT_OF_BATCH = {"id", "sleeps", "is_open", "generation", "generations", "propagated"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
@@ -106,10 +106,10 @@ class CompletionRepository:
         before = {"generation": batch.generation or None, "status": "accepted"}
         return self._table.update(batch.id, _BATCH, changes, only_if=before) is not None
 
-    def mark_settled(self, batch: Batch) -> None:
+    def mark_propagated(self, batch: Batch) -> None:
         """Note that completions and lists of verdicts know of all of a batch's generations."""
-        changes = {"settled": batch.generation}
-        self._table.update(batch.id, _BATCH, changes, rising="settled")
+        changes = {"propagated": batch.generation}
+        self._table.update(batch.id, _BATCH, changes, rising="propagated")
 
     def renew(self, headers: Sequence[CompletionHeader]) -> None:
         """Have completions know their latest generation; an earlier one never comes back."""

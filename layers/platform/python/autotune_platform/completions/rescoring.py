@@ -172,13 +172,13 @@ class RescoringService:
 
 def _asked(caller: Caller, request: RescoreRequest, idempotency_key: str | None) -> Asked:
     is_named = request.completion_ids is not None
-    told = request.model_dump_json(exclude={"next_token"}, exclude_none=True)
+    body = request.model_dump_json(exclude={"next_token"}, exclude_none=True)
     id_ = new_id("req")
     if idempotency_key is not None:
         id_ = derived_id("req", "rescore", caller.organization_id, idempotency_key)
     return Asked(
         id=id_,
-        fingerprint=hashlib.sha256(told.encode()).hexdigest()[:32],
+        fingerprint=hashlib.sha256(body.encode()).hexdigest()[:32],
         states=frozenset(request.states or (() if is_named else ("failed",))),
         reason_codes=frozenset(request.reason_codes or ()),
         deadline_seconds=request.deadline_seconds,

@@ -142,6 +142,7 @@ class Explanations:
                     asked[one.grader_id, one.grader_version, panel.id].append(id_)
         return BatchExplanation(
             batch_id=batch.id,
+            generation=batch.generation,
             created_at=batch.created_at,
             queued_at=batch.queued_at,
             redrives=batch.sweeps,

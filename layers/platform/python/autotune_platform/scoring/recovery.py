@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch, Chunk
 from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.completions.settling import GenerationSettling
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
@@ -31,7 +31,7 @@ class BatchRecovery:
     verdicts: VerdictService
     panels: PanelRecords
     resolver: PanelResolver
-    settling: GenerationSettling
+    propagation: GenerationPropagation
     clock: Clock = SYSTEM_CLOCK
 
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
@@ -39,7 +39,7 @@ class BatchRecovery:
 
         What a person was asked is not lost: redriving it would change nothing.
         """
-        self.settling.settle(batch)
+        self.propagation.propagate(batch)
         pending = self.pending(batch)
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
         judged = {key.completion_id for key in batch.verdict_keys if key.grader_id in panels}

@@ -199,6 +199,7 @@ def _request(case: _Case, run_id: str | None, now: datetime) -> Review:
         batch_id=completion.batch_id,
         task_id=completion.task_id,
         panel_id=case.panel.id,
+        generation=completion.generation,
         run_id=run_id,
         reason=case.reason,
         preliminary=Preliminary(

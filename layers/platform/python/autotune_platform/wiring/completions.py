@@ -3,9 +3,9 @@
 from functools import cached_property
 
 from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.completions.settling import GenerationSettling
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.storage.table import Table
@@ -62,8 +62,8 @@ class CompletionParts(VerdictParts, GraderParts):
         )
 
     @cached_property
-    def settling(self) -> GenerationSettling:
-        return GenerationSettling(repository=self.completion_repository, verdicts=self.verdicts)
+    def propagation(self) -> GenerationPropagation:
+        return GenerationPropagation(repository=self.completion_repository, verdicts=self.verdicts)
 
     @cached_property
     def open_batches(self) -> OpenBatches:

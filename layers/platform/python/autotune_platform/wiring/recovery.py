@@ -23,7 +23,7 @@ class RecoveryParts(SubmissionParts, ResolverParts):
             verdicts=self.verdicts,
             panels=self.panels,
             resolver=self.resolver,
-            settling=self.settling,
+            propagation=self.propagation,
         )
 
     @cached_property

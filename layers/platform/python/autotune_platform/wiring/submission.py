@@ -55,7 +55,7 @@ class CompletionApiParts(ApiParts, SubmissionParts):
             batches=BatchRescoring(
                 repository=self.completion_repository,
                 verdicts=self.verdicts,
-                settling=self.settling,
+                propagation=self.propagation,
                 queues=self.chunk_queues,
                 panels=self.panels,
             ),

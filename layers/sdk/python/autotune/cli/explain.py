@@ -89,6 +89,8 @@ def _batch(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any]:
     told = client.batches.explain(id_)
     counts = told.counts.model_dump()
     story.add("batch", f"{id_}, created at {story.at(told.created_at)}")
+    if told.generation:
+        story.add("generation", f"{told.generation}: some of it was scored again")
     states = [f"{count:,} {state}" for state, count in counts.items() if count]
     story.add("state", ", ".join(states))
     if told.deadline_at is not None:

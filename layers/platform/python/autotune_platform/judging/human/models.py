@@ -97,10 +97,12 @@ class Review(ReviewSummary):
     It holds neither prompt nor response: those are the completion's, and go when it is deleted.
 
     Attributes:
+        generation: of the completion.
         preliminary: None where no grader was asked before.
         preliminary_seen_by: who asked for it, at most ``MOST_NAMES_NOTED``.
     """
 
+    generation: int = 0
     preliminary: Preliminary | None = None
     preliminary_seen_by: frozenset[str] = frozenset()
     instructions: str = ""

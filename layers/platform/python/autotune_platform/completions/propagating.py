@@ -7,26 +7,23 @@ from autotune_platform.verdicts.service import VerdictService
 
 
 @part
-class GenerationSettling:
-    """Tells completions and lists of verdicts of their batch's later generations.
+class GenerationPropagation:
+    """Has completions and lists of verdicts follow their batch's later generations.
 
     The batch comes first, and what is here comes before anything is queued: so no verdict of a
-    generation is stored before it is settled. Settling again changes nothing.
+    generation is stored before they know of it. Propagating again changes nothing.
     """
 
     repository: CompletionRepository
     verdicts: VerdictService
 
-    def settle(self, batch: Batch) -> None:
+    def propagate(self, batch: Batch) -> None:
         """Have completions know their generation, and lists leave out the verdicts before it."""
-        unsettled = batch.generations[batch.settled :]
-        if not unsettled:
+        unknown = batch.generations[batch.propagated :]
+        if not unknown:
             return
         again = [
-            (place, one.number)
-            for one in unsettled
-            for place in range(batch.size)
-            if one.has(place)
+            (place, one.number) for one in unknown for place in range(batch.size) if one.has(place)
         ]
         keys = batch.verdict_keys
         headers = batch.headers([keys[place].completion_id for place, _ in again])
@@ -37,4 +34,4 @@ class GenerationSettling:
                 for place, number in again
             ]
         )
-        self.repository.mark_settled(batch)
+        self.repository.mark_propagated(batch)
