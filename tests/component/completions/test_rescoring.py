@@ -8,6 +8,7 @@ import boto3
 import pytest
 
 from autotune.protocol.ids import derived_id, new_id
+from autotune_platform.storage.cursors import encode_cursor
 from tests.support.graders import LoopbackGrader, healthy, scoring
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import Answer
@@ -233,8 +234,15 @@ def test_bad_input_is_named(platform: Platform, body: dict[str, Any], field: str
 
 
 def test_a_token_of_another_list_is_refused(platform: Platform, task_id: str) -> None:
-    for body in ({"taskId": task_id}, {"completionIds": [new_id("cmp")]}):
-        assert rescore(platform, **body, nextToken="x").status == 422
+    batch_id = platform.submit(task_id, {}).json["batchId"]
+    for body in (
+        {"taskId": task_id},
+        {"completionIds": platform.submit(task_id, {}).json["completionIds"]},
+        {"batchId": batch_id},
+    ):
+        for token in ("x", encode_cursor("9"), encode_cursor("x", ""), encode_cursor("x")):
+            answer = rescore(platform, **body, nextToken=token)
+            assert (answer.status, answer.json["errors"][0]["field"]) == (422, "nextToken")
 
 
 def test_a_batch_has_at_most_so_many_generations(

@@ -52,6 +52,8 @@ class RescoringService:
         """
         asked = _asked(caller, request, idempotency_key)
         if request.batch_id is not None:
+            if request.next_token is not None:
+                raise invalid_cursor()  # a batch is done in one call
             return self._batch(caller, request.batch_id, asked)
         if request.task_id is not None:
             return self._task(caller, request.task_id, request.next_token, asked)
