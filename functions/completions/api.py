@@ -18,6 +18,7 @@ from autotune.protocol.completions import (
     VerdictResponse,
 )
 from autotune.protocol.completions import Completion as WireCompletion
+from autotune.protocol.rescoring import RescoreRequest, RescoreResponse
 from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, status_on_wire
 from autotune_platform.http.api import Api
@@ -72,6 +73,20 @@ def submit_batch(
         ),
         submission,
     )
+
+
+@app.post("/api/v1/completions/rescore", status_code=202, tags=["completions"])
+def rescore_completions(
+    body: RescoreRequest, idempotency_key: IdempotencyKey = None
+) -> Response[RescoreResponse]:
+    """Score completions again that have a verdict, in place; what they had stays readable.
+
+    202 means that it is durable. An answer with ``nextToken`` has done a part.
+    """
+    done = parts().rescoring.rescore(app.caller, body, idempotency_key=idempotency_key)
+    if len(done.batches) == 1:
+        app.made(batch_id=done.batches[0].batch_id)
+    return Response(status_code=202, content_type="application/json", body=done)
 
 
 @app.get("/api/v1/completions/<completion_id>", tags=["completions"])

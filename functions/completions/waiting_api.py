@@ -6,12 +6,13 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.completions import BatchResponse, VerdictResponse
-from autotune.protocol.limits import MAX_WAIT_SECONDS
+from autotune.protocol.limits import MAX_GENERATIONS, MAX_WAIT_SECONDS
 from autotune_platform.completions.wire import batch_on_wire, status_on_wire
 from autotune_platform.http.api import Api
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.wiring.completions import CompletionReadParts
 
+Generation = Annotated[int | None, Query(ge=0, le=MAX_GENERATIONS)]
 Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
 
 
@@ -25,13 +26,20 @@ app = Api(parts)
 
 
 @app.get("/api/v1/completions/<completion_id>/score", tags=["scores"])
-def read_score(completion_id: str, wait: Wait = 0) -> VerdictResponse:
+def read_score(
+    completion_id: str, wait: Wait = 0, generation: Generation = None
+) -> VerdictResponse:
     """Return where a completion stands, waiting up to ``wait`` seconds for its verdict.
+
+    ``generation`` asks for the verdict of an earlier one, 0 for the first; without it, the answer
+    is about the latest.
 
     It answers as before when the text is deleted or has expired. A grader's owner reads the scores
     of their own graders, in their organisation. Verdicts of a panel are nobody's own.
     """
-    status = parts().completions.status(app.caller, app.scope, completion_id, wait_seconds=wait)
+    status = parts().completions.status(
+        app.caller, app.scope, completion_id, wait_seconds=wait, generation=generation
+    )
     return VerdictResponse(verdict=status_on_wire(status, app.scope))
 
 

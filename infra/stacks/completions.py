@@ -50,6 +50,7 @@ class CompletionsStack(DomainStack):
             "CompletionsApi", environment={**self.content_environment, **self.queue_environment}
         )
         data.completions.grant_read_write(completions.function)
+        data.completions.grant_query_index(completions.function, index_name=SCORES_BY_TASK_INDEX)
         data.content.grant_read_write(completions.function)
         self.grant_send(completions)
         for resource in ("completions", "batches"):

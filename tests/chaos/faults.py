@@ -22,7 +22,7 @@ class Saboteur:
     """Kills workers of functions and delivers messages again, seeded, while it is started.
 
     A doubled message starts no second run, because a run is named for what it serves; with a raised
-    ``generation``, as the sweeper sends it, it does, beside the first.
+    ``redrive``, as the sweeper sends it, it does, beside the first.
     """
 
     def __init__(self, stack: LocalStack, *, seed: int) -> None:
@@ -30,7 +30,7 @@ class Saboteur:
         self._draw = random.Random(seed)
         self._chunks: list[Chunk] = []
         # Beyond what the sweeper counts up to: its own runs keep their names.
-        self._generations = count(1_000)
+        self._redrives = count(1_000)
         self._stop = threading.Event()
         self._stop.set()
         self._lock = threading.Lock()
@@ -89,7 +89,7 @@ class Saboteur:
         assert profile is not None
         message = chunk
         if other_run:
-            message = chunk.model_copy(update={"generation": next(self._generations)})
+            message = chunk.model_copy(update={"redrive": next(self._redrives)})
         session = boto3.Session("test", "test", region_name=REGION)
         sqs = session.client("sqs", endpoint_url=profile.aws_endpoint_url)
         with suppress(BotoCoreError, ClientError):  # the stack may just be stopping

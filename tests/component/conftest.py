@@ -28,7 +28,7 @@ def grader() -> Iterator[LoopbackGrader]:
 @pytest.fixture
 def due_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have batches swept as soon as they are submitted, and again at once."""
-    for module in ("submission", "open_batches"):
+    for module in ("submission", "open_batches", "batch_rescoring"):
         monkeypatch.setattr(
             f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", timedelta(0)
         )

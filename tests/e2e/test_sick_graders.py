@@ -10,12 +10,13 @@ import pytest
 from autotune import AutotuneClient
 from local.endpoint import REGION
 from local.records import LocalProfile
-from tests.e2e.conftest import verified
+from tests.e2e.conftest import CommandLine, verified
 from tests.support.graders import (
     Disease,
     Exchange,
     LoopbackGrader,
     answering,
+    healthy,
     loopback_grader,
     scoring,
 )
@@ -89,6 +90,27 @@ def test_a_grader_that_recovers_is_asked_again(client: AutotuneClient) -> None:
         )
         verdict = client.completions.wait_for_score(submitted.completion.id, timeout=180)
     assert (verdict.state, verdict.attempts) == ("scored", 4)
+
+
+def test_what_failed_is_scored_again_once_its_grader_is_mended(
+    client: AutotuneClient, command_line: CommandLine, grader_and_task: tuple[LoopbackGrader, str]
+) -> None:
+    grader, task_id = grader_and_task
+    grader.disease = scoring(1.2)
+    (accepted,) = client.completions.submit_many(
+        {"taskId": task_id, "modelId": "m", "prompt": str(n), "response": "r"} for n in range(5)
+    )
+    before = client.batches.wait(accepted.batch_id, timeout=180)
+    assert before.counts.failed == 5
+    grader.disease = healthy
+    done = command_line.run("rescore", "--batch", accepted.batch_id, "--wait")
+    assert "5 are scored again; 0 failed" in done.stdout
+    after = client.batches.get(accepted.batch_id)
+    assert (after.generation, after.counts.scored) == (1, 5)
+    first = client.completions.verdict(accepted.completion_ids[0], generation=0)
+    assert (first.state, first.reason_code) == ("failed", "item_malformed")
+    scores = list(client.scores.list(task_id=task_id))
+    assert [(one.state, one.generation) for one in scores] == [("scored", 1)] * 5
 
 
 def test_what_is_delivered_twice_is_scored_once(

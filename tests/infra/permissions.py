@@ -73,7 +73,12 @@ EXPECTED = {
     "AuditApi": API | table("Audit", READ),
     "TasksApi": API | LIST,
     "GradersApi": API | LIST | table("Budgets", READ),
-    "CompletionsApi": API | COMPLETIONS_READ_WRITE | CONTENT_READ | CONTENT_WRITE | SEND,
+    "CompletionsApi": API
+    | COMPLETIONS_READ_WRITE
+    | {("dynamodb:Query", "Completions/index/scoresByTask")}
+    | CONTENT_READ
+    | CONTENT_WRITE
+    | SEND,
     "RunsApi": API | COMPLETIONS_READ_WRITE | {("dynamodb:Query", "Completions/index/runsByState")},
     "WaitingApi": API | table(COMPLETIONS, READ),
     "ScoresApi": API

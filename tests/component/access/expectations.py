@@ -41,6 +41,7 @@ EXPECTED = {
     # text is never the grader's owner's; what their own graders made of it is.
     "POST /api/v1/completions": "O--O",
     "POST /api/v1/completions/batch": "O--O",
+    "POST /api/v1/completions/rescore": "O--O",
     "GET /api/v1/completions/<completion_id>": "O--O",
     "DELETE /api/v1/completions/<completion_id>": "---O",
     "POST /api/v1/completions/<completion_id>/cancel": "O--O",
@@ -106,6 +107,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "PATCH /api/v1/graders/<grader_id>": {"description": "d"},
     "POST /api/v1/completions": {"taskId": "<task_id>", **_COMPLETION},
     "POST /api/v1/completions/batch": {"completions": [{"taskId": "<task_id>", **_COMPLETION}]},
+    "POST /api/v1/completions/rescore": {"batchId": "<batch_id>"},
     "POST /api/v1/exports": {"format": "jsonl", "filters": {"taskId": "<task_id>"}},
     "POST /api/v1/reviews/next": {},
     "POST /api/v1/reviews/<review_id>/assign": {"assigneeId": CALLER},

@@ -210,7 +210,7 @@ def test_a_trickle_on_the_queue_does_not_hide_what_was_lost(
     assert platform.dispatch([second]) == []
     assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1, "postponed": 2}
     chunks = [json.loads(record["body"]) for record in platform.queued()]
-    assert [chunk["generation"] for chunk in chunks] == [0, 1]
+    assert [chunk["redrive"] for chunk in chunks] == [0, 1]
     assert json.loads(first["body"])["completion_ids"] == chunks[1]["completion_ids"]
 
 

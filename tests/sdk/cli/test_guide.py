@@ -19,7 +19,7 @@ def test_every_example_of_the_guide_runs(api, tmp_path, write_jsonl):
         for example in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
         if not example.startswith("pip ")
     ]
-    assert len(examples) == 4
+    assert len(examples) == 5
     ran = subprocess.run(
         ["bash", "-euo", "pipefail"],
         input="\n".join(examples).replace("https://grader.example", api.grader.url),
@@ -30,6 +30,7 @@ def test_every_example_of_the_guide_runs(api, tmp_path, write_jsonl):
     )
     assert ran.returncode == 0, ran.stderr
     assert "scored 1 of 1" in ran.stdout
+    assert "are scored again; 0 failed" in ran.stdout
     (part,) = (tmp_path / "scores").glob("part-*.jsonl.gz")
     assert len(gzip.decompress(part.read_bytes()).splitlines()) == 1
 

@@ -9,7 +9,7 @@ def test_every_example_of_the_guide_runs(api, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("AUTOTUNE_API_KEY", api.api_key)
     api.new_task()
     examples = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.M | re.S)
-    assert len(examples) == 11
+    assert len(examples) == 12
     names: dict = {"folder": tmp_path / "scores"}
     for example in examples:
         exec(compile(example, GUIDE.name, "exec"), names)
@@ -23,15 +23,16 @@ def test_every_example_of_the_guide_runs(api, monkeypatch, capsys, tmp_path):
         "1.0",
         "manifest.json 251",
         "active 0 0",
+        "0 {} scored",
         "[1.0, 1.0]",
-        printed[9],
         printed[10],
+        printed[11],
         "admin",
         "True",
     ]
     # Which of the best comes first is not said of a list over all tasks.
-    assert printed[9].startswith("1.0 What is ")
-    assert printed[10].startswith("not_found req_")
+    assert printed[10].startswith("1.0 What is ")
+    assert printed[11].startswith("not_found req_")
 
 
 def test_the_examples_of_the_guide_to_training_data_run(api, client, monkeypatch, capsys, tmp_path):

@@ -33,6 +33,7 @@ def verdicts(draw: st.DrawFn) -> list[Verdict]:
         failed = draw(st.booleans())
         fields = {
             "index": index,
+            "generation": draw(st.integers(0, 20)),
             "panel_id": panel_id,
             "grader_id": draw(st.sampled_from(["grd_a", "grd_b"])),
             "state": "failed" if failed else "scored",

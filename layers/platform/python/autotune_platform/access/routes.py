@@ -65,6 +65,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/graders/<grader_id>/usage"): Grant("graders", "update"),
     ("POST", "/api/v1/completions"): Grant("completions", "create"),
     ("POST", "/api/v1/completions/batch"): Grant("completions", "create"),
+    ("POST", "/api/v1/completions/rescore"): Grant("completions", "create"),
     ("GET", "/api/v1/completions/<completion_id>"): Grant("completions", "read"),
     ("DELETE", "/api/v1/completions/<completion_id>"): Grant("completions", "delete"),
     # Canceling takes back what one submitted; it deletes nothing.

@@ -12,18 +12,20 @@ def chunks_of(
     completions: Iterable[Completion],
     panels: Mapping[str, Panel],
     *,
-    generation: int = 0,
+    redrive: int = 0,
     most: int = CHUNK_COMPLETIONS,
 ) -> Iterator[Chunk]:
-    """Yield chunks of one organisation's completions, each for one grader and version.
+    """Yield chunks of one organisation's completions, each for one grader, version and generation.
 
     Args:
+        redrive: how often they were redriven, this time included.
         panels: those among the completions' graders, by id; each of their members gets its chunk.
         most: completions in a chunk.
     """
-    by_grader: dict[tuple[str, str], list[Completion]] = defaultdict(list)
+    by_grader: dict[tuple[str, str, int], list[Completion]] = defaultdict(list)
     for completion in completions:
-        by_grader[completion.grader_id, completion.grader_version].append(completion)
+        key = completion.grader_id, completion.grader_version, completion.generation
+        by_grader[key].append(completion)
     for group in by_grader.values():
         panel = panels.get(group[0].grader_id)
         for some in groups(group, most):
@@ -34,6 +36,7 @@ def chunks_of(
                     grader_version=asked.grader_version,
                     completion_ids=[completion.id for completion in some],
                     text_bytes=sum(completion.text_bytes for completion in some),
-                    generation=generation,
+                    generation=some[0].generation,
+                    redrive=redrive,
                     panel_id=panel.id if panel else None,
                 )

@@ -76,10 +76,7 @@ class ScoreListing:
     def _with_completions(
         self, verdicts: list[Verdict], token: str | None
     ) -> tuple[list[ScoredCompletion], str | None]:
-        whole = self.verdicts.find_many(
-            (verdict.completion_id, verdict.grader_id, verdict.grader_version)
-            for verdict in verdicts
-        )
+        whole = self.verdicts.find_many(verdict.key for verdict in verdicts)
         completions = self.completions.load(whole)
         listed: list[ScoredCompletion] = []
         size = 0

@@ -79,5 +79,5 @@ class OpenBatches:
         )
 
     def close(self, batch: Batch) -> None:
-        """Look at a batch no more."""
-        self.repository.due.close(batch.id)
+        """Look at a batch no more, unless some of it was scored again since it was read."""
+        self.repository.due.close(batch.id, only_if={"generation": batch.generation or None})

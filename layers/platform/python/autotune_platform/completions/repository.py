@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.ids import is_id
 from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
+from autotune_platform.completions.generations import RESCORED, Generation
 from autotune_platform.completions.models import (
     Batch,
     Completion,
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
 _BATCH = "batch"
 _CONCURRENT_DELETIONS = 8
+_CONCURRENT_UPDATES = 8
 _OPEN_BATCHES = "openBatches"
 OPEN_SHARDS = 16
 # Of a completion: what its item has in another form.
-_NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone"}
+_LATER = {"generation", "rescored_at"}
+_NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone", *_LATER}
 # The same of a batch.
-_NOT_OF_BATCH = {"id", "sleeps", "is_open"}
+_NOT_OF_BATCH = {"id", "sleeps", "is_open", "generation", "generations", "propagated"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
@@ -87,6 +90,51 @@ class CompletionRepository:
             },
             only_if=batch.model_dump(mode="json", include={"attempted_at"}),
         )
+
+    def add_generation(self, batch: Batch, latest: Generation, *, due_at: datetime) -> bool:
+        """Note that some of a batch is scored again, and when the sweeper shall look after it.
+
+        Returns:
+            False where it was done to the batch since it was read.
+        """
+        changes = {
+            "generation": latest.number,
+            latest.attribute: latest.packed(),
+            "one_run": False,
+            **self.due.opened(batch.id, due_at),
+        }
+        before = {"generation": batch.generation or None, "status": "accepted"}
+        return self._table.update(batch.id, _BATCH, changes, only_if=before) is not None
+
+    def mark_propagated(self, batch: Batch) -> None:
+        """Note that completions and lists of verdicts know of all of a batch's generations."""
+        changes = {"propagated": batch.generation}
+        self._table.update(batch.id, _BATCH, changes, rising="propagated")
+
+    def renew(self, headers: Sequence[CompletionHeader]) -> None:
+        """Have completions know their latest generation; an earlier one never comes back."""
+
+        def renew(header: CompletionHeader) -> None:
+            assert header.rescored_at is not None, "it is scored again"
+            changes = {
+                "generation": header.generation,
+                "rescored_at": header.rescored_at.isoformat(),
+                "deadline_seconds": header.deadline_seconds,
+            }
+            self._table.update(header.id, CONTENT, changes, rising="generation")
+
+        if headers:
+            in_parallel(renew, headers, at_most=_CONCURRENT_UPDATES)
+
+    def batches_of(self, completion_ids: Iterable[str], *, organization_id: str) -> dict[str, str]:
+        """Return the batches of those completions of an organisation that are stored, by id."""
+        wanted = ((id_, CONTENT) for id_ in completion_ids if is_id("cmp", id_))
+        items = self._table.get_many(wanted, attributes=("organization_id", "batch_id"))
+        return {
+            pk: item["batch_id"]
+            for (pk, _), item in items.items()
+            if item["organization_id"] == organization_id
+        }
 
     def add_all(self, completions: Iterable[Completion]) -> None:
         """Store completions; storing the same ones again changes nothing."""
@@ -198,5 +246,13 @@ def _batch(batch_id: str, item: Item) -> Batch:
         for name, text in item.items()
         if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(name, text))
     ]
-    derived = {"id": batch_id, "sleeps": sleeps, "is_open": DueIndex.is_open(item)}
+    generations = [
+        Generation.unpacked(name, text) for name, text in item.items() if name.startswith(RESCORED)
+    ]
+    derived = {
+        "id": batch_id,
+        "sleeps": sleeps,
+        "generations": sorted(generations, key=lambda one: one.number),
+        "is_open": DueIndex.is_open(item),
+    }
     return Batch.model_validate({**item, **derived})

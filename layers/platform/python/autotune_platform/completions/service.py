@@ -21,7 +21,7 @@ from autotune_platform.runtime.long_poll import LongPoll
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.erasing import CompletionEraser
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
-from autotune_platform.verdicts.models import CompletionHeader, Verdict
+from autotune_platform.verdicts.models import CompletionHeader, Verdict, VerdictKey
 from autotune_platform.verdicts.service import VerdictService
 
 _POLL = LongPoll(first_seconds=0.1, usual_seconds=1, longest_seconds=1)
@@ -154,7 +154,7 @@ class CompletionService:
         """
         before = self.batch_status(caller, batch_id, wait_seconds=0)
         pending = [id_ for id_ in before.batch.completion_ids if id_ not in before.verdicts]
-        self.cancel_all(pending)
+        self._cancel(before.batch.current(self.headers(pending)).values())
         return self.batch_status(caller, batch_id, wait_seconds=0)
 
     def cancel_all(self, completion_ids: Iterable[str]) -> None:
@@ -177,36 +177,60 @@ class CompletionService:
                 self.verdicts.add(canceled)
 
     def status(
-        self, caller: Caller, scope: Scope, completion_id: str, *, wait_seconds: float
+        self,
+        caller: Caller,
+        scope: Scope,
+        completion_id: str,
+        *,
+        wait_seconds: float,
+        generation: int | None = None,
     ) -> CompletionStatus:
         """Return where a completion stands, waiting up to ``wait_seconds`` for its verdict.
 
         A verdict stays when the text of its completion is deleted or has expired.
 
+        Args:
+            generation: an earlier one, whose verdict stays as it is; the latest by default.
+
         Raises:
             NotFoundError: there is none, it is another organisation's, or in ``own`` another
-                principal's grader scores it.
+                principal's grader scores it; or it has no such generation.
         """
         completion = self.repository.get_headers([completion_id]).get(completion_id)
         if completion is None or completion.organization_id != caller.organization_id:
             # Another's is looked for as far as one that is gone, so that both take as long.
-            return self._left_of(caller, scope, completion_id)
+            return self._left_of(caller, scope, completion_id, generation)
         if scope == "own" and not self.graders.managed(caller, scope, [completion.grader_id]):
             raise NotFoundError(f"no completion {completion_id}")
 
-        key = completion.id, completion.grader_id, completion.grader_version
-        verdict = self.verdicts.find(*key)
+        key = VerdictKey(
+            completion.id, completion.grader_id, completion.grader_version, completion.generation
+        )
+        if generation not in (None, completion.generation):
+            return self._earlier(completion, key._replace(generation=generation))
+        verdict = self.verdicts.find(key)
         if verdict is None:
             for _ in _POLL.looks(self.clock, seconds=wait_seconds):
-                if verdict := self.verdicts.find(*key):
+                if verdict := self.verdicts.find(key):
                     break
         if verdict is None and (batch := self.repository.get_batch(completion.batch_id)):
             sleep = batch.sleep_of(completion_id, completion.grader_id, self.clock.now())
             return CompletionStatus(completion, None, sleep)
         return CompletionStatus(completion, verdict)
 
-    def _left_of(self, caller: Caller, scope: Scope, completion_id: str) -> CompletionStatus:
-        verdict = self.verdicts.first(completion_id)
+    def _earlier(self, completion: CompletionHeader, key: VerdictKey) -> CompletionStatus:
+        verdict = self.verdicts.find(key)
+        if verdict is None:
+            raise NotFoundError(
+                f"completion {key.completion_id} has no generation {key.generation}; "
+                f"its latest is {completion.generation}"
+            )
+        return CompletionStatus(completion, verdict)
+
+    def _left_of(
+        self, caller: Caller, scope: Scope, completion_id: str, generation: int | None
+    ) -> CompletionStatus:
+        verdict = self.verdicts.first(completion_id, generation=generation)
         if verdict is None or verdict.organization_id != caller.organization_id:
             raise NotFoundError(f"no completion {completion_id}")
         if scope == "own" and not self.graders.managed(caller, scope, [verdict.grader_id]):

@@ -28,6 +28,7 @@ class Sleep(FrozenModel):
         step: what it sleeps before.
         reason_code: why a completion failed that is to be tried again; None where none did.
         panel_id: for which panel the grader is asked.
+        generation: of the completions that it serves.
         places: which of the batch's completions it serves, in hexadecimal: bit n is the nth of
             them; none before a batch keeps it.
     """
@@ -40,6 +41,7 @@ class Sleep(FrozenModel):
     step: RunStep | None = None
     reason_code: ReasonCode | None = None
     panel_id: str | None = None
+    generation: int = 0
     places: str = "0"
 
     @property
@@ -54,6 +56,8 @@ class Sleep(FrozenModel):
     def packed(self) -> str:
         """Return it as text, which sorts by ``unswept_until``."""
         named = {"grader_id", "run_id", "unswept_until"}
+        if not self.generation:
+            named.add("generation")
         rest = self.model_dump_json(exclude=named, exclude_none=True)
         return f"{moment(self.unswept_until)} {rest}"
 

@@ -43,6 +43,7 @@ def verdict_on_wire(
         submitted_at=verdict.submitted_at,
         decided_at=verdict.decided_at,
         latency_ms=round((verdict.decided_at - verdict.submitted_at).total_seconds() * 1000),
+        generation=verdict.generation,
     )
 
 
@@ -73,6 +74,7 @@ def batch_on_wire(status: BatchVerdicts) -> wire.BatchResponse:
     ]
     return wire.BatchResponse(
         batch_id=batch.id,
+        generation=batch.generation,
         created_at=batch.created_at,
         counts=counts_of(status.verdicts.values(), expected=batch.size),
         verdicts=verdicts,
@@ -91,7 +93,8 @@ def _pending(
         reason_code=sleep.reason_code if sleep else None,
         attempts=sleep.attempts if sleep else 0,
         next_attempt_at=sleep.awake_at if sleep else None,
-        submitted_at=completion.created_at,
+        submitted_at=completion.started_at,
+        generation=completion.generation,
     )
 
 
@@ -107,7 +110,7 @@ def _score(verdict: Verdict) -> wire.Score | None:
     if verdict.state != "scored" or verdict.value is None or verdict.confidence is None:
         return None
     return wire.Score(
-        id=derived_id("scr", verdict.completion_id, verdict.grader_id, verdict.grader_version),
+        id=derived_id("scr", *verdict.key.parts),
         completion_id=verdict.completion_id,
         grader_id=verdict.grader_id,
         grader_version=verdict.answered_version,

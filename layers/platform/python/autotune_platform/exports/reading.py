@@ -19,7 +19,7 @@ from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.filters import ScoreFilters
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import Verdict, VerdictKey
 from autotune_platform.verdicts.service import VerdictService
 
 PAGE_VERDICTS = 200
@@ -28,8 +28,8 @@ _TEXTS_PER_READ = 25
 _DIMENSIONS_PER_READ = 100
 _CONCURRENT_READS = 2
 
-Dimensions = dict[tuple[str, str, str], list[ScoreDimension]]
-"""Dimensions of verdicts, by completion id, grader id and grader version."""
+Dimensions = dict[VerdictKey, list[ScoreDimension]]
+"""Dimensions of verdicts, by what finds these."""
 
 
 @dataclass
@@ -97,14 +97,10 @@ class ExportSource:
         """Return the dimensions of verdicts, which are not in the index, in few round trips."""
         found: Dimensions = {}
         with ThreadPoolExecutor(_CONCURRENT_READS) as threads:
-            keys = groups(map(_key, verdicts), _DIMENSIONS_PER_READ)
+            keys = groups([verdict.key for verdict in verdicts], _DIMENSIONS_PER_READ)
             for some in threads.map(self.verdicts.dimensions_of, keys):
                 found |= some
         return found
-
-
-def _key(verdict: Verdict) -> tuple[str, str, str]:
-    return verdict.completion_id, verdict.grader_id, verdict.grader_version
 
 
 class VerdictWalk:
@@ -158,6 +154,6 @@ class VerdictWalk:
         if needs_dimensions(self._export.request.shape):
             found = self._source.dimensions(scored)
             verdicts = [
-                one.model_copy(update={"dimensions": found.get(_key(one))}) for one in verdicts
+                one.model_copy(update={"dimensions": found.get(one.key)}) for one in verdicts
             ]
         return verdicts, texts, following

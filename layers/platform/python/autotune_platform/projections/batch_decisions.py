@@ -1,11 +1,11 @@
-"""Groups decisions by batch, under the index of their completion in it."""
+"""Groups decisions by batch and generation, under the index of their completion in it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from autotune_platform.completions.models import Batch
-from autotune_platform.projections.models import Checkpoint
+from autotune_platform.projections.models import Checkpoint, CheckpointKey
 from autotune_platform.verdicts.decisions import Decision
 from autotune_platform.verdicts.panels import Panel
 
@@ -16,7 +16,10 @@ class OrphanedVerdictError(Exception):
 
 @dataclass(frozen=True)
 class BatchDecisions:
-    """A batch's verdicts by the index of their completion, and opinions by their opinion index."""
+    """A batch's verdicts of one generation by the index of their completion, and its opinions.
+
+    Opinions are named by their opinion index.
+    """
 
     verdicts: dict[int, Decision] = field(default_factory=dict)
     opinions: dict[int, Decision] = field(default_factory=dict)
@@ -44,22 +47,23 @@ class BatchDecisions:
 
 def by_batch(
     decisions: Iterable[Decision], batches: Mapping[str, Batch], panels: Mapping[str, Panel]
-) -> dict[str, BatchDecisions]:
-    """Return verdicts and opinions by batch; of what is listed twice, one.
+) -> dict[CheckpointKey, BatchDecisions]:
+    """Return verdicts and opinions by batch and generation; of what is listed twice, one.
 
     Raises:
         OrphanedVerdictError: a completion is in none of the batches, or a grader in no panel.
     """
-    found: dict[str, BatchDecisions] = defaultdict(BatchDecisions)
+    found: dict[CheckpointKey, BatchDecisions] = defaultdict(BatchDecisions)
     for one in decisions:
         batch = batches.get(one.batch_id)
-        if batch is None or one.index >= batch.size:
+        if batch is None or one.index >= batch.size or one.generation > batch.generation:
             raise OrphanedVerdictError(f"{one.index} is not in {one.batch_id}")
+        some = found[CheckpointKey(one.batch_id, one.generation)]
         if one.panel_id is None:
-            found[one.batch_id].verdicts[one.index] = one
+            some.verdicts[one.index] = one
         else:
             member = _member_index(one, panels.get(one.panel_id))
-            found[one.batch_id].opinions[Checkpoint.opinion_index(one.index, member)] = one
+            some.opinions[Checkpoint.opinion_index(one.index, member)] = one
     return dict(found)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence, Set
 
 from autotune.protocol.completions import VerdictState
-from autotune_platform.projections.models import Checkpoint
+from autotune_platform.projections.models import Checkpoint, CheckpointKey
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Item, Table
 
@@ -18,14 +18,11 @@ class CheckpointRepository:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def get_many(self, batch_ids: Iterable[str]) -> dict[str, Checkpoint]:
-        """Return the checkpoint of each batch, empty if none is stored, read consistently."""
-        wanted = dict.fromkeys(batch_ids)
-        items = self._table.get_many((batch_id, _CHECKPOINT) for batch_id in wanted)
-        return {
-            batch_id: _checkpoint(batch_id, items.get((batch_id, _CHECKPOINT)))
-            for batch_id in wanted
-        }
+    def get_many(self, keys: Iterable[CheckpointKey]) -> dict[CheckpointKey, Checkpoint]:
+        """Return each checkpoint, empty if none is stored, read consistently."""
+        wanted = {key: (key.batch_id, _sort_key(key)) for key in keys}
+        items = self._table.get_many(wanted.values())
+        return {key: _checkpoint(key, items.get(stored)) for key, stored in wanted.items()}
 
     def advance(
         self, changes: Sequence[tuple[Checkpoint, Checkpoint]], additions: Sequence[Addition]
@@ -54,18 +51,23 @@ class CheckpointRepository:
         return Addition(
             table=self._table.name,
             pk=after.batch_id,
-            sk=_CHECKPOINT,
+            sk=_sort_key(after.key),
             members={**members, _OPINIONS: after.opinions - before.opinions},
             changes=changes,
             only_if={"version": before.version or None},
         )
 
 
-def _checkpoint(batch_id: str, item: Item | None) -> Checkpoint:
+def _sort_key(key: CheckpointKey) -> str:
+    return f"{_CHECKPOINT}#{key.generation}" if key.generation else _CHECKPOINT
+
+
+def _checkpoint(key: CheckpointKey, item: Item | None) -> Checkpoint:
     if item is None:
-        return Checkpoint(batch_id=batch_id)
+        return Checkpoint(batch_id=key.batch_id, generation=key.generation)
     return Checkpoint(
-        batch_id=batch_id,
+        batch_id=key.batch_id,
+        generation=key.generation,
         version=item["version"],
         decided={
             state: frozenset(int(index) for index in item[state])

@@ -27,12 +27,14 @@ class BatchClosing:
     def close_whole(self, checkpoints: Iterable[tuple[Batch, Checkpoint]]) -> None:
         """Close those open batches of which every verdict and every opinion is counted.
 
-        A batch whose submission had not opened it when it was read is left to the sweeper.
+        A batch whose submission had not opened it when it was read is left to the sweeper, and so
+        is one that was scored again: it sees to every generation.
         """
         whole = [
             batch
             for batch, checkpoint in checkpoints
             if batch.is_open
+            and not batch.generation
             and checkpoint.size == batch.size
             and len(checkpoint.opinions) == self._opinions(batch)
         ]

@@ -31,7 +31,7 @@ class DecisionCounting:
         Returns:
             False where others wrote the same items; read the checkpoints again.
         """
-        after = {checkpoint.batch_id: checkpoint for _, checkpoint in changes}
+        after = {checkpoint.key: checkpoint for _, checkpoint in changes}
         additions = [
             *self.statistics.additions(decisions),
             *self.audit.additions(decisions, after),
@@ -42,6 +42,10 @@ class DecisionCounting:
         return False
 
 
+def _place(one: Decision) -> tuple[str, str, int, str]:
+    return one.organization_id, one.batch_id, one.generation, one.grader_id
+
+
 def transactions(decisions: Iterable[Decision]) -> Iterator[list[Decision]]:
     """Split decisions into groups of one transaction each, each batch over as few as possible.
 
@@ -50,9 +54,9 @@ def transactions(decisions: Iterable[Decision]) -> Iterator[list[Decision]]:
     """
     group: list[Decision] = []
     items: set[Hashable] = set()
-    in_order = sorted(decisions, key=lambda one: (one.organization_id, one.batch_id, one.grader_id))
+    in_order = sorted(decisions, key=_place)
     for one in in_order:
-        touched = {one.batch_id, *counters(one), *entries(one)}
+        touched = {(one.batch_id, one.generation), *counters(one), *entries(one)}
         is_anothers = bool(group) and group[-1].organization_id != one.organization_id
         if is_anothers or len(items | touched) > MAX_ADDITIONS:
             yield group

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from autotune.protocol.audit import AuditedDecision, DecidedCompletions
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
 from autotune.protocol.ids import derived_id
-from autotune_platform.projections.models import Checkpoint
+from autotune_platform.projections.models import Checkpoint, CheckpointKey
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
@@ -28,7 +28,7 @@ class DecisionAudit:
     clock: Clock = SYSTEM_CLOCK
 
     def additions(
-        self, counted: Iterable[Decision], checkpoints: Mapping[str, Checkpoint]
+        self, counted: Iterable[Decision], checkpoints: Mapping[CheckpointKey, Checkpoint]
     ) -> list[Addition]:
         """Return the additions to the audit log, one for each of the verdicts' ``entries``.
 
@@ -37,14 +37,14 @@ class DecisionAudit:
             checkpoints: the checkpoints of their batches, with these verdicts.
         """
         now = self.clock.now()
-        groups: dict[tuple[str, str, str], list[Decision]] = defaultdict(list)
+        groups: dict[tuple[CheckpointKey, str, str], list[Decision]] = defaultdict(list)
         for verdict in counted:
             groups[_group(verdict)].append(verdict)
         return [
             self.addition(
                 verdicts[0].organization_id,
                 AuditedDecision(
-                    id=derived_id("aud", *group, str(checkpoints[group[0]].version)),
+                    id=_entry_id(checkpoints[group[0]], *group[1:]),
                     time=now,
                     batch_id=verdicts[0].batch_id,
                     grader_id=verdicts[0].grader_id,
@@ -62,8 +62,15 @@ def entries(verdict: Decision) -> set[Hashable]:
     return {("audit", *_group(verdict))}
 
 
-def _group(verdict: Decision) -> tuple[str, str, str]:
-    return verdict.batch_id, verdict.grader_id, verdict.grader_version
+def _group(verdict: Decision) -> tuple[CheckpointKey, str, str]:
+    key = CheckpointKey(verdict.batch_id, verdict.generation)
+    return key, verdict.grader_id, verdict.grader_version
+
+
+def _entry_id(checkpoint: Checkpoint, grader_id: str, version: str) -> str:
+    later = [str(checkpoint.generation)] if checkpoint.generation else []
+    named = [checkpoint.batch_id, grader_id, version, str(checkpoint.version)]
+    return derived_id("aud", *named, *later)
 
 
 def _alike(verdicts: list[Decision]) -> list[DecidedCompletions]:

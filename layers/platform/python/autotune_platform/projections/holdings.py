@@ -9,8 +9,8 @@ HOLDER = DataHolder(
     [
         Holding(
             place="table completions",
-            key="bat_* / checkpoint",
-            what="which verdicts of a batch are counted",
+            key="bat_* / checkpoint*",
+            what="which verdicts of each generation of a batch are counted",
             of="completion",
             retained="without it, verdicts would be counted again",
         ),

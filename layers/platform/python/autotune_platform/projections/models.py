@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Self
+from typing import NamedTuple, Self
 
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.limits import MAX_TASK_GRADERS
@@ -10,10 +10,17 @@ from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.verdicts.decisions import Decision
 
 
+class CheckpointKey(NamedTuple):
+    """What finds a checkpoint: a batch, and one of its generations."""
+
+    batch_id: str
+    generation: int = 0
+
+
 class Checkpoint(FrozenModel):
     """The projection's checkpoint of a batch: which of its verdicts are published and counted.
 
-    A completion is named by its index in the batch.
+    A completion is named by its index in the batch. Each generation has a checkpoint of its own.
 
     Attributes:
         version: how often the checkpoint changed. Of two writers who read the same version, one
@@ -24,10 +31,16 @@ class Checkpoint(FrozenModel):
     """
 
     batch_id: str
+    generation: int = 0
     version: int = 0
     decided: Mapping[VerdictState, frozenset[int]] = {}
     opinions: frozenset[int] = frozenset()
     decided_at: datetime | None = None
+
+    @property
+    def key(self) -> CheckpointKey:
+        """What finds it."""
+        return CheckpointKey(self.batch_id, self.generation)
 
     @staticmethod
     def opinion_index(index: int, member: int) -> int:

@@ -19,7 +19,8 @@ from autotune_platform.projections.batch_decisions import BatchDecisions, by_bat
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.closing import BatchClosing
 from autotune_platform.projections.counting import DecisionCounting, transactions
-from autotune_platform.projections.models import Checkpoint
+from autotune_platform.projections.latest import is_counted_whole, keys_of, latest_of
+from autotune_platform.projections.models import Checkpoint, CheckpointKey
 from autotune_platform.projections.publishing import DecisionPublisher
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
@@ -82,7 +83,7 @@ class VerdictProjection:
         Raises:
             UnavailableError: others kept counting the same batch; call it again.
         """
-        if self.checkpoints.get_many([batch.id])[batch.id].size < decided:
+        if latest_of(batch, self.checkpoints.get_many(keys_of(batch))).size < decided:
             self._project_verdicts(batch)
 
     def complete(self, batch: Batch) -> None:
@@ -94,53 +95,64 @@ class VerdictProjection:
         Raises:
             UnavailableError: others kept counting the same batch; call it again.
         """
-        checkpoint = self.checkpoints.get_many([batch.id])[batch.id]
+        checkpoints = self.checkpoints.get_many(keys_of(batch))
         self.project(map(Decision.of, self._opinions_in(batch)))
-        if checkpoint.size == batch.size:
-            self.publisher.publish([], [(batch, checkpoint)])
+        if is_counted_whole(batch, checkpoints):
+            self.publisher.publish([], [(batch, latest_of(batch, checkpoints))])
         else:
             self._project_verdicts(batch)
 
     def _project_verdicts(self, batch: Batch) -> None:
-        self.project(map(Decision.of, self.verdicts.find_many(batch.verdict_keys).values()))
+        """Project the verdicts of all generations: each is counted, once."""
+        keys = [key for number in range(batch.generation + 1) for key in batch.keys_in(number)]
+        self.project(map(Decision.of, self.verdicts.find_all(keys).values()))
 
     def _opinions_in(self, batch: Batch) -> list[Verdict]:
-        """Return the opinions of panels' members on a batch's completions."""
+        """Return the opinions of panels' members on a batch's completions, of all generations."""
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
-        found = self.verdicts.opinions_of(
-            (completion_id, panels[grader_id])
-            for completion_id, grader_id, _ in batch.verdict_keys
-            if grader_id in panels
-        )
-        return [opinion for opinions in found.values() for opinion in opinions]
+        if not panels:
+            return []
+        found: list[Verdict] = []
+        for number in range(batch.generation + 1):
+            keys = [key for key in batch.keys_in(number) if key.grader_id in panels]
+            opinions = self.verdicts.opinions_of(
+                [(key.completion_id, panels[key.grader_id]) for key in keys],
+                {key.completion_id: number for key in keys},
+            )
+            found += [opinion for some in opinions.values() for opinion in some]
+        return found
 
-    def _project(self, due: Mapping[str, BatchDecisions], batches: Mapping[str, Batch]) -> None:
+    def _project(
+        self, due: Mapping[CheckpointKey, BatchDecisions], batches: Mapping[str, Batch]
+    ) -> None:
         """Publish and count what is not counted yet, and close what is whole."""
         published: set[Decision] = set()
+        concerned = [batches[id_] for id_ in dict.fromkeys(key.batch_id for key in due)]
         for _ in BUSY.attempts(_ATTEMPTS):
-            before = self.checkpoints.get_many(due)
-            new = {id_: some.without_counted(before[id_]) for id_, some in due.items()}
-            after = {id_: some.added_to(before[id_]) for id_, some in new.items()}
-            changes = [(before[id_], after[id_]) for id_ in due if after[id_] is not before[id_]]
+            before = self.checkpoints.get_many(key for one in concerned for key in keys_of(one))
+            new = {key: some.without_counted(before[key]) for key, some in due.items()}
+            after = before | {key: some.added_to(before[key]) for key, some in new.items()}
+            changes = [(before[key], after[key]) for key in due if after[key] is not before[key]]
             uncounted = [one for some in new.values() for one in some.all]
             if uncounted:
                 # A decision is final, so a batch may be published as complete before it is counted.
+                changed = {one.batch_id for one, _ in changes}
                 completed = [
                     (batch, checkpoint)
-                    for batch, checkpoint in _pairs((after for _, after in changes), batches)
-                    if checkpoint.size == batch.size
+                    for batch, checkpoint in _latest(concerned, after)
+                    if batch.id in changed and checkpoint.size == batch.size
                 ]
                 unpublished = [one for one in uncounted if one not in published]
                 self.publisher.publish(unpublished, completed)
                 published.update(unpublished)
             if not uncounted or self.counting.count(uncounted, changes):
                 # Also what was counted before: whoever did may have died before it was closed.
-                self.closing.close_whole(_pairs(after.values(), batches))
+                self.closing.close_whole(_latest(concerned, after))
                 return
         raise UnavailableError("others count the same verdicts", retry_after_seconds=1)
 
 
-def _pairs(
-    checkpoints: Iterable[Checkpoint], batches: Mapping[str, Batch]
+def _latest(
+    batches: Iterable[Batch], checkpoints: Mapping[CheckpointKey, Checkpoint]
 ) -> list[tuple[Batch, Checkpoint]]:
-    return [(batches[one.batch_id], one) for one in checkpoints]
+    return [(one, latest_of(one, checkpoints)) for one in batches]

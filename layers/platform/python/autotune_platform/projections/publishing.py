@@ -57,9 +57,9 @@ class DecisionPublisher:
 
     def _whole(self, decisions: list[Decision]) -> Iterator[Verdict]:
         listed = [one for one in decisions if one.verdict is None]
-        found = self.verdicts.find_many(one.key for one in listed) if listed else {}
+        found = self.verdicts.find_all(one.key for one in listed) if listed else {}
         for one in decisions:
-            verdict = one.verdict or found.get(one.completion_id)
+            verdict = one.verdict or found.get(one.key)
             if verdict is None:
                 raise OrphanedVerdictError(f"{one.completion_id} has no verdict")
             yield verdict
@@ -71,13 +71,7 @@ def score_completed(verdict: Verdict) -> Event:
     Its data is the verdict as ``GET /api/v1/completions/{id}/score`` shows it.
     """
     return Event(
-        id=derived_id(
-            "evt",
-            "score.completed",
-            verdict.completion_id,
-            verdict.grader_id,
-            verdict.grader_version,
-        ),
+        id=derived_id("evt", "score.completed", *verdict.key.parts),
         type="score.completed",
         organization_id=verdict.organization_id,
         occurred_at=verdict.decided_at,
@@ -89,8 +83,9 @@ def batch_completed(batch: Batch, checkpoint: Checkpoint) -> Event:
     """Return the event ``batch.completed`` of a batch whose completions are all decided.
 
     Args:
-        checkpoint: the batch's checkpoint, which has all of its completions.
+        checkpoint: the batch's latest checkpoint, which has all of its completions.
     """
+    later = [str(checkpoint.generation)] if checkpoint.generation else []
     assert checkpoint.decided_at is not None
     counts = VerdictCounts(
         expected=batch.size,
@@ -100,9 +95,14 @@ def batch_completed(batch: Batch, checkpoint: Checkpoint) -> Event:
         canceled=checkpoint.count("canceled"),
         pending=batch.size - checkpoint.size,
     )
-    data = BatchCompleted(batch_id=batch.id, counts=counts, created_at=batch.created_at)
+    data = BatchCompleted(
+        batch_id=batch.id,
+        generation=checkpoint.generation,
+        counts=counts,
+        created_at=batch.created_at,
+    )
     return Event(
-        id=derived_id("evt", "batch.completed", batch.id),
+        id=derived_id("evt", "batch.completed", batch.id, *later),
         type="batch.completed",
         organization_id=batch.organization_id,
         occurred_at=checkpoint.decided_at,

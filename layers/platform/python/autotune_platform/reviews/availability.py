@@ -67,9 +67,13 @@ class ReviewAvailability:
         Raises:
             ReviewClosedError: it is not.
         """
-        if review.state == "open" and self.verdicts.first(review.completion_id) is not None:
+        if review.state == "open" and self._decided(review):
             withdrawn = review.after(state="withdrawn", lease=None)
             if self.records.change(review, withdrawn):
                 review = withdrawn
         if review.state != "open":
             raise ReviewClosedError(_CLOSED[review.state], state=review.state)
+
+    def _decided(self, review: Review) -> bool:
+        found = self.verdicts.first(review.completion_id, generation=review.generation)
+        return found is not None

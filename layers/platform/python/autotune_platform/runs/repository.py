@@ -168,6 +168,8 @@ def _gone(status: RunStatus) -> list[str]:
 
 def _attributes(status: RunStatus, organization_id: str, *, place: int | None) -> dict[str, Any]:
     left_out = {"id", "history"}
+    if isinstance(status, Run) and not status.generation:
+        left_out.add("generation")
     shown = status.model_dump(mode="json", exclude_none=True, exclude=left_out)
     # An attribute for each of the last rounds, written over in turn: nothing is read for it, and a
     # run that goes on for days takes no more room.

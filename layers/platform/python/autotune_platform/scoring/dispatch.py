@@ -66,7 +66,7 @@ class DispatchService:
         """
         run_id = _run_id(chunk)
         progress = ChunkProgress(
-            **chunk.model_dump(exclude={"text_bytes", "generation"}),
+            **chunk.model_dump(exclude={"text_bytes", "redrive"}),
             remaining=len(chunk.completion_ids),
             run_id=run_id,
         )
@@ -78,11 +78,14 @@ class DispatchService:
 
 def _run_id(chunk: Chunk) -> str:
     ids = sorted(chunk.completion_ids)
+    start = str(chunk.redrive)
+    if chunk.generation:
+        start = f"{chunk.generation}.{chunk.redrive}"
     if chunk.panel_id is None:
-        return derived_id("run", str(chunk.generation), *ids)
+        return derived_id("run", start, *ids)
     # The members of a panel have runs of their own on the same completions.
     member = [chunk.panel_id, chunk.grader_id, chunk.grader_version]
-    return derived_id("run", str(chunk.generation), *member, *ids)
+    return derived_id("run", start, *member, *ids)
 
 
 def _parsed(messages: Mapping[str, str]) -> tuple[dict[str, Chunk], set[str]]:
@@ -104,8 +107,8 @@ def _merged(chunks: Mapping[str, Chunk]) -> list[tuple[set[str], Chunk]]:
     merged: dict[Hashable, list[tuple[set[str], Chunk]]] = {}
     for message_id, chunk in chunks.items():
         who = (chunk.organization_id, chunk.grader_id, chunk.grader_version, chunk.panel_id)
-        group = merged.setdefault((*who, chunk.generation), [])
-        if group and not chunk.generation:
+        group = merged.setdefault((*who, chunk.generation, chunk.redrive), [])
+        if group and not chunk.redrive:
             messages, last = group[-1]
             # A submission that was repeated may be queued twice.
             together = list(dict.fromkeys([*last.completion_ids, *chunk.completion_ids]))

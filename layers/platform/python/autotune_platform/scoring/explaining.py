@@ -4,7 +4,7 @@ It is read-only, and reads nothing that a trainer may not know: codes, times and
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from autotune.protocol.completions import ReasonCode
@@ -66,15 +66,24 @@ class Explanations:
         verdict = status.verdict
         panel = self.panels.get_many([known.grader_id]).get(known.grader_id)
         if panel is not None:
-            given = self.verdicts.opinions_of([(completion_id, panel)]).get(completion_id, [])
+            given = self.verdicts.opinions_of(
+                [(completion_id, panel)], {completion_id: known.generation}
+            ).get(completion_id, [])
         else:
             given = [verdict] if verdict else []
         asked = panel.members if panel else [_alone(known.grader_id, known.grader_version)]
         answers = {(one.grader_id, one.grader_version): one for one in given}
-        calls = {} if verdict else self._open_calls(completion_id, asked, answers)
+        calls: Mapping[Asked, Call] = {}
         review = None
+        if verdict is None:
+            calls = self.calls.open_calls(
+                Asked(completion_id, one.grader_id, one.grader_version, known.generation)
+                for one in asked
+                if (one.grader_id, one.grader_version) not in answers
+            )
         if panel is not None and verdict is None:
-            review = self._open_reviews([(completion_id, panel)]).get(completion_id)
+            later = {completion_id: known.generation}
+            review = self._open_reviews([(completion_id, panel)], later).get(completion_id)
         return CompletionExplanation(
             verdict=status_on_wire(status, scope),
             batch_id=batch.id,
@@ -86,7 +95,9 @@ class Explanations:
                     completion_id,
                     one,
                     answers.get((one.grader_id, one.grader_version)),
-                    calls.get((completion_id, one.grader_id, one.grader_version)),
+                    calls.get(
+                        Asked(completion_id, one.grader_id, one.grader_version, known.generation)
+                    ),
                     now=self.clock.now(),
                     weight=one.weight if panel else None,
                     is_over=verdict is not None,
@@ -115,7 +126,8 @@ class Explanations:
         in_panels = [
             (id_, panels[one.grader_id]) for id_, one in headers.items() if one.grader_id in panels
         ]
-        given = self.verdicts.opinions_of(in_panels)
+        later = batch.later_generations
+        given = self.verdicts.opinions_of(in_panels, later)
         failures: Counter[ReasonCode] = Counter(
             verdict.reason_code for verdict in verdicts.values() if verdict.reason_code
         )
@@ -131,6 +143,7 @@ class Explanations:
                     asked[one.grader_id, one.grader_version, panel.id].append(id_)
         return BatchExplanation(
             batch_id=batch.id,
+            generation=batch.generation,
             created_at=batch.created_at,
             queued_at=batch.queued_at,
             redrives=batch.sweeps,
@@ -141,7 +154,7 @@ class Explanations:
                 self._waiting(batch, grader_id, version, panel_id, ids)
                 for (grader_id, version, panel_id), ids in asked.items()
             ],
-            reviews=len(self._open_reviews(in_panels)),
+            reviews=len(self._open_reviews(in_panels, later)),
         )
 
     def _decided(self, caller: Caller, batch_id: str) -> tuple[Batch, Mapping[str, Verdict]]:
@@ -153,7 +166,9 @@ class Explanations:
     ) -> BatchGrader:
         """Return who waits for one grader: first for callbacks, else as their run sleeps."""
         now = self.clock.now()
-        calls = self.calls.open_calls((id_, grader_id, version) for id_ in pending)
+        later = batch.later_generations
+        asked = {id_: Asked(id_, grader_id, version, later.get(id_, 0)) for id_ in pending}
+        calls = self.calls.open_calls(asked.values())
         runs: dict[tuple[str, WaitsFor], list[WaitingRun]] = defaultdict(list)
         for id_ in pending:
             one = _asked(
@@ -161,7 +176,7 @@ class Explanations:
                 id_,
                 _alone(grader_id, version),
                 None,
-                calls.get((id_, grader_id, version)),
+                calls.get(asked[id_]),
                 now=now,
             )
             if one.run_id and one.waits_for and one.next_attempt_at:
@@ -190,20 +205,10 @@ class Explanations:
             runs=sorted(waiting, key=lambda one: one.next_attempt_at),
         )
 
-    def _open_calls(
-        self,
-        completion_id: str,
-        asked: Sequence[PanelMember],
-        answers: Mapping[tuple[str, str], Verdict],
-    ) -> Mapping[Asked, Call]:
-        return self.calls.open_calls(
-            (completion_id, one.grader_id, one.grader_version)
-            for one in asked
-            if (one.grader_id, one.grader_version) not in answers
-        )
-
-    def _open_reviews(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, Review]:
-        ids = {review_id(id_, panel.id): id_ for id_, panel in completions}
+    def _open_reviews(
+        self, completions: Iterable[tuple[str, Panel]], later: Mapping[str, int]
+    ) -> dict[str, Review]:
+        ids = {review_id(id_, panel.id, later.get(id_, 0)): id_ for id_, panel in completions}
         found = self.reviews.find_many(ids)
         return {ids[one.id]: one for one in found.values() if one.state == "open"}
 

@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch, Chunk
 from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.verdicts.judgements import Judgement, opinion_of, verdict_of
-from autotune_platform.verdicts.models import CompletionHeader, GradedBy
+from autotune_platform.verdicts.models import CompletionHeader, GradedBy, VerdictKey
 from autotune_platform.verdicts.panels import PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 
@@ -30,6 +31,7 @@ class BatchRecovery:
     verdicts: VerdictService
     panels: PanelRecords
     resolver: PanelResolver
+    propagation: GenerationPropagation
     clock: Clock = SYSTEM_CLOCK
 
     def examine(self, batch: Batch) -> tuple[list[str], dict[str, datetime]]:
@@ -37,9 +39,10 @@ class BatchRecovery:
 
         What a person was asked is not lost: redriving it would change nothing.
         """
+        self.propagation.propagate(batch)
         pending = self.pending(batch)
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
-        judged = {id_ for id_, grader_id, _ in batch.verdict_keys if grader_id in panels}
+        judged = {key.completion_id for key in batch.verdict_keys if key.grader_id in panels}
         judged.intersection_update(pending)
         if not judged:
             return pending, {}
@@ -54,24 +57,24 @@ class BatchRecovery:
             completion_id for completion_id in batch.completion_ids if completion_id not in decided
         ]
 
-    def unanswered(
-        self, batch: Batch, pending: Sequence[str]
-    ) -> dict[str, list[tuple[str, str, str]]]:
+    def unanswered(self, batch: Batch, pending: Sequence[str]) -> dict[str, list[VerdictKey]]:
         """Return which graders have not answered yet about each completion without a verdict.
 
-        Each is a completion, a grader and its version: of a panel, members without an opinion.
+        Each is what would find the answer: of a panel, opinions that its members have not given.
         """
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)
-        keys = {key[0]: key for key in batch.verdict_keys}
-        judged = {id_: panels[keys[id_][1]] for id_ in pending if keys[id_][1] in panels}
-        opinions = self.verdicts.opinions_of(judged.items()) if judged else {}
-        given = {
-            (one.completion_id, one.grader_id, one.grader_version)
-            for some in opinions.values()
-            for one in some
+        keys = {key.completion_id: key for key in batch.verdict_keys}
+        judged = {
+            id_: panels[keys[id_].grader_id] for id_ in pending if keys[id_].grader_id in panels
         }
+        later = batch.later_generations
+        opinions = self.verdicts.opinions_of(judged.items(), later) if judged else {}
+        given = {one.key for some in opinions.values() for one in some}
         asked = {
-            id_: [(id_, one.grader_id, one.grader_version) for one in judged[id_].members]
+            id_: [
+                keys[id_]._replace(grader_id=one.grader_id, grader_version=one.grader_version)
+                for one in judged[id_].members
+            ]
             if id_ in judged
             else [keys[id_]]
             for id_ in pending
@@ -96,8 +99,8 @@ class BatchRecovery:
         panels = self.panels.get_many(completion.grader_id for completion in stored)
         # One text may end every function that reads it: so it is alone in its run before long.
         # Not at once: what only lacks functions would make more runs of itself.
-        most = max(1, CHUNK_COMPLETIONS >> max(0, batch.sweeps - _WHOLE_SWEEPS))
-        chunks = chunks_of(stored, panels, generation=batch.sweeps + 1, most=most)
+        most = max(1, CHUNK_COMPLETIONS >> max(0, batch.latest_sweeps - _WHOLE_SWEEPS))
+        chunks = chunks_of(stored, panels, redrive=batch.sweeps + 1, most=most)
         self.queues.send(_awake(batch, chunks, now), batch.priority)
         return True
 
@@ -116,9 +119,12 @@ class BatchRecovery:
         judged = {id_: one for id_, one in headers.items() if one.grader_id in panels}
         at, failure = self.clock.now(), Judgement(reason_code="deadline_exceeded")
         for completion_id, header in judged.items():
-            for _, grader_id, version in missing[completion_id]:
+            for asked in missing[completion_id]:
                 member = GradedBy(
-                    grader_id=grader_id, grader_version=version, panel_id=header.grader_id
+                    grader_id=asked.grader_id,
+                    grader_version=asked.grader_version,
+                    panel_id=header.grader_id,
+                    generation=asked.generation,
                 )
                 self.verdicts.add(opinion_of(verdict_of(header, failure, at=at), member))
         self.resolver.resolve(judged, run_id=None)
@@ -133,7 +139,8 @@ class BatchRecovery:
         self, batch: Batch, completion_ids: Collection[str]
     ) -> dict[str, CompletionHeader]:
         """Return what is known; an item that expired is gone, and with it the model's name."""
-        return {**batch.headers(sorted(completion_ids)), **self.completions.headers(completion_ids)}
+        stored = batch.current(self.completions.headers(completion_ids))
+        return {**batch.headers(sorted(completion_ids)), **stored}
 
 
 def _awake(batch: Batch, chunks: Iterable[Chunk], now: datetime) -> Iterator[Chunk]:

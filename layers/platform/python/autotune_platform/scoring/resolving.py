@@ -20,7 +20,7 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.scoring.aggregation import Outcome, outcome_of
-from autotune_platform.verdicts.models import CompletionHeader, Opinion, Verdict
+from autotune_platform.verdicts.models import CompletionHeader, Opinion, Verdict, VerdictKey
 from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.service import VerdictService
 
@@ -46,7 +46,7 @@ class _Case:
 
     @property
     def review_id(self) -> str:
-        return review_id(self.completion.id, self.panel.id)
+        return review_id(self.completion.id, self.panel.id, self.completion.generation)
 
     @property
     def is_without_person(self) -> bool:
@@ -111,11 +111,13 @@ class PanelResolver:
         judged = {
             id_: panels[one.grader_id] for id_, one in headers.items() if one.grader_id in panels
         }
+        generations = {id_: headers[id_].generation for id_ in judged}
         decided = self.verdicts.find_many(
-            (id_, panel.id, panel.version) for id_, panel in judged.items()
+            VerdictKey(id_, panel.id, panel.version, generations[id_])
+            for id_, panel in judged.items()
         )
         left = {id_: panel for id_, panel in judged.items() if id_ not in decided}
-        opinions = self.verdicts.opinions_of(left.items())
+        opinions = self.verdicts.opinions_of(left.items(), generations)
         for id_, panel in left.items():
             given = opinions.get(id_, [])
             if len(given) == len(panel.members):
@@ -166,6 +168,7 @@ class PanelResolver:
                 model_id=completion.model_id,
                 grader_id=completion.grader_id,
                 grader_version=completion.grader_version,
+                generation=completion.generation,
                 state=outcome.state,
                 value=outcome.value,
                 confidence=outcome.confidence,
@@ -178,7 +181,7 @@ class PanelResolver:
                 opinions=_opinions(case),
                 decided_by=decided_by or ("grader" if alone else "panel"),
                 review_id=review_id,
-                submitted_at=completion.created_at,
+                submitted_at=completion.started_at,
                 decided_at=self.clock.now(),
             )
         )
@@ -196,6 +199,7 @@ def _request(case: _Case, run_id: str | None, now: datetime) -> Review:
         batch_id=completion.batch_id,
         task_id=completion.task_id,
         panel_id=case.panel.id,
+        generation=completion.generation,
         run_id=run_id,
         reason=case.reason,
         preliminary=Preliminary(

@@ -297,6 +297,7 @@ class ChunkGrading:
             grader_id=left.grader_id,
             run_id=left.run_id,
             panel_id=left.panel_id,
+            generation=left.generation,
             unswept_until=awake_at + FIRST_SWEEP_AFTER,
             awake_at=awake_at,
             attempts=left.attempt,

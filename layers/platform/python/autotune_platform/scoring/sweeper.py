@@ -149,7 +149,7 @@ class Sweeper:
         if waiting_since and batch.queued_at >= waiting_since:
             # It may just be waiting its turn: redriving it would lengthen the queue.
             return self._postpone(batch, now + _wait(0))
-        if not self.recovery.redrive(batch, lost, due_at=now + _wait(batch.sweeps + 1)):
+        if not self.recovery.redrive(batch, lost, due_at=now + _wait(batch.latest_sweeps + 1)):
             return "overtaken"
         logger.warning("batch redriven", batch_id=batch.id, completions=len(lost))
         return "redriven"
@@ -179,7 +179,7 @@ class Sweeper:
             return {}
         unanswered = self.recovery.unanswered(batch, lost)
         sleeps = {
-            id_: [batch.sleep_of(id_, grader_id, now) for _, grader_id, _ in some]
+            id_: [batch.sleep_of(id_, asked.grader_id, now) for asked in some]
             for id_, some in unanswered.items()
         }
         return {

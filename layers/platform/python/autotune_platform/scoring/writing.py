@@ -90,7 +90,8 @@ class VerdictWriter:
 
         def decide_one(completion_id: str) -> None:
             completion, judgement = headers[completion_id], judgements[completion_id]
-            if completion_id in over:
+            # Only what is decided is scored again, so that an earlier generation is.
+            if completion_id in over or completion.generation != asker.generation:
                 late.append(judgement)
                 return
             out_of_time = judgement.is_answer and completion.deadline <= answered_at

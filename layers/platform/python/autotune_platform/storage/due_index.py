@@ -95,9 +95,13 @@ class DueIndex:
         )
         return changed is not None
 
-    def close(self, pk: str) -> None:
-        """Take an item off the index; closing it again changes nothing."""
-        self._table.update(pk, self._sk, {}, remove=["open_shard", "due_at"])
+    def close(self, pk: str, *, only_if: Mapping[str, Any] | None = None) -> None:
+        """Take an item off the index; closing it again changes nothing.
+
+        Args:
+            only_if: attributes with the values that they must have, None for none.
+        """
+        self._table.update(pk, self._sk, {}, remove=["open_shard", "due_at"], only_if=only_if)
 
     def _shard(self, pk: str) -> str:
         return f"open#{hashlib.sha256(pk.encode()).digest()[0] % self._shards}"

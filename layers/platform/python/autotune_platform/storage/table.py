@@ -71,17 +71,21 @@ class Table:
         """Set and remove attributes of an existing item; return the item after it, or None.
 
         None means that there is no such item, that an attribute of ``only_if`` differs, or that
-        ``rising``, one of the changes, is not above what is there.
+        ``rising``, one of the changes, is not above what is there. An attribute of ``only_if`` that
+        is to be None must not be there.
         """
-        expected = dict(only_if or {})
-        names = {f"#{i}": name for i, name in enumerate([*changes, *expected, *remove])}
+        expected = {name: value for name, value in (only_if or {}).items() if value is not None}
+        absent = [name for name in only_if or {} if name not in expected]
+        names = {f"#{i}": name for i, name in enumerate([*changes, *expected, *remove, *absent])}
         values = {f":{i}": value for i, value in enumerate([*changes.values(), *expected.values()])}
         assignments = [f"#{i} = :{i}" for i in range(len(changes))]
         conditions = [f"#{i} = :{i}" for i in range(len(changes), len(values))]
         if rising is not None:
             place = list(changes).index(rising)
             conditions.append(f"(attribute_not_exists(#{place}) OR #{place} < :{place})")
-        removed = [f"#{i}" for i in range(len(values), len(names))]
+        first_absent = len(values) + len(remove)
+        removed = [f"#{i}" for i in range(len(values), first_absent)]
+        conditions += [f"attribute_not_exists(#{i})" for i in range(first_absent, len(names))]
         expression = "SET " + ", ".join(assignments) if assignments else ""
         if removed:
             expression += " REMOVE " + ", ".join(removed)

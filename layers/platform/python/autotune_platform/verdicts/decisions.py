@@ -18,7 +18,7 @@ from autotune.protocol.ids import is_id
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.storage.changes import Change, ChangeKind
 from autotune_platform.storage.item_format import Item
-from autotune_platform.verdicts.models import Verdict, completion_id_of
+from autotune_platform.verdicts.models import Verdict, VerdictKey, completion_id_of
 from autotune_platform.verdicts.stored_verdicts import (
     ALONE,
     OPINION_PREFIX,
@@ -51,6 +51,7 @@ class Decision:
 
     Attributes:
         index: position of its completion in the batch.
+        generation: of the completion, 0 at first.
         panel_id: the panel whose member's opinion it is; None of a verdict.
         answered_version: the version that the grader reported, else the one that was registered.
         verdict: the whole verdict, where it is at hand.
@@ -69,6 +70,7 @@ class Decision:
     grader_latency_ms: int | None
     decided_by: DecidedBy
     decided_at: datetime
+    generation: int = 0
     verdict: Verdict | None = field(default=None, compare=False)
 
     @classmethod
@@ -88,6 +90,7 @@ class Decision:
             grader_latency_ms=verdict.grader_latency_ms,
             decided_by=verdict.decided_by,
             decided_at=verdict.decided_at,
+            generation=verdict.generation,
             verdict=verdict,
         )
 
@@ -97,9 +100,9 @@ class Decision:
         return completion_id_of(self.batch_id, self.index)
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Completion, grader and grader version: what finds the verdict."""
-        return self.completion_id, self.grader_id, self.grader_version
+    def key(self) -> VerdictKey:
+        """What finds the verdict."""
+        return VerdictKey(self.completion_id, self.grader_id, self.grader_version, self.generation)
 
     @property
     def is_opinion(self) -> bool:
@@ -115,8 +118,8 @@ class Decision:
 class _Group(NamedTuple):
     """What decisions of one list have in common.
 
-    It is stored as an object by these names, without those that are None. Another name, such as a
-    completion's generation once completions are scored anew, may come beside them.
+    It is stored as an object by these names, without those that are None. ``generation`` is None
+    for the first. Another name may come beside them.
     """
 
     grader_id: str
@@ -126,6 +129,7 @@ class _Group(NamedTuple):
     reason_code: ReasonCode | None
     answered_version: str | None
     decided_by: DecidedBy | None
+    generation: int | None
 
 
 def list_items(decisions: Sequence[Decision]) -> Iterator[Item]:
@@ -175,6 +179,7 @@ def _group(one: Decision) -> _Group:
         reason_code=one.reason_code,
         answered_version=None if is_registered else one.answered_version,
         decided_by=None if one.decided_by == "grader" else one.decided_by,
+        generation=one.generation or None,
     )
 
 
@@ -204,4 +209,5 @@ def _listed(item: Item) -> Iterator[Decision]:
                 grader_latency_ms=latency_ms,
                 decided_by=group.get("decided_by", "grader"),
                 decided_at=since + elapsed * _MICROSECOND,
+                generation=group.get("generation", 0),
             )

@@ -83,6 +83,6 @@ def verdict_of(
         reported_version=judgement.reported_version,
         grader_latency_ms=judgement.grader_latency_ms,
         attempts=attempts,
-        submitted_at=completion.created_at,
+        submitted_at=completion.started_at,
         decided_at=at,
     )

@@ -6,7 +6,7 @@ from threading import Lock
 
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.decisions import Decision, list_items
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import Verdict, VerdictKey
 
 
 class DecisionLists:
@@ -19,7 +19,7 @@ class DecisionLists:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._gathered: dict[tuple[str, str, str], Decision] = {}
+        self._gathered: dict[VerdictKey, Decision] = {}
         self._lock = Lock()
 
     def gather(self, verdict: Verdict) -> None:

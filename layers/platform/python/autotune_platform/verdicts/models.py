@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import ConfigDict
 
@@ -13,12 +13,28 @@ from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
+class VerdictKey(NamedTuple):
+    """What finds one verdict: a completion, a grader with its version, and the generation."""
+
+    completion_id: str
+    grader_id: str
+    grader_version: str
+    generation: int = 0
+
+    @property
+    def parts(self) -> list[str]:
+        """What ids of things are derived from that follow from the verdict."""
+        later = [str(self.generation)] if self.generation else []
+        return [self.completion_id, self.grader_id, self.grader_version, *later]
+
+
 class OfTask(FrozenModel):
     """What a completion and its verdicts were submitted for.
 
     ``grader_id`` and ``grader_version`` are the panel's where several graders judge together.
     ``index`` is the completion's position in its batch, and ``alone`` whether nothing else is in
-    it; lists of scores know neither.
+    it; lists of scores know neither. ``generation`` is 0 at first, and higher each time that the
+    completion is scored again.
     """
 
     organization_id: str
@@ -29,12 +45,14 @@ class OfTask(FrozenModel):
     model_id: str
     grader_id: str
     grader_version: str
+    generation: int = 0
 
 
 class CompletionHeader(OfTask):
     """What is known of a completion beside its text.
 
-    From ``expires_at`` on the text is gone; None keeps it until it is deleted.
+    From ``expires_at`` on the text is gone; None keeps it until it is deleted. ``rescored_at`` is
+    when its latest generation was requested, None of the first.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
@@ -44,11 +62,17 @@ class CompletionHeader(OfTask):
     deadline_seconds: int = MAX_DEADLINE_SECONDS
     expires_at: datetime | None = None
     created_at: datetime
+    rescored_at: datetime | None = None
+
+    @property
+    def started_at(self) -> datetime:
+        """When its latest generation was requested: by its submission, or to score it again."""
+        return self.rescored_at or self.created_at
 
     @property
     def deadline(self) -> datetime:
-        """When it ends ``failed`` if it has no verdict by then; fixed when it was submitted."""
-        return self.created_at + timedelta(seconds=self.deadline_seconds)
+        """When it ends ``failed`` if it has no verdict by then; fixed for each generation."""
+        return self.started_at + timedelta(seconds=self.deadline_seconds)
 
 
 def overdue(completions: Iterable[CompletionHeader], at: datetime) -> list[str]:
@@ -77,7 +101,7 @@ class Opinion(FrozenModel):
 
 
 class Verdict(OfTask):
-    """What became of one completion at one grader: written once, never changed.
+    """What became of one generation of a completion at one grader: written once, never changed.
 
     ``grader_version`` is the version registered when the completion was submitted, and part of the
     verdict's key; ``reported_version`` is what the grader itself reported when it answered, and
@@ -109,6 +133,11 @@ class Verdict(OfTask):
     review_id: str | None = None
     submitted_at: datetime
     decided_at: datetime
+
+    @property
+    def key(self) -> VerdictKey:
+        """What finds it."""
+        return VerdictKey(self.completion_id, self.grader_id, self.grader_version, self.generation)
 
     @property
     def is_opinion(self) -> bool:
@@ -154,6 +183,10 @@ class OfGrader(Protocol):
     def panel_id(self) -> str | None:
         """The panel that it is a member of; None where its judgement is the verdict."""
 
+    @property
+    def generation(self) -> int:
+        """Which generation of the completions is judged: 0 at first, more when scored again."""
+
 
 class GradedBy(FrozenModel):
     """Which grader judges, for itself or in a panel; an ``OfGrader``."""
@@ -161,3 +194,4 @@ class GradedBy(FrozenModel):
     grader_id: str
     grader_version: str
     panel_id: str | None = None
+    generation: int = 0

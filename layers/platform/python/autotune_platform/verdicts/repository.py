@@ -1,16 +1,17 @@
 """Where verdicts are stored, and the opinions of panels' members."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from pydantic import TypeAdapter
 
 from autotune.protocol.grading import ScoreDimension
+from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.table import Item, Key, Table
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import OfGrader, Verdict, VerdictKey
 from autotune_platform.verdicts.panels import Panel
-from autotune_platform.verdicts.score_index import index_key
+from autotune_platform.verdicts.score_index import INDEX_KEY, index_key
 from autotune_platform.verdicts.stored_verdicts import (
     VERDICT_PREFIX,
     opinion_key,
@@ -18,6 +19,8 @@ from autotune_platform.verdicts.stored_verdicts import (
     verdict_from,
     verdict_key,
 )
+
+_CONCURRENT_WRITES = 8
 
 
 @cache
@@ -37,18 +40,18 @@ class VerdictRepository:
 
     def add(self, verdict: Verdict) -> bool:
         """Store a verdict, or an opinion, unless there is one; return whether it was stored."""
-        grader_id, version = verdict.grader_id, verdict.grader_version
+        _, grader_id, version, generation = verdict.key
         if verdict.is_opinion:
-            item: Item = {"sk": opinion_key(grader_id, version)}
+            item: Item = {"sk": opinion_key(grader_id, version, generation)}
         else:
-            item = {"sk": verdict_key(grader_id, version), **index_key(verdict)}
+            item = {"sk": verdict_key(grader_id, version, generation), **index_key(verdict)}
         return self._table.put_new(
             {"pk": verdict.completion_id, **item, **verdict_attributes(verdict)}
         )
 
-    def of_completion(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
+    def of_completion(self, key: VerdictKey) -> Verdict | None:
         """Return one grader's verdict on a completion."""
-        item = self._table.get(completion_id, verdict_key(grader_id, version))
+        item = self._table.get(*_stored(key))
         return verdict_from(item) if item else None
 
     def all_of(self, completion_id: str) -> list[Verdict]:
@@ -57,15 +60,11 @@ class VerdictRepository:
         return [verdict_from(item) for item in page.items]
 
     def dimensions_of(
-        self, verdicts: Iterable[tuple[str, str, str]]
-    ) -> dict[tuple[str, str, str], list[ScoreDimension]]:
-        """Return the dimensions of those verdicts that have any.
-
-        Args:
-            verdicts: completion id, grader id and grader version of each.
-        """
+        self, verdicts: Iterable[VerdictKey]
+    ) -> dict[VerdictKey, list[ScoreDimension]]:
+        """Return the dimensions of those verdicts that have any."""
         asked = list(verdicts)
-        keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in asked]
+        keys = [_stored(one) for one in asked]
         items = self._table.get_many(keys, attributes=["dimensions"])
         return {
             one: _dimensions().validate_json(items[key]["dimensions"])
@@ -73,19 +72,36 @@ class VerdictRepository:
             if "dimensions" in items.get(key, {})
         }
 
-    def of_completions(self, completions: Iterable[tuple[str, str, str]]) -> dict[str, Verdict]:
-        """Return the verdicts there are, by completion.
+    def of_keys(self, keys: Iterable[VerdictKey]) -> dict[VerdictKey, Verdict]:
+        """Return the verdicts there are."""
+        items = self._table.get_many(_stored(key) for key in keys)
+        found = (verdict_from(item) for item in items.values())
+        return {verdict.key: verdict for verdict in found}
+
+    def leave_lists(self, keys: Sequence[VerdictKey]) -> None:
+        """Take verdicts out of the index that a later generation replaces; they stay readable."""
+
+        def leave(key: VerdictKey) -> None:
+            self._table.update(*_stored(key), {}, remove=INDEX_KEY)
+
+        if keys:
+            in_parallel(leave, keys, at_most=_CONCURRENT_WRITES)
+
+    def opinions_on(
+        self, completions: Iterable[tuple[str, Panel]], generations: Mapping[str, int]
+    ) -> dict[str, list[Verdict]]:
+        """Return the opinions there are, strongly consistent, each list in the panel's order.
 
         Args:
-            completions: completion id, grader id and grader version of each.
+            generations: of those completions that are not in their first.
         """
-        keys = [(id_, verdict_key(grader_id, version)) for id_, grader_id, version in completions]
-        return {pk: verdict_from(item) for (pk, _), item in self._table.get_many(keys).items()}
-
-    def opinions_on(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:
-        """Return the opinions there are, strongly consistent, each list in the panel's order."""
         keys: list[Key] = [
-            (completion_id, opinion_key(member.grader_id, member.grader_version))
+            (
+                completion_id,
+                opinion_key(
+                    member.grader_id, member.grader_version, generations.get(completion_id, 0)
+                ),
+            )
             for completion_id, panel in completions
             for member in panel.members
         ]
@@ -97,9 +113,13 @@ class VerdictRepository:
         return found
 
     def opinions_of_member(
-        self, completion_ids: Iterable[str], grader_id: str, version: str
+        self, completion_ids: Iterable[str], member: OfGrader
     ) -> dict[str, Verdict]:
         """Return the opinions that one panel's member has, by completion."""
-        sort_key = opinion_key(grader_id, version)
+        sort_key = opinion_key(member.grader_id, member.grader_version, member.generation)
         items = self._table.get_many((id_, sort_key) for id_ in completion_ids)
         return {pk: verdict_from(item) for (pk, _), item in items.items()}
+
+
+def _stored(key: VerdictKey) -> Key:
+    return key.completion_id, verdict_key(key.grader_id, key.grader_version, key.generation)

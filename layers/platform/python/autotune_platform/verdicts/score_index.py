@@ -6,7 +6,8 @@ spent; what a filter leaves out is read as well, and so a page may be short, eve
 is more.
 
 Entries never change and their keys follow from the verdict, so that whatever is written during a
-walk, what was there when it began is listed exactly once.
+walk, what was there when it began is listed exactly once. Only a verdict that a later generation
+replaces leaves the index.
 """
 
 import hashlib
@@ -28,6 +29,8 @@ MOST_QUERIES = 40
 
 _BY_TASK = "scoresByTask"
 SCORE_SHARDS = 4
+INDEX_KEY = ("score_shard", "score_time")
+"""What puts a verdict into the index; without it, the verdict is in no list."""
 # A few matches show little of how many there will be: a query reads at most this many times as
 # much as was read before it.
 _GROWTH = 4
@@ -65,7 +68,7 @@ class ScorePosition:
     def behind(cls, verdict: Verdict) -> Self:
         """Return the place behind a verdict."""
         shard = shard_of(verdict.completion_id)
-        sk = verdict_key(verdict.grader_id, verdict.grader_version)
+        sk = verdict_key(verdict.grader_id, verdict.grader_version, verdict.generation)
         after = {**index_key(verdict), "pk": verdict.completion_id, "sk": sk}
         return cls(verdict.task_id, shard, after)
 

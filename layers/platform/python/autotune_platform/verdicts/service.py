@@ -1,7 +1,8 @@
 """Deciding and reading verdicts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
@@ -10,10 +11,12 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.listing import LONGEST_UNLISTED, DecisionLists
-from autotune_platform.verdicts.models import OfGrader, Verdict
+from autotune_platform.verdicts.models import OfGrader, Verdict, VerdictKey
 from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
+
+_FIRST: Mapping[str, int] = MappingProxyType({})
 
 
 @part
@@ -52,22 +55,36 @@ class VerdictService:
         """List what was stored so far, if the first of it has waited for two seconds."""
         self.lists.write(until=self.clock.now() - LONGEST_UNLISTED)
 
-    def find(self, completion_id: str, grader_id: str, version: str) -> Verdict | None:
+    def find(self, key: VerdictKey) -> Verdict | None:
         """Return one grader's verdict on a completion."""
-        return self.repository.of_completion(completion_id, grader_id, version)
+        return self.repository.of_completion(key)
 
-    def first(self, completion_id: str) -> Verdict | None:
-        """Return a completion's first verdict, of whichever grader."""
+    def first(self, completion_id: str, *, generation: int | None = None) -> Verdict | None:
+        """Return a completion's first verdict, of whichever grader, in its latest generation.
+
+        Args:
+            generation: another one.
+        """
         found = self.repository.all_of(completion_id) if is_id("cmp", completion_id) else []
-        return min(found, key=lambda verdict: verdict.decided_at, default=None)
+        if generation is not None:
+            found = [verdict for verdict in found if verdict.generation == generation]
+        return min(found, key=lambda one: (-one.generation, one.decided_at), default=None)
 
-    def find_many(self, completions: Iterable[tuple[str, str, str]]) -> dict[str, Verdict]:
-        """Return the verdicts there are, by completion; see ``VerdictRepository``."""
-        return self.repository.of_completions(completions)
+    def find_many(self, keys: Iterable[VerdictKey]) -> dict[str, Verdict]:
+        """Return the verdicts there are, by completion; no completion in two generations."""
+        return {key.completion_id: one for key, one in self.find_all(keys).items()}
+
+    def find_all(self, keys: Iterable[VerdictKey]) -> dict[VerdictKey, Verdict]:
+        """Return the verdicts there are."""
+        return self.repository.of_keys(keys)
+
+    def leave_lists(self, keys: Sequence[VerdictKey]) -> None:
+        """List verdicts no more that a later generation replaces; doing it again is fine."""
+        self.repository.leave_lists(keys)
 
     def dimensions_of(
-        self, verdicts: Iterable[tuple[str, str, str]]
-    ) -> dict[tuple[str, str, str], list[ScoreDimension]]:
+        self, verdicts: Iterable[VerdictKey]
+    ) -> dict[VerdictKey, list[ScoreDimension]]:
         """Return the dimensions of those verdicts that have any; see ``VerdictRepository``."""
         return self.repository.dimensions_of(verdicts)
 
@@ -76,11 +93,21 @@ class VerdictService:
         grader_id, version = run.grader_id, run.grader_version
         if run.panel_id is not None:
             grader_id, version = run.panel_id, self.panels.get(run.panel_id).version
-        return self.find_many((id_, grader_id, version) for id_ in completion_ids)
+        return self.find_many(
+            VerdictKey(id_, grader_id, version, run.generation) for id_ in completion_ids
+        )
 
-    def opinions_of(self, completions: Iterable[tuple[str, Panel]]) -> dict[str, list[Verdict]]:
-        """Return the opinions of panels' members that there are, in the panel's order."""
-        return self.repository.opinions_on(completions)
+    def opinions_of(
+        self,
+        completions: Iterable[tuple[str, Panel]],
+        generations: Mapping[str, int] = _FIRST,
+    ) -> dict[str, list[Verdict]]:
+        """Return the opinions of panels' members that there are, in the panel's order.
+
+        Args:
+            generations: of those completions that are not in their first.
+        """
+        return self.repository.opinions_on(completions, generations)
 
     def undecided(self, completion_ids: Sequence[str], asker: OfGrader) -> list[str]:
         """Return those completions of a run that are still to be graded, in the same order.
@@ -106,9 +133,7 @@ class VerdictService:
     def _opinions_of(self, completion_ids: Sequence[str], asker: OfGrader) -> dict[str, Verdict]:
         if asker.panel_id is None or not completion_ids:
             return {}
-        return self.repository.opinions_of_member(
-            completion_ids, asker.grader_id, asker.grader_version
-        )
+        return self.repository.opinions_of_member(completion_ids, asker)
 
     def matching(
         self,
@@ -124,7 +149,7 @@ class VerdictService:
         A page may be short, even empty, while the token says that there is more: it ends when its
         allowance is spent, by default what one page may read. Verdicts come in four runs, each in
         order of decision; whatever is written meanwhile, a walk returns each that was there at its
-        start once.
+        start once, unless its completion is scored again.
 
         Args:
             filters: which ones; whatever ``filters.task_id`` is.

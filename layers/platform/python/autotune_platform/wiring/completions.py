@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime import clients
@@ -59,6 +60,10 @@ class CompletionParts(VerdictParts, GraderParts):
             verdicts=self.verdicts,
             graders=self.graders,
         )
+
+    @cached_property
+    def propagation(self) -> GenerationPropagation:
+        return GenerationPropagation(repository=self.completion_repository, verdicts=self.verdicts)
 
     @cached_property
     def open_batches(self) -> OpenBatches:

@@ -23,6 +23,7 @@ class RecoveryParts(SubmissionParts, ResolverParts):
             verdicts=self.verdicts,
             panels=self.panels,
             resolver=self.resolver,
+            propagation=self.propagation,
         )
 
     @cached_property

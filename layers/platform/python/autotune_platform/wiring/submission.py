@@ -2,9 +2,11 @@
 
 from functools import cached_property
 
+from autotune_platform.completions.batch_rescoring import BatchRescoring
 from autotune_platform.completions.planning import BatchPlanner
 from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.completions.queues import ChunkQueues
+from autotune_platform.completions.rescoring import RescoringService
 from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import SubmissionEnvironment
@@ -41,6 +43,21 @@ class SubmissionParts(CompletionParts, TaskParts):
 
 
 class CompletionApiParts(ApiParts, SubmissionParts):
-    """What accepts completions, and shows what became of them."""
+    """What accepts completions, shows what became of them, and scores them again."""
 
     environment: SubmissionEnvironment
+
+    @cached_property
+    def rescoring(self) -> RescoringService:
+        return RescoringService(
+            repository=self.completion_repository,
+            verdicts=self.verdicts,
+            batches=BatchRescoring(
+                repository=self.completion_repository,
+                verdicts=self.verdicts,
+                propagation=self.propagation,
+                queues=self.chunk_queues,
+                panels=self.panels,
+            ),
+            tasks=self.tasks,
+        )

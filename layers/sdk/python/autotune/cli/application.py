@@ -24,6 +24,7 @@ from autotune.cli.exit_codes import INTERRUPTED, exit_code_of
 from autotune.cli.explain import explain
 from autotune.cli.exports import export
 from autotune.cli.invocation import AsJson, Invocation, command, note, stop
+from autotune.cli.rescore import rescore
 from autotune.cli.scores import scores
 from autotune.cli.submit import submit
 from autotune.client import APIError, AutotuneError
@@ -71,7 +72,7 @@ app = typer.Typer(
 app.add_typer(keys.app, name="keys")
 app.add_typer(graders.app, name="graders")
 app.add_typer(tasks.app, name="tasks")
-for function in (submit, explain, scores, export, audit):
+for function in (submit, rescore, explain, scores, export, audit):
     command(app)(function)
 app.add_typer(exports.app, name="exports")
 app.add_typer(completions.app, name="completions")

@@ -1,5 +1,7 @@
 """``autotune completions``: one completion and its verdict."""
 
+from typing import Annotated
+
 import typer
 
 from autotune.cli.invocation import Invocation, command
@@ -8,9 +10,17 @@ app = typer.Typer(no_args_is_help=True, help="Single completions: verdict, cance
 
 
 @command(app)
-def verdict(invocation: Invocation, completion_id: str) -> None:
+def verdict(
+    invocation: Invocation,
+    completion_id: str,
+    *,
+    generation: Annotated[
+        int | None,
+        typer.Option(min=0, help="An earlier one, where it was scored again: 0 is the first."),
+    ] = None,
+) -> None:
     """Show where a completion stands."""
-    invocation.show(invocation.client.completions.verdict(completion_id))
+    invocation.show(invocation.client.completions.verdict(completion_id, generation=generation))
 
 
 @command(app)

@@ -71,6 +71,8 @@ def _completion(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any
         story.add("state", f"{verdict.state}{value} at {story.at(verdict.decided_at)}{by}, {made}")
         if verdict.grader_id not in {one.grader_id for one in told.graders}:
             story.add_reason(verdict.reason_code)
+    if verdict.generation:
+        story.add("generation", f"{verdict.generation}: it was scored again")
     of_panel = any(one.weight is not None for one in told.graders)
     if of_panel:
         story.add("panel", f"{verdict.grader_id} of {number(len(told.graders), 'grader')}")
@@ -93,6 +95,8 @@ def _batch(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any]:
     told = client.batches.explain(id_)
     counts = told.counts.model_dump()
     story.add("batch", f"{id_}, created at {story.at(told.created_at)}")
+    if told.generation:
+        story.add("generation", f"{told.generation}: some of it was scored again")
     states = [f"{count:,} {state}" for state, count in counts.items() if count]
     story.add("state", ", ".join(states))
     if told.deadline_at is not None:

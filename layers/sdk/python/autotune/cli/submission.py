@@ -14,6 +14,7 @@ from autotune.protocol.completions import (
     NewCompletion,
     Priority,
 )
+from autotune.protocol.rescoring import LASTING_REASONS
 
 _WATCHERS = 4
 # Short enough for the progress to move while a batch is being scored.
@@ -26,6 +27,9 @@ _LAST_LOOK_SECONDS = 5.0
 class Submission:
     """A submission under way, and what is known of it so far.
 
+    Args:
+        retries_failed: whether what failed for a reason that may pass is scored once more.
+
     Attributes:
         submitted: completions that the server has accepted, now or before.
         replayed: those that it had accepted before.
@@ -34,7 +38,10 @@ class Submission:
         summary: of the verdicts so far.
     """
 
-    def __init__(self, progress: SubmissionProgress) -> None:
+    def __init__(self, progress: SubmissionProgress, *, retries_failed: bool = False) -> None:
+        # What failed is not added up before it is tried once more.
+        self._retries_failed = retries_failed
+        self._retried: set[str] = set()
         self.submitted = 0
         self.replayed = 0
         self.is_submitted = False
@@ -130,19 +137,40 @@ class Submission:
         while True:
             batch_id = await self._unfinished.get()
             batch = await client.batches.get(batch_id, wait=_HOLD_SECONDS)
-            self._add_verdicts(batch_id, batch)
-            if batch.counts.pending:
+            again = await self._retry(client, batch)
+            if not again:
+                self._add_verdicts(batch_id, batch)
+            if again or batch.counts.pending:
                 # To the end of the queue, so that a slow batch does not hide those behind it.
                 self._unfinished.put_nowait(batch_id)
                 await asyncio.sleep(_GAP_SECONDS)
             self._unfinished.task_done()
             self._show()
 
+    async def _retry(self, client: AsyncAutotuneClient, batch: BatchResponse) -> bool:
+        """Have what failed in a batch scored once more; return whether anything is."""
+        if not self._retries_failed or batch.batch_id in self._retried or batch.counts.pending:
+            return False
+        self._retried.add(batch.batch_id)
+        failed = [one.completion_id for one in batch.verdicts if _may_pass(one)]
+        if not failed:
+            return False
+        # The next attempt of the same command may retry what failed again.
+        key = f"autotune-retry-failed.{batch.batch_id}.{batch.generation}"
+        done = await client.completions.rescore(failed, states=["failed"], idempotency_key=key)
+        if done.rescored:
+            self._progress.print_line(f"{done.rescored} failed and are scored again")
+        return done.rescored > 0
+
+    def _is_open(self, verdict: CompletionVerdict, batch_id: str) -> bool:
+        is_retried = self._retries_failed and batch_id not in self._retried
+        return verdict.state == "pending" or (is_retried and _may_pass(verdict))
+
     def _add_verdicts(self, batch_id: str, batch: BatchResponse) -> None:
         added = self._added_by_batch[batch_id]
         self._explain(batch)
         for verdict in batch.verdicts:
-            if verdict.state != "pending" and verdict.completion_id not in added:
+            if not self._is_open(verdict, batch_id) and verdict.completion_id not in added:
                 self.summary.add(verdict)
                 added.add(verdict.completion_id)
                 self._changed_at = time.monotonic()
@@ -169,6 +197,7 @@ class Submission:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_LOOK_SECONDS):
                 for batch_id in list(self._added_by_batch):
+                    self._retried.add(batch_id)
                     self._add_verdicts(batch_id, await client.batches.get(batch_id))
 
     async def _remind(self) -> None:
@@ -188,6 +217,10 @@ class Submission:
                 latest = {one.grader_id: one for one in self._failing.values()}
                 for verdict in latest.values():
                     self._progress.print_line(_failure(verdict))
+
+
+def _may_pass(verdict: CompletionVerdict) -> bool:
+    return verdict.state == "failed" and verdict.reason_code not in LASTING_REASONS
 
 
 def _failure(verdict: CompletionVerdict) -> str:

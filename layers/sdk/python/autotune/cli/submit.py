@@ -56,6 +56,13 @@ def submit(
             "are pending then. Without it, no limit.",
         ),
     ] = None,
+    retry_failed: Annotated[
+        bool,
+        typer.Option(
+            "--retry-failed",
+            help="Score what failed once more, where its reason may pass, and wait again.",
+        ),
+    ] = False,
     skip_invalid: Annotated[
         bool,
         typer.Option("--skip-invalid", help="Write invalid lines to FILE.rejected.jsonl; go on."),
@@ -73,13 +80,15 @@ def submit(
     require_id(task, "task", name="task")
     if timeout is not None and not wait:
         stop("--timeout is about waiting, which --no-wait does not")
+    if retry_failed and not wait:
+        stop("--retry-failed is about verdicts, for which --no-wait does not wait")
     source = "stdin" if file.name == "<stdin>" else file.name
     rejected = RejectedLines(Path(source).with_suffix(".rejected.jsonl")) if skip_invalid else None
     completions = read_completions(
         file, source=source, task_id=task, model_id=model, rejected=rejected
     )
     progress = SubmissionProgress(count_lines(file) if file.seekable() else None, waits=wait)
-    done = Submission(progress)
+    done = Submission(progress, retries_failed=retry_failed)
 
     async def carry_out() -> None:
         async with invocation.async_client() as client:

@@ -61,6 +61,8 @@ from autotune.protocol.grading import ScoreDimension as ScoreDimension
 from autotune.protocol.health import GraderCircuit as GraderCircuit
 from autotune.protocol.health import GraderHealth as GraderHealth
 from autotune.protocol.health import GraderProbe as GraderProbe
+from autotune.protocol.rescoring import RescoredBatch as RescoredBatch
+from autotune.protocol.rescoring import RescoreResponse as RescoreResponse
 from autotune.protocol.reviews import Review as Review
 from autotune.protocol.reviews import ReviewLink as ReviewLink
 from autotune.protocol.reviews import ReviewSummary as ReviewSummary

@@ -19,6 +19,7 @@ from autotune.client.binding import AsyncResource, Method, OwnMethod, Resource
 from autotune.client.calls import Call, CallOptions, call, nothing, returning
 from autotune.client.errors import AutotuneError, InvalidInputError
 from autotune.client.exchange import Plan
+from autotune.client.rescoring import rescore_completions
 from autotune.client.submissions import (
     DEFAULT_BATCH_SIZE,
     BatchPacker,
@@ -80,17 +81,33 @@ def cancel_completion(
 
 
 def get_verdict(
-    completion_id: str, *, wait: int = 0, **options: Unpack[CallOptions]
+    completion_id: str,
+    *,
+    wait: int = 0,
+    generation: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[CompletionVerdict]:
     """Read where a completion stands.
 
     Args:
         wait: seconds that the server may hold the request while the verdict is pending, 0 to 20.
+        generation: an earlier one, whose verdict stays: 0 is the first; the latest by default.
 
     Raises:
-        NotFoundError: there is no such completion in this organisation.
+        NotFoundError: there is no such completion in this organisation, or it has no such
+            generation.
     """
-    return call("GET", "completions", completion_id, "score", read=_verdict, wait=wait, **options)
+    asked = None if generation is None else {"generation": str(generation)}
+    return call(
+        "GET",
+        "completions",
+        completion_id,
+        "score",
+        read=_verdict,
+        query=asked,
+        wait=wait,
+        **options,
+    )
 
 
 def explain_completion(
@@ -136,6 +153,7 @@ class CompletionMethods:
     get = Method(get_completion)
     delete = Method(delete_completion)
     cancel = Method(cancel_completion)
+    rescore = Method(rescore_completions)
     verdict = Method(get_verdict)
     explain = Method(explain_completion)
     wait_for_score = Method(wait_for_score)

@@ -6,7 +6,15 @@ from pydantic import Field, StringConstraints
 
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.limits import MAX_BATCH_COMPLETIONS, MAX_NAME_CHARACTERS
-from autotune.protocol.types import Metadata, RequestModel, ResponseModel, TaskId, Text, Timestamp
+from autotune.protocol.types import (
+    Generation,
+    Metadata,
+    RequestModel,
+    ResponseModel,
+    TaskId,
+    Text,
+    Timestamp,
+)
 
 Priority = Literal["low", "normal", "high"]
 VerdictState = Literal["scored", "abstained", "failed", "canceled"]
@@ -152,6 +160,8 @@ class CompletionVerdict(ResponseModel):
     the task shares it. ``grader_id`` is the panel's (``pnl_…``) where a task has several graders or
     a review policy; their ``opinions`` stand beside the verdict then. ``decided_by`` is absent for
     what is pending or canceled; ``review_id`` names the review that a person was asked for.
+    ``generation`` is there from 1 on, once the completion was scored again: then ``submitted_at``
+    is when that was requested.
     """
 
     completion_id: str
@@ -170,6 +180,7 @@ class CompletionVerdict(ResponseModel):
     submitted_at: Timestamp
     decided_at: Timestamp | None = None
     latency_ms: int | None = None
+    generation: Generation = 0
 
 
 class ScoredCompletion(CompletionVerdict):
@@ -198,10 +209,14 @@ class VerdictCounts(ResponseModel):
 class BatchResponse(ResponseModel):
     """A batch and every verdict so far; pending completions are listed too, in request order.
 
+    Verdicts and counts are of each completion's latest generation; ``generation`` is how often some
+    of the batch was scored again.
+
     They come without dimensions, reasoning and opinions here; ``GET /api/v1/scores`` has those.
     """
 
     batch_id: str
+    generation: Generation = 0
     created_at: Timestamp
     counts: VerdictCounts
     verdicts: list[CompletionVerdict]

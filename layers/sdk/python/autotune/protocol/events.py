@@ -4,7 +4,7 @@ from typing import Literal
 
 from autotune.protocol.completions import VerdictCounts
 from autotune.protocol.reviews import ReviewReason
-from autotune.protocol.types import ResponseModel, Timestamp
+from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
 EventType = Literal[
     "score.completed", "batch.completed", "grader.status_changed", "review.requested"
@@ -31,9 +31,13 @@ DeliveryError = Literal[
 
 
 class BatchCompleted(ResponseModel):
-    """The data of ``batch.completed``: every completion of a batch has a verdict."""
+    """The data of ``batch.completed``: every completion of a batch has a verdict.
+
+    It comes again when some of the batch was scored again: ``generation`` is how often by then.
+    """
 
     batch_id: str
+    generation: Generation = 0
     counts: VerdictCounts
     created_at: Timestamp
 

@@ -8,7 +8,7 @@ from autotune.protocol.completions import (
     ReasonCode,
     VerdictCounts,
 )
-from autotune.protocol.types import ResponseModel, Timestamp
+from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
 WaitsFor = Literal["next_attempt", "limit", "circuit", "callback", "person"]
 """What is waited for.
@@ -95,10 +95,12 @@ class BatchExplanation(ResponseModel):
 
     ``failures`` counts its failed verdicts by reason. ``deadline_at`` is the first deadline of what
     is pending. ``redrives`` counts how often what was pending was queued anew, at ``queued_at`` for
-    the last time. ``reviews`` is how many completions wait for a person.
+    the last time. ``reviews`` is how many completions wait for a person. ``generation`` is how
+    often some of the batch was scored again; all else is of the latest.
     """
 
     batch_id: str
+    generation: Generation = 0
     created_at: Timestamp
     queued_at: Timestamp
     redrives: int

@@ -6,6 +6,12 @@ MAX_REQUEST_BYTES = 5_000_000
 MAX_BATCH_COMPLETIONS = 500
 """Most completions in one ``POST /api/v1/completions/batch``."""
 
+MAX_RESCORED_COMPLETIONS = 1_000
+"""Most completions in one ``POST /api/v1/completions/rescore``."""
+
+MAX_GENERATIONS = 20
+"""How often some completions of one batch may be scored again."""
+
 MAX_GRADER_BATCH = 500
 """Largest ``maxBatchSize`` that a grader may declare."""
 

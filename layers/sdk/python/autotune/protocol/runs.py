@@ -3,7 +3,7 @@
 from typing import Literal
 
 from autotune.protocol.completions import ReasonCode, VerdictCounts
-from autotune.protocol.types import ResponseModel, Timestamp
+from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
 RunState = Literal["pending", "running", "sleeping", "waiting", "completed", "failed", "canceled"]
 """``pending`` until the first round is over, ``waiting`` for a callback or a person; three ends."""
@@ -66,11 +66,13 @@ class Run(RunSummary):
 
     ``panel_id`` is there where the run's grader is one of several, or a person may have the last
     word: the verdicts are the panel's then, and may come after the run's end. ``history`` is what
-    the run went through, oldest first: its last 20 rounds, and how it ended.
+    the run went through, oldest first: its last 20 rounds, and how it ended. ``generation`` is that
+    of its completions, from 1 on where they are scored again.
     """
 
     history: list[RunEvent] = []
     panel_id: str | None = None
+    generation: Generation = 0
     completion_ids: list[str]
     counts: VerdictCounts
 

@@ -95,6 +95,14 @@ UnitInterval = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=Tr
 
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
 
+
+def _is_first(generation: int) -> bool:
+    return not generation
+
+
+Generation = Annotated[int, Field(exclude_if=_is_first)]
+"""How often something was scored again; 0, the first generation, is left out of what is sent."""
+
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=limits.MAX_NAME_CHARACTERS, strip_whitespace=True),

@@ -5,9 +5,10 @@ from typing import Literal
 
 from autotune_platform.gateway.calls import Path
 from autotune_platform.judging.judge import Asker
+from autotune_platform.verdicts.models import VerdictKey
 
-Asked = tuple[str, str, str]
-"""A completion, and the grader and its version that were asked about it."""
+Asked = VerdictKey
+"""A completion with its generation, and the grader and its version that were asked about it."""
 
 CallState = Literal["open", "answered", "expired"]
 

@@ -17,7 +17,7 @@ from autotune_platform.gateway.calls import Path
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.judging.http.answers import read_answer, read_deferral
 from autotune_platform.judging.http.callbacks import Callbacks
-from autotune_platform.judging.http.calls import Call
+from autotune_platform.judging.http.calls import Asked, Call
 from autotune_platform.judging.http.hedging import Hedging
 from autotune_platform.judging.http.questions import asked_about, packs_of, question
 from autotune_platform.judging.http.repository import CallRepository
@@ -61,7 +61,7 @@ class HttpJudge:
             return Resumed(unasked=undecided)
         asker = round_.asker
         found = self.calls.awaited(
-            (id_, asker.grader_id, asker.grader_version) for id_ in undecided
+            Asked(id_, asker.grader_id, asker.grader_version, asker.generation) for id_ in undecided
         )
         asked = {id_: call for (id_, *_), call in found.items()}
         waiting: dict[str, Awaited] = {}
@@ -201,6 +201,7 @@ class HttpJudge:
             grader_id=asker.grader_id,
             grader_version=asker.grader_version,
             panel_id=asker.panel_id,
+            generation=asker.generation,
             run_id=asker.run_id,
             completion_ids=completion_ids,
             batch_ids=batch_ids,

@@ -1,7 +1,8 @@
 """Where calls are stored, their answers, and which completions wait for which call.
 
 ``pk=call_…`` holds the call (``call``) and its answer until that is applied (``answer#<sha>#<n>``);
-``pk=cmp_…, sk=wait#<grader>#<version>`` points from a completion to the call that it waits for.
+``pk=cmp_…, sk=wait#<grader>#<version>`` points from a completion to the call that it waits for; of
+a later generation ``sk=wait#<generation>#<grader>#<version>``.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 from autotune.protocol.ids import is_id
 from autotune_platform.judging.http.calls import Asked, Call
 from autotune_platform.storage.table import Item, Key, Table
+from autotune_platform.verdicts.stored_verdicts import of_generation
 
 _CALL = "call"
 _KEPT = timedelta(days=7)
@@ -40,7 +42,7 @@ class CallRepository:
         self._table.put_many(
             {
                 "pk": completion_id,
-                "sk": _wait(call.grader_id, call.grader_version),
+                "sk": _wait(call.grader_id, call.grader_version, call.generation),
                 "call_id": call.id,
                 "expires_at": _expiry(call),
             }
@@ -50,8 +52,8 @@ class CallRepository:
     def awaited(self, asked: Iterable[Asked]) -> dict[Asked, Call]:
         """Return the calls whose answers are waited for, or were, by what was asked."""
         keys: dict[Key, Asked] = {
-            (completion_id, _wait(grader_id, version)): (completion_id, grader_id, version)
-            for completion_id, grader_id, version in asked
+            (one.completion_id, _wait(one.grader_id, one.grader_version, one.generation)): one
+            for one in asked
         }
         found = {keys[key]: item["call_id"] for key, item in self._table.get_many(keys).items()}
         items = self._table.get_many((call_id, _CALL) for call_id in found.values())
@@ -116,7 +118,8 @@ class CallRepository:
 
 
 def _attributes(call: Call) -> Item:
-    return call.model_dump(mode="json", exclude={"id"}, exclude_none=True)
+    left_out = {"id"} if call.generation else {"id", "generation"}
+    return call.model_dump(mode="json", exclude=left_out, exclude_none=True)
 
 
 def _call(item: Item) -> Call:
@@ -131,8 +134,8 @@ def _part(sha256: str, n: int) -> str:
     return f"answer#{sha256}#{n}"
 
 
-def _wait(grader_id: str, version: str) -> str:
-    return f"wait#{grader_id}#{version}"
+def _wait(grader_id: str, version: str, generation: int) -> str:
+    return f"wait#{of_generation(generation)}{grader_id}#{version}"
 
 
 def _expiry(call: Call) -> int:

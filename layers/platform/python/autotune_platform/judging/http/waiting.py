@@ -28,7 +28,7 @@ class CallWaits:
         """
         undecided = self.verdicts.undecided(completion_ids, asker)
         awaited = self.repository.awaited(
-            (id_, asker.grader_id, asker.grader_version) for id_ in undecided
+            Asked(id_, asker.grader_id, asker.grader_version, asker.generation) for id_ in undecided
         )
         return {id_ for id_, *_ in awaited}
 

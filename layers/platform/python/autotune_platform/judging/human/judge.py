@@ -43,6 +43,10 @@ class ReviewWaits:
         if panel_id is None or not completion_ids:
             return ()
         decided = self.verdicts.of_run(completion_ids, asker)
-        asked = {review_id(id_, panel_id): id_ for id_ in completion_ids if id_ not in decided}
+        asked = {
+            review_id(id_, panel_id, asker.generation): id_
+            for id_ in completion_ids
+            if id_ not in decided
+        }
         reviews = self.records.find_many(asked)
         return {asked[id_] for id_, review in reviews.items() if review.state == "open"}

@@ -92,15 +92,17 @@ class ReviewSummary(FrozenModel):
 
 
 class Review(ReviewSummary):
-    """A person's judgement that was asked for: one for each completion and panel.
+    """A person's judgement that was asked for: one for each completion's generation and panel.
 
     It holds neither prompt nor response: those are the completion's, and go when it is deleted.
 
     Attributes:
+        generation: of the completion.
         preliminary: None where no grader was asked before.
         preliminary_seen_by: who asked for it, at most ``MOST_NAMES_NOTED``.
     """
 
+    generation: int = 0
     preliminary: Preliminary | None = None
     preliminary_seen_by: frozenset[str] = frozenset()
     instructions: str = ""
@@ -116,6 +118,7 @@ class Review(ReviewSummary):
         return self.model_copy(update={**changes, "version": self.version + 1})
 
 
-def review_id(completion_id: str, panel_id: str) -> str:
-    """Return the id of the one review that a completion may have at a panel."""
-    return derived_id("rev", completion_id, panel_id)
+def review_id(completion_id: str, panel_id: str, generation: int = 0) -> str:
+    """Return the id of the one review that a completion's generation may have at a panel."""
+    later = [str(generation)] if generation else []
+    return derived_id("rev", completion_id, panel_id, *later)

@@ -162,10 +162,11 @@ def _position(partition: str, token: str) -> Item:
 
 
 def _item(review: Review) -> Item:
+    left_out = {"id"} if review.generation else {"id", "generation"}
     return {
         "pk": review.id,
         "sk": _REVIEW,
-        **review.model_dump(mode="json", exclude_none=True, exclude={"id"}),
+        **review.model_dump(mode="json", exclude_none=True, exclude=left_out),
         "review_state": _partition(review.organization_id, review.state),
         "review_time": _time(review),
     }
