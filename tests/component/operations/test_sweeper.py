@@ -120,6 +120,21 @@ def test_what_sleeps_is_not_driven_although_a_word_came_for_its_batch(
     assert platform.queued() == []
 
 
+def test_no_word_for_a_batch_puts_its_sweep_off(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = platform.submit(task_id, {}, {}).json
+    later = timedelta(minutes=3)
+    for module in ("service", "open_batches"):
+        monkeypatch.setattr(f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", later)
+    batches = CompletionParts(SubmissionEnvironment.parse()).open_batches
+    batches.have_looked_at([accepted["batchId"]])
+    path = f"/api/v1/completions/{accepted['completionIds'][0]}/cancel"
+    assert platform.call("POST", path).status == 200
+    platform.queued()  # lost
+    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": 1}
+
+
 def test_one_batch_that_cannot_be_looked_after_holds_up_no_other(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,12 +56,18 @@ class OpenBatches:
             if not due.move(batch_id, until, changes=changes, only_if=_ONE_RUN, rising=name):
                 due.move(batch_id, None, changes=changes, rising=name)
 
-    def have_looked_at(self, batch_ids: Iterable[str], *, in_seconds: int = 0) -> None:
-        """Have the sweeper look a while after some seconds whether what was to follow has followed.
+    def have_looked_at(self, batch_ids: Iterable[str]) -> None:
+        """Have the sweeper look soon whether what is to follow has followed.
 
-        What sleeps on purpose goes on sleeping.
+        What sleeps on purpose goes on sleeping. However often it is called, it puts no look off.
         """
-        due_at = self.clock.now() + timedelta(seconds=in_seconds) + FIRST_SWEEP_AFTER
+        due_at = self.clock.now() + FIRST_SWEEP_AFTER
+        for batch_id in batch_ids:
+            self.repository.due.move(batch_id, due_at, only_earlier=True)
+
+    def let_wait(self, batch_ids: Iterable[str], *, seconds: int) -> None:
+        """Have the sweeper look a while after batches have waited for so long."""
+        due_at = self.clock.now() + timedelta(seconds=seconds) + FIRST_SWEEP_AFTER
         for batch_id in batch_ids:
             self.postpone(batch_id, due_at)
 

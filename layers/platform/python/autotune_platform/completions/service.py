@@ -170,7 +170,8 @@ class CompletionService:
         listed = list(completions)
         # First, so that the sweeper comes soon if this process ends before the verdicts are listed.
         for batch_id in {completion.batch_id for completion in listed if not completion.alone}:
-            self.repository.due.move(batch_id, self.clock.now() + FIRST_SWEEP_AFTER)
+            due_at = self.clock.now() + FIRST_SWEEP_AFTER
+            self.repository.due.move(batch_id, due_at, only_earlier=True)
         with self.verdicts.listing():
             for completion in listed:
                 canceled = verdict_of(completion, Judgement(canceled=True), at=self.clock.now())

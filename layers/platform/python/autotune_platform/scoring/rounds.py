@@ -306,4 +306,4 @@ class ChunkGrading:
         )
         self.batches.let_sleep(sleeping, sleep)
         seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
-        self.batches.have_looked_at(waiting - sleeping.keys(), in_seconds=seconds)
+        self.batches.let_wait(waiting - sleeping.keys(), seconds=seconds)

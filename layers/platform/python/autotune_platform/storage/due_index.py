@@ -75,10 +75,12 @@ class DueIndex:
         only_if: Mapping[str, Any] | None = None,
         remove: Sequence[str] = (),
         rising: str | None = None,
+        only_earlier: bool = False,
     ) -> bool:
         """Set when an open item is due, with further changes; None leaves it due when it was.
 
         Args:
+            only_earlier: leave an item alone that is due by then.
             remove: attributes that go.
 
         Returns:
@@ -92,6 +94,7 @@ class DueIndex:
             remove=remove,
             only_if={**(only_if or {}), "open_shard": self._shard(pk)},
             rising=rising,
+            falling="due_at" if only_earlier else None,
         )
         return changed is not None
 
