@@ -157,7 +157,8 @@ class BatchRescoring:
     def _queue(self, batch: Batch, places: Sequence[int]) -> None:
         """Queue what has no verdict of its latest generation, once everything knows of that."""
         self.propagation.propagate(batch)
-        keys = [batch.verdict_keys[place] for place in places]
+        in_order = batch.verdict_keys
+        keys = [in_order[place] for place in places]
         decided = self.verdicts.find_many(keys)
         pending = [key.completion_id for key in keys if key.completion_id not in decided]
         stored = self.repository.get_many(pending).values()
