@@ -25,7 +25,7 @@ class GradersStack(DomainStack):
             "GradersApi",
             environment={**self.grader_environment, "BUDGETS_TABLE": budgets.table.table_name},
         )
-        budgets.grant_read(graders.function)
+        budgets.grant_read_change(graders.function)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(graders, paths=resource_paths("graders"))
         self._add_probing()

@@ -72,7 +72,7 @@ EXPECTED = {
     "AccessApi": API | LIST,
     "AuditApi": API | table("Audit", READ),
     "TasksApi": API | LIST,
-    "GradersApi": API | LIST | table("Budgets", READ),
+    "GradersApi": API | LIST | table("Budgets", {"GetItem", "PutItem", "UpdateItem"}),
     "CompletionsApi": API
     | COMPLETIONS_READ_WRITE
     | {("dynamodb:Query", "Completions/index/scoresByTask")}

@@ -250,6 +250,24 @@ def test_what_comes_after_the_circuit_opened_says_why_it_is_not_asked(
     assert (run["step"], run["reasonCode"]) == ("wait_for_circuit", "grader_error")
 
 
+def test_a_grader_that_its_owner_mends_and_verifies_is_asked_at_once(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    grader_id = platform.new_grader(grader)
+    task_id = platform.new_task(grader_id)
+    first = started(platform, task_id, {})
+    grader.disease = answering(503)
+    for _ in range(3):
+        clock.turn(seconds=first.get("sleep_seconds", 0))
+        first = platform.grade(first)
+    second = started(platform, task_id, {})
+    assert platform.grade(second)["is_down"]
+    grader.disease = healthy
+    assert platform.call("POST", f"/api/v1/graders/{grader_id}/verify").json["verified"]
+    assert platform.grade(second)["remaining"] == 0
+    assert verdicts(platform, task_id) == [("scored", None)]
+
+
 def test_what_ends_at_its_deadline_says_what_it_failed_with(
     platform: Platform, grader: LoopbackGrader, clock: StandingClock
 ) -> None:

@@ -1,19 +1,35 @@
-"""What graders' limits and circuits are at the moment, for showing it."""
+"""What graders' limits and circuits are at the moment, and that a grader answers after all."""
 
 from autotune_platform.budgets.circuit import Circuit
 from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import busy_is_none
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 
 @part
 class BudgetStates:
-    """Reads where scopes stand, and changes nothing."""
+    """Reads where scopes stand, and closes the circuit of one that was seen to answer."""
 
     budgets: BudgetRepository
+    clock: Clock = SYSTEM_CLOCK
 
     def circuit(self, scope: str) -> Circuit:
         """Return the circuit of a scope, such as a grader's id, as it is stored now."""
         return self.budgets.circuit(scope)
+
+    def answered(self, scope: str) -> None:
+        """Close a circuit: what opened it is over, as somebody saw who asked without a permit.
+
+        Where others keep changing it, its next probe will show the same.
+        """
+        now = self.clock.unix()
+        with busy_is_none():
+            self.budgets.change_circuit(
+                scope,
+                now,
+                lambda circuit: (Circuit(passed_at=now) if circuit.openings else circuit, None),
+            )
 
     def next_turn(self, scope: str) -> float:
         """Return when a turn would begin that is reserved now, in Unix seconds."""

@@ -5,6 +5,7 @@ import json
 from autotune.protocol.graders import VerificationCheck
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
+from autotune_platform.budgets.states import BudgetStates
 from autotune_platform.gateway.calls import GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
@@ -21,6 +22,7 @@ class GraderVerification:
 
     graders: GraderService
     gateway: GraderGateway
+    budgets: BudgetStates
 
     def verify(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
         """Try a grader; return it as it is now registered, and each check.
@@ -39,6 +41,9 @@ class GraderVerification:
             checks += [_check_batch_size(grader, health), self._check_refusal(usable)]
         passed = health is not None and all(check.passed for check in checks)
         version = health.version if health is not None and passed else None
+        if passed:
+            # Its owner has mended it: what waits is not to wait for the circuit's next probe.
+            self.budgets.answered(grader.id)
         return self.graders.record_verification(grader, version=version), checks
 
     def _check_health(

@@ -11,7 +11,7 @@ from autotune_platform.wiring.access import RegistryParts
 
 
 class BudgetParts(RegistryParts):
-    """Limits and circuits, for reading."""
+    """Limits and circuits, as those see them who ask for no permit."""
 
     environment: GraderEnvironment
 

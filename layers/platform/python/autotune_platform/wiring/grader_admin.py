@@ -37,4 +37,6 @@ class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, 
 
     @cached_property
     def verification(self) -> GraderVerification:
-        return GraderVerification(graders=self.grader_service, gateway=self.gateway)
+        return GraderVerification(
+            graders=self.grader_service, gateway=self.gateway, budgets=self.budget_states
+        )
