@@ -1,7 +1,9 @@
 """A grader that is down is waited for until the deadline; a poisonous text is found and ended."""
 
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,9 @@ from functions.scoring import grade_chunk, sweep_batches
 from tests.support.clock import StandingClock
 from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
 from tests.support.platform import Platform
+
+PRICES = Path(__file__).parents[3] / "benchmarks" / "prices.json"
+TRANSITIONS_OF_A_ROUND = 3
 
 POISON = "poison"
 SOON = timedelta(seconds=5)
@@ -93,6 +98,21 @@ def test_an_outage_of_days_costs_nobody_a_score(
     grader.disease = healthy
     through(platform, progress, clock)
     assert verdicts(platform, task_id) == [("scored", None)] * completions
+
+
+def test_a_week_of_waiting_costs_little(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader, capabilities={"maxBatchSize": 10}))
+    progress = started(platform, task_id, *({} for _ in range(10)))
+    grader.disease = answering(503)
+    progress, rounds = through(platform, progress, clock, until=timedelta(days=6, hours=23))
+    assert progress["remaining"] == 10
+    assert len(grader.requests) == rounds
+    prices = json.loads(PRICES.read_text())["prices"]
+    dollars = rounds * TRANSITIONS_OF_A_ROUND * prices["states_transition"]["usd"]
+    assert dollars / 10 < 0.001  # alone, a completion costs what the run does: 0.005
+    assert dollars < 0.006
 
 
 def test_a_grader_that_never_comes_back_is_waited_for_until_the_deadline(
