@@ -146,6 +146,8 @@ def test_a_single_completion_is_scored_again_and_published(
     assert score(platform, completion["id"]).json["verdict"]["state"] == "scored"
     assert len(events(webhook_id)) == 4
     assert sorted(how for *_, how, _, _ in decisions()) == ["failed", "scored"]
+    listed = platform.call("GET", "/api/v1/audit", query={"action": "decide_completions"})
+    assert [entry.get("generation", 0) for entry in listed.json["entries"]] == [1, 0]
 
 
 def test_a_task_is_scored_again_page_by_page(

@@ -49,6 +49,7 @@ class DecisionAudit:
                     batch_id=verdicts[0].batch_id,
                     grader_id=verdicts[0].grader_id,
                     grader_version=verdicts[0].grader_version,
+                    generation=verdicts[0].generation,
                     decided_at=max(verdict.decided_at for verdict in verdicts),
                     verdicts=_alike(verdicts),
                 ),

@@ -41,7 +41,7 @@ _WAITS_FOR: Mapping[RunStep | None, WaitsFor] = {
 
 @part
 class Explanations:
-    """Tells the story of a completion or a batch of the caller's organisation."""
+    """Explains a completion or a batch of the caller's organisation."""
 
     completions: CompletionService
     verdicts: VerdictService

@@ -47,8 +47,8 @@ def explain(
     if kind is None:
         stop(f"no completion, batch, run or grader {id_}", exit_codes.NOT_FOUND)
     story = Story()
-    name, tell = _STORIES[kind]
-    explanation = tell(invocation.client, story, id_)
+    name, explain_one = _STORIES[kind]
+    explanation = explain_one(invocation.client, story, id_)
     if invocation.as_json:
         reasons = {code: reason.model_dump(mode="json") for code, reason in story.reasons.items()}
         invocation.show_json({"kind": name, name: explanation, "reasons": reasons})
@@ -58,53 +58,51 @@ def explain(
 
 
 def _completion(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any]:
-    told = client.completions.explain(id_)
-    verdict = told.verdict
-    story.add("completion", f"{id_} of batch {told.batch_id}, task {verdict.task_id}")
+    explained = client.completions.explain(id_)
+    verdict = explained.verdict
+    story.add("completion", f"{id_} of batch {explained.batch_id}, task {verdict.task_id}")
     if verdict.decided_at is None:
         story.add("state", f"pending since {story.at(verdict.submitted_at)}")
-        story.add("deadline", f"ends failed without a verdict at {story.at(told.deadline_at)}")
+        story.add("deadline", f"ends failed without a verdict at {story.at(explained.deadline_at)}")
     else:
         value = f" {verdict.score.value:g}" if verdict.score else ""
         made = f"after {attempts(verdict.attempts)}"
         by = f" by a {verdict.decided_by}" if verdict.decided_by in {"panel", "person"} else ""
         story.add("state", f"{verdict.state}{value} at {story.at(verdict.decided_at)}{by}, {made}")
-        if verdict.grader_id not in {one.grader_id for one in told.graders}:
+        if verdict.grader_id not in {one.grader_id for one in explained.graders}:
             story.add_reason(verdict.reason_code)
     if verdict.generation:
         story.add("generation", f"{verdict.generation}: it was scored again")
-    of_panel = any(one.weight is not None for one in told.graders)
+    of_panel = any(one.weight is not None for one in explained.graders)
     if of_panel:
-        story.add("panel", f"{verdict.grader_id} of {number(len(told.graders), 'grader')}")
-    for one in told.graders:
+        story.add("panel", f"{verdict.grader_id} of {number(len(explained.graders), 'grader')}")
+    for one in explained.graders:
         if verdict.decided_at is not None and one.state == "pending":
             story.add("member", f"{one.grader_id}: its answer was not waited for any longer")
             continue
         story.add_grader(one, of_panel=of_panel)
-    if told.review is not None:
-        whose = f" of {told.review.assignee_id}" if told.review.assignee_id else ""
-        story.add(
-            "review",
-            f"{told.review.review_id}{whose} is open until {story.at(told.review.expires_at)}",
-        )
-    _add_redrives(story, told.redrives)
-    return _document(told)
+    if (review := explained.review) is not None:
+        whose = f" of {review.assignee_id}" if review.assignee_id else ""
+        until = story.at(review.expires_at)
+        story.add("review", f"{review.review_id}{whose} is open until {until}")
+    _add_redrives(story, explained.redrives)
+    return _document(explained)
 
 
 def _batch(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any]:
-    told = client.batches.explain(id_)
-    counts = told.counts.model_dump()
-    story.add("batch", f"{id_}, created at {story.at(told.created_at)}")
-    if told.generation:
-        story.add("generation", f"{told.generation}: some of it was scored again")
+    explained = client.batches.explain(id_)
+    counts = explained.counts.model_dump()
+    story.add("batch", f"{id_}, created at {story.at(explained.created_at)}")
+    if explained.generation:
+        story.add("generation", f"{explained.generation}: some of it was scored again")
     states = [f"{count:,} {state}" for state, count in counts.items() if count]
     story.add("state", ", ".join(states))
-    if told.deadline_at is not None:
-        story.add("deadline", f"the first ends failed at {story.at(told.deadline_at)}")
-    for code, count in told.failures.items():
+    if explained.deadline_at is not None:
+        story.add("deadline", f"the first ends failed at {story.at(explained.deadline_at)}")
+    for code, count in explained.failures.items():
         story.add("failed", number(count, "completion"))
         story.add_reason(code)
-    for grader in told.graders:
+    for grader in explained.graders:
         asked = f"{grader.grader_id} version {grader.grader_version}"
         panel = f" in panel {grader.panel_id}" if grader.panel_id else ""
         story.add("grader", f"{asked}{panel} has {number(grader.pending, 'completion')} to judge")
@@ -112,10 +110,10 @@ def _batch(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any]:
             story.add("", f"{grader.queued:,} queued, or in a round right now")
         for run in grader.runs:
             _add_waiting_run(story, run)
-    if told.reviews:
-        story.add("reviews", f"{number(told.reviews, 'completion')} wait for a person")
-    _add_redrives(story, told.redrives)
-    return _document(told)
+    if explained.reviews:
+        story.add("reviews", f"{number(explained.reviews, 'completion')} wait for a person")
+    _add_redrives(story, explained.redrives)
+    return _document(explained)
 
 
 def _add_waiting_run(story: Story, run: WaitingRun) -> None:

@@ -202,14 +202,14 @@ class Submission:
 
     async def _remind(self) -> None:
         """Say that nothing new has come for a while, so that silence explains itself."""
-        told_at = self._changed_at
+        reminded_at = self._changed_at
         while True:
-            due_at = max(self._changed_at, told_at) + _REMIND_EVERY_SECONDS
+            due_at = max(self._changed_at, reminded_at) + _REMIND_EVERY_SECONDS
             await asyncio.sleep(due_at - time.monotonic())
             now = time.monotonic()
-            if now < max(self._changed_at, told_at) + _REMIND_EVERY_SECONDS:
+            if now < max(self._changed_at, reminded_at) + _REMIND_EVERY_SECONDS:
                 continue
-            told_at = now
+            reminded_at = now
             if self.pending:
                 silent = now - self._changed_at
                 line = f"still {self.pending} pending; nothing new for {silent:.0f} s"

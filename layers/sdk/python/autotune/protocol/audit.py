@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from autotune.protocol.access import Role
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictState
-from autotune.protocol.types import ResponseModel, Timestamp
+from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
 AuditAction = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,64}$")]
 """Word for what was done: an ``operationId`` of the OpenAPI document, or ``decide_completions``."""
@@ -56,6 +56,7 @@ class AuditedDecision(ResponseModel):
     """Verdicts of one grader on completions of one batch, as they were counted: each once.
 
     ``time`` is when they were entered; ``decided_at`` is the latest decision among them.
+    ``generation`` is there from 1 on, where they were scored again.
     """
 
     id: str
@@ -65,6 +66,7 @@ class AuditedDecision(ResponseModel):
     batch_id: str
     grader_id: str
     grader_version: str
+    generation: Generation = 0
     decided_at: Timestamp
     verdicts: list[DecidedCompletions]
 
