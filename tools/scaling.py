@@ -207,7 +207,7 @@ def _tables() -> list[Ceiling]:
             "task",
             f"{SCORE_SHARDS} shards, {units:,} units each, one a verdict",
             "layers/platform/python/autotune_platform/verdicts/score_index.py",
-            "several tasks; `SCORE_SHARDS`, which each page of a list reads",
+            "several tasks; another index with more shards, each of which a page of a list reads",
         ),
         Ceiling(
             "Index of runs",

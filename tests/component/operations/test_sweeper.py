@@ -24,6 +24,7 @@ from tests.component.operations.sweeping import (
 )
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader, loopback_grader
+from tests.support.lambdas import forget_processes
 from tests.support.platform import Platform
 
 pytestmark = pytest.mark.usefixtures("due_at_once")
@@ -336,3 +337,20 @@ def test_what_sleeps_for_one_grader_hides_nothing_of_another(
 def busy(exchange: Any) -> None:
     exchange.status = 429
     exchange.headers["retry-after"] = "600"
+
+
+def test_more_shards_lose_no_batch_that_is_open(
+    platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autotune_platform.completions.repository.OPEN_SHARDS", 2)
+    forget_processes()
+    accepted = [platform.submit(task_id, {}).json["batchId"] for _ in range(6)]
+    platform.queued()  # lost
+    monkeypatch.setattr("autotune_platform.completions.repository.OPEN_SHARDS", 16)
+    forget_processes()
+    assert platform.operate("sweep_batches") == {**NOTHING, "redriven": len(accepted)}
+    platform.score_everything()
+    platform.operate("sweep_batches")
+    assert opened() == []
+    for batch_id in accepted:
+        assert platform.batch(batch_id)["counts"]["scored"] == 1

@@ -13,6 +13,8 @@ from typing import Any
 from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Table
 
+OPEN_SHARD = "open_shard"
+
 
 class DueIndex:
     """Finds what is due, and moves, claims or closes it.
@@ -21,7 +23,8 @@ class DueIndex:
         sk: sort key of the items.
         index: name of the index over the attributes ``open_shard`` and ``due_at``, which has each
             item's ``organization_id``.
-        shards: over how many partitions the items are spread, by a digest of their ``pk``.
+        shards: over how many partitions the items are spread, by a digest of their ``pk``. It may
+            be raised while items are open, and never lowered.
     """
 
     def __init__(self, table: Table, *, sk: str, index: str, shards: int) -> None:
@@ -32,12 +35,12 @@ class DueIndex:
 
     def opened(self, pk: str, due_at: datetime) -> Item:
         """Return the attributes that open an item."""
-        return {"open_shard": self._shard(pk), "due_at": moment(due_at)}
+        return {OPEN_SHARD: self._shard(pk), "due_at": moment(due_at)}
 
     @staticmethod
     def is_open(item: Item) -> bool:
         """Return whether an item is in the index."""
-        return "open_shard" in item
+        return OPEN_SHARD in item
 
     def due(self, now: datetime, *, limit: int, part: int = 0, parts: int = 1) -> list[str]:
         """Return the ``pk`` of items whose time has come: of each owner one in turn.
@@ -61,7 +64,7 @@ class DueIndex:
     def _due_in(self, shard: int, now: datetime) -> Iterator[Item]:
         return self._table.items(
             f"open#{shard}",
-            partition_name="open_shard",
+            partition_name=OPEN_SHARD,
             index=self._index,
             below=("due_at", moment(now)),
         )
@@ -92,7 +95,8 @@ class DueIndex:
             self._sk,
             {**(changes or {}), **({"due_at": moment(due_at)} if due_at else {})},
             remove=remove,
-            only_if={**(only_if or {}), "open_shard": self._shard(pk)},
+            only_if=only_if,
+            having=OPEN_SHARD,
             rising=rising,
             falling="due_at" if only_earlier else None,
         )
@@ -104,7 +108,7 @@ class DueIndex:
         Args:
             only_if: attributes with the values that they must have, None for none.
         """
-        self._table.update(pk, self._sk, {}, remove=["open_shard", "due_at"], only_if=only_if)
+        self._table.update(pk, self._sk, {}, remove=[OPEN_SHARD, "due_at"], only_if=only_if)
 
     def _shard(self, pk: str) -> str:
         return f"open#{hashlib.sha256(pk.encode()).digest()[0] % self._shards}"

@@ -68,12 +68,14 @@ class Table:
         only_if: Mapping[str, Any] | None = None,
         rising: str | None = None,
         falling: str | None = None,
+        having: str | None = None,
     ) -> Item | None:
         """Set and remove attributes of an existing item; return the item after it, or None.
 
-        None means that there is no such item, that an attribute of ``only_if`` differs, or that
-        ``rising``, one of the changes, is not above what is there, or ``falling`` not below it. An
-        attribute of ``only_if`` that is to be None must not be there.
+        None means that there is no such item, that an attribute of ``only_if`` differs, that the
+        attribute ``having`` is not there, or that ``rising``, one of the changes, is not above what
+        is there, or ``falling`` not below it. An attribute of ``only_if`` that is to be None must
+        not be there.
         """
         expected = {name: value for name, value in (only_if or {}).items() if value is not None}
         absent = [name for name in only_if or {} if name not in expected]
@@ -84,12 +86,17 @@ class Table:
         if rising is not None:
             place = list(changes).index(rising)
             conditions.append(f"(attribute_not_exists(#{place}) OR #{place} < :{place})")
+        if having is not None:
+            names["#having"] = having
+            conditions.append("attribute_exists(#having)")
         if falling is not None:
             place = list(changes).index(falling)
             conditions.append(f"#{place} > :{place}")
         first_absent = len(values) + len(remove)
         removed = [f"#{i}" for i in range(len(values), first_absent)]
-        conditions += [f"attribute_not_exists(#{i})" for i in range(first_absent, len(names))]
+        conditions += [
+            f"attribute_not_exists(#{i})" for i in range(first_absent, first_absent + len(absent))
+        ]
         expression = "SET " + ", ".join(assignments) if assignments else ""
         if removed:
             expression += " REMOVE " + ", ".join(removed)
