@@ -339,6 +339,34 @@ def busy(exchange: Any) -> None:
     exchange.headers["retry-after"] = "600"
 
 
+def fill(batch_id: str) -> None:
+    """Leave less than a hundred bytes of room in a batch's item."""
+    stored = boto3.resource("dynamodb").Table("completions")
+    for size in range(409_600, 400_000, -100):
+        try:
+            stored.update_item(
+                Key={"pk": batch_id, "sk": "batch"},
+                UpdateExpression="SET filling = :filling",
+                ExpressionAttributeValues={":filling": "x" * size},
+            )
+        except ClientError:
+            continue
+        return
+
+
+def test_a_batch_without_room_for_a_sleep_holds_up_no_run(
+    platform: Platform, grader: LoopbackGrader, task_id: str
+) -> None:
+    grader.disease = rate_limited
+    accepted = platform.submit(task_id, {}, {}).json
+    platform.dispatch(platform.queued())
+    fill(accepted["batchId"])
+    (run,) = platform.runs()
+    left = platform.grade(run)
+    assert (left["remaining"], left["attempt"]) == (2, 1)
+    assert left["sleep_seconds"] >= 600
+
+
 def test_more_shards_lose_no_batch_that_is_open(
     platform: Platform, task_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,12 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from aws_lambda_powertools import Logger
+
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.sleeps import Sleep, places_of
+from autotune_platform.runtime.clients import REFUSALS, is_too_large
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.item_format import moment
+
+logger = Logger()
 
 OVERDUE_PER_SHARD = 10_000
 """Most overdue batches that one sweep knows of from each shard; 5,000 are a megabyte read."""
@@ -43,7 +48,8 @@ class OpenBatches:
         """Have the sweeper leave alone what a run sleeps for, and for a while after.
 
         A batch of several runs stays due when it was: what another run lost must not wait for this
-        one.
+        one. Where a batch's item has no room for more, the sleep is not noted: the sweeper may have
+        somebody else ask about the same, and the first verdict stands.
 
         Args:
             served: completions that the run has left, by batch.
@@ -53,8 +59,13 @@ class OpenBatches:
             of_batch = sleep.model_copy(update={"places": places_of(batch_id, completion_ids)})
             name, until = sleep.attribute, sleep.unswept_until
             changes = {name: of_batch.packed()}
-            if not due.move(batch_id, until, changes=changes, only_if=_ONE_RUN, rising=name):
-                due.move(batch_id, None, changes=changes, rising=name)
+            try:
+                if not due.move(batch_id, until, changes=changes, only_if=_ONE_RUN, rising=name):
+                    due.move(batch_id, None, changes=changes, rising=name)
+            except REFUSALS as error:
+                if not is_too_large(error):
+                    raise
+                logger.warning("sleep of a run not noted", batch_id=batch_id, run_id=sleep.run_id)
 
     def have_looked_at(self, batch_ids: Iterable[str]) -> None:
         """Have the sweeper look soon whether what is to follow has followed.

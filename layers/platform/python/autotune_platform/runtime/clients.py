@@ -63,6 +63,15 @@ def is_throttled(error: Exception) -> bool:
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in _THROTTLED
 
 
+def is_too_large(error: Exception) -> bool:
+    """Return whether DynamoDB refused a write because its item would outgrow 400 KB."""
+    return (
+        isinstance(error, ClientError)
+        and error.response["Error"].get("Code") == "ValidationException"
+        and "tem size" in error.response["Error"].get("Message", "")
+    )
+
+
 @cache
 def _session() -> Session:
     return Session()
