@@ -141,6 +141,8 @@ class Remainder:
         hold_seconds: a limit is full, for which a turn is to be reserved: for so long rounds hold a
             slot of late. None where there is nothing to reserve.
         others_pass: whether the grader answered other calls since the pass before.
+        has_answer: whether the grader answered a call of this round.
+        is_back: whether this round's probe closed the circuit.
     """
 
     untried: Sequence[str] = ()
@@ -151,6 +153,8 @@ class Remainder:
     is_down: bool = False
     hold_seconds: float | None = None
     others_pass: bool = True
+    has_answer: bool = False
+    is_back: bool = False
 
 
 def refused(wait: Wait, untried: Sequence[str]) -> Remainder:

@@ -142,6 +142,8 @@ class HttpJudge:
             is_down=permit.is_down(),
             hold_seconds=permit.hold_seconds,
             others_pass=permit.others_pass(round_.looked_at),
+            has_answer=permit.has_answer(),
+            is_back=permit.is_back,
         )
 
     def call(
