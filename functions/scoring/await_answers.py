@@ -1,4 +1,4 @@
-"""Let a run wait for signals, graders' callbacks or people's reviews, or for a grader that is down."""
+"""Let a run wait: for graders' callbacks, for people's reviews, or for a grader that is down."""
 
 from functools import cache
 from typing import Any
