@@ -39,6 +39,7 @@ class ScoringStack(DomainStack):
     ) -> None:
         super().__init__(scope, domain="scoring", shared=shared, holds="runs of the workflow")
         await_answers = self._create_await()
+        grade = self._create_grade(http)
         continue_run = self._create_continue()
         self.workflow = Workflow(
             self,
@@ -46,13 +47,14 @@ class ScoringStack(DomainStack):
             service_name=shared.service_name,
             definition=STATE_MACHINE_DEFINITION,
             functions={
-                "GradeChunkFunctionArn": self._create_grade(http),
+                "GradeChunkFunctionArn": grade,
                 "AwaitAnswersFunctionArn": await_answers,
                 "ContinueRunFunctionArn": continue_run,
                 "FailRunFunctionArn": self._create_fail(),
             },
         )
         self.workflow.grant_wake(await_answers)
+        self.workflow.grant_wake(grade)  # what is parked for a grader that is back
         self.workflow.grant_continue(continue_run)
         self.alarms.watch_runs(self.workflow.state_machine, name="ScoreCompletions")
         self._add_dispatch(completions)
@@ -106,12 +108,18 @@ class ScoringStack(DomainStack):
         await_answers = self.create(
             "AwaitAnswers",
             module="await_answers",
-            description="Lets a run wait for callbacks and people",
+            description="Lets a run wait for callbacks and people, or for a grader that is down",
             timeout=AWAIT_TIMEOUT,
-            environment=self.content_environment,
+            environment={
+                **self.content_environment,
+                "BUDGETS_TABLE": self.shared.data.budgets.table.table_name,
+            },
         )
-        self.shared.data.completions.grant_read(await_answers.function)
-        self.shared.data.completions.grant_update(await_answers.function, keys="run_*")
+        data = self.shared.data
+        data.completions.grant_read(await_answers.function)
+        data.completions.grant_update(await_answers.function, keys="run_*")
+        data.completions.grant_put(await_answers.function, keys="parked#*")
+        data.budgets.grant_read(await_answers.function)
         return await_answers
 
     def _add_dispatch(self, completions: CompletionsStack) -> None:

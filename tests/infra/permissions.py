@@ -122,10 +122,12 @@ EXPECTED = {
     | table("Budgets", {"GetItem", "PutItem", "UpdateItem"})
     | COMPLETIONS_READ_WRITE
     | CONTENT_READ
+    | {("states:SendTaskSuccess", "ScoreCompletions")}
     | DERIVE
     | DECRYPT
     | ENCRYPT,
-    "AwaitAnswers": table(COMPLETIONS, READ | {"UpdateItem"})
+    "AwaitAnswers": table(COMPLETIONS, READ | {"PutItem", "UpdateItem"})
+    | table("Budgets", READ)
     | {("states:SendTaskSuccess", "ScoreCompletions")}
     | DECRYPT
     | ENCRYPT,

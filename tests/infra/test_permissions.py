@@ -76,6 +76,7 @@ def test_a_function_may_do_what_it_needs_and_nothing_else(aws, name):
         ("SweepBatches", "dynamodb:UpdateItem", "Audit", "org_*"),
         ("ExportAudit", "dynamodb:PutItem", "Audit", "export"),
         ("AwaitAnswers", "dynamodb:UpdateItem", COMPLETIONS, "run_*"),
+        ("AwaitAnswers", "dynamodb:PutItem", COMPLETIONS, "parked#*"),
         ("CallbacksApi", "dynamodb:UpdateItem", REGISTRY, "grd_*"),
         ("CallbacksApi", "dynamodb:PutItem", REGISTRY, "nonce#*"),
         ("WriteExport", "dynamodb:PutItem", REGISTRY, "exp_*"),

@@ -173,3 +173,23 @@ def test_a_history_has_room_for_all_rounds_of_an_execution() -> None:
     # task with a token.
     most = ROUNDS_OF_AN_EXECUTION * 13 + retries * _EVENTS_OF_A_RETRY
     assert most < _MOST_EVENTS
+
+
+def test_a_run_is_parked_until_it_is_woken_or_looks_by_itself(machines: StateMachines) -> None:
+    parked = left(2, 400)
+    parked["return"]["is_parked"] = True
+    again = left(1)
+    again["return"]["is_parked"] = False
+    run = machines.run(
+        FILE,
+        START,
+        GradeChunk=[parked, parked, again, left(0)],
+        AwaitAnswers=[ANSWERED, NOT_IN_TIME],
+        FailRun=[left(0)],
+    )
+    assert run.status == "SUCCEEDED"
+    assert run.entered == [
+        *["GradeChunk", "IsAnythingLeft", "Park"] * 2,
+        *["GradeChunk", "IsAnythingLeft"],
+        *["GradeChunk", "IsAnythingLeft", "Graded"],
+    ]

@@ -87,6 +87,7 @@ class Permit:
         probing: whether the one call that it permits shows if the grader is back.
         is_expected: whether the round's turn has come.
         taken: the slots that it has.
+        is_back: whether its probe closed the circuit.
     """
 
     budget: Budget
@@ -98,6 +99,7 @@ class Permit:
     probing: bool
     is_expected: bool = False
     taken: Taken = field(default=Taken(0), init=False)
+    is_back: bool = field(default=False, init=False)
     _passed: int = field(default=0, init=False)
     _failed: int = field(default=0, init=False)
     _failed_with: ReasonCode | None = field(default=None, init=False)
@@ -146,6 +148,10 @@ class Permit:
     def others_pass(self, since: float) -> bool:
         """Return whether the grader answered a call of this round, or any since a Unix time."""
         return self._passed > 0 or self.circuit.passed_at > since > 0
+
+    def has_answer(self) -> bool:
+        """Return whether the grader answered a call of this round."""
+        return self._passed > 0 or self.is_back
 
     def is_down(self) -> bool:
         """Return whether the circuit forbids further calls."""
@@ -283,6 +289,7 @@ class Permit:
                 )
                 self.circuit = after or self.circuit
                 self._stopped = after is None or after.openings > 0
+                self.is_back = not failed and not self._stopped
                 return
             self._passed += not failed
             self._failed += failed

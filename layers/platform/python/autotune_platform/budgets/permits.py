@@ -137,6 +137,10 @@ class Permits:
             return self.budgets.reserve_turn(scope, not_before, seconds=seconds, until=until)
         return not_before
 
+    def is_open(self, scope: str) -> bool:
+        """Return whether a circuit is not closed: it is open, or a probe is due."""
+        return self.budgets.circuit(scope).openings > 0
+
     @property
     def slots(self) -> Slots:
         """The slots of all scopes."""

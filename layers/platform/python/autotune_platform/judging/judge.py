@@ -142,6 +142,8 @@ class Remainder:
             slot of late. None where there is nothing to reserve.
         others_pass: whether the grader answered other calls since the pass before.
         down_with: what calls, maybe of others, found the grader down with, where it is.
+        has_answer: whether the grader answered a call of this round.
+        is_back: whether this round's probe closed the circuit.
     """
 
     untried: Sequence[str] = ()
@@ -153,6 +155,8 @@ class Remainder:
     hold_seconds: float | None = None
     others_pass: bool = True
     down_with: ReasonCode | None = None
+    has_answer: bool = False
+    is_back: bool = False
 
 
 def refused(wait: Wait, untried: Sequence[str]) -> Remainder:

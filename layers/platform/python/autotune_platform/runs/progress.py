@@ -24,6 +24,7 @@ _BACK_OFF = RetryPolicy(first_seconds=2, longest_seconds=300)
 _LOOKS_OF_A_WAIT = 8
 _SHORTEST_LOOK_SECONDS = 256
 _LONGEST_LOOK_SECONDS = 6 * 3_600
+_SHORTEST_PARKED_SECONDS = 3 * _SHORTEST_LOOK_SECONDS // 4
 # Many runs wait for one permit, and request it less often the longer they wait.
 _PERMIT_JITTER = RetryPolicy(first_seconds=2, longest_seconds=60)
 
@@ -58,6 +59,9 @@ class ChunkProgress(Asker):
             has none.
         is_down: whether the grader's circuit forbids calls, and the run sleeps for that.
         is_history_full: whether the run is to go on in another execution.
+        is_parked: whether it sleeps for long because its grader is down, and can be woken before.
+        was_parked: whether it was, and its grader has answered nothing since.
+        wakes_others: whether the round showed that runs parked for the grader may go on.
     """
 
     completion_ids: list[str]
@@ -82,6 +86,9 @@ class ChunkProgress(Asker):
     turn_at: float = 0
     is_down: bool = False
     is_history_full: bool = False
+    is_parked: bool = False
+    was_parked: bool = False
+    wakes_others: bool = False
 
     def after_round(
         self,
@@ -95,6 +102,8 @@ class ChunkProgress(Asker):
         is_suspect: bool = False,
         others_pass: bool = True,
         has_judged: bool = False,
+        is_back: bool = False,
+        is_well: bool = False,
         reason_code: ReasonCode | None = None,
         seconds_left: float = math.inf,
         turn_at: float | None = None,
@@ -111,6 +120,8 @@ class ChunkProgress(Asker):
             is_suspect: whether a text may be the cause of a failure.
             others_pass: whether the grader answered others since the pass before.
             has_judged: whether anything of the run was judged.
+            is_back: whether a probe of this round closed the circuit.
+            is_well: whether the grader answered in this round, or nothing was left to ask it.
             reason_code: why completions failed, or the grader is down.
             seconds_left: until the first deadline, or the first signal that is due.
             turn_at: when the turn begins that was reserved for what is untried, in Unix seconds.
@@ -158,6 +169,12 @@ class ChunkProgress(Asker):
                 }
             elif has_judged and not is_down:
                 changes["reason_code"] = None
+        # Who is woken must not come before the time that the grader asked for.
+        sleeps_long = changes["sleep_seconds"] >= _SHORTEST_PARKED_SECONDS and not delay
+        is_parked = is_down and remaining > 0 and not turn_at and sleeps_long
+        changes["is_parked"] = is_parked
+        changes["was_parked"] = is_parked or (self.was_parked and not is_well)
+        changes["wakes_others"] = is_back or (self.was_parked and is_well)
         return self.model_copy(update=changes)
 
     @property

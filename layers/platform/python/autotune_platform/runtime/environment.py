@@ -69,6 +69,12 @@ class ContentEnvironment(Environment):
     content_bucket: str
 
 
+class AwaitEnvironment(ContentEnvironment):
+    """For the function that lets runs wait, for signals or for a grader that is down."""
+
+    budgets_table: str
+
+
 class ExportEnvironment(ContentEnvironment):
     """For functions that write exports."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from autotune_platform.budgets.permits import Wait
+from autotune_platform.budgets.permits import CONCURRENT_CALLS, Wait
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
@@ -24,6 +24,7 @@ from autotune_platform.judging.judge import (
     refused,
 )
 from autotune_platform.runs.models import RunStatus
+from autotune_platform.runs.parking import Parking
 from autotune_platform.runs.progress import (
     MAX_ATTEMPTS,
     ROUNDS_OF_AN_EXECUTION,
@@ -61,6 +62,7 @@ class ChunkGrading:
     recorder: RunRecorder
     writer: VerdictWriter
     endings: Endings
+    parking: Parking
     clock: Clock = SYSTEM_CLOCK
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
@@ -82,6 +84,8 @@ class ChunkGrading:
         is_full = rounds % ROUNDS_OF_AN_EXECUTION == 0
         left = left.model_copy(update={"rounds": rounds, "is_history_full": is_full})
         self.recorder.after_round(left)
+        if progress.is_parked and (is_full or not left.is_parked):
+            self.parking.leave(left)
         return left
 
     def _resolve_panel(self, progress: ChunkProgress, left: ChunkProgress) -> ChunkProgress:
@@ -115,12 +119,23 @@ class ChunkGrading:
         )
         # Of what waits for an answer it is not known yet whether anybody is to be asked.
         if progress.waiting_ids or not progress.completion_ids:
-            return self._do_pass(progress, judge, round_)
+            return self._handed_on(self._do_pass(progress, judge, round_), round_)
         permit = judge.request_permit(round_, len(progress.completion_ids))
         if isinstance(permit, Wait):
             return self._await_permit(progress, judge, round_, permit)
         with permit or nullcontext():
-            return self._do_pass(progress, judge, replace(round_, permit=permit))
+            left = self._do_pass(progress, judge, replace(round_, permit=permit))
+        return self._handed_on(left, round_)
+
+    def _handed_on(self, left: ChunkProgress, round_: Round) -> ChunkProgress:
+        """Wake others that are parked for the grader, where the round showed that it is back.
+
+        No more than the grader has permits for: each of them wakes as many, once it had an answer.
+        """
+        if left.wakes_others:
+            limit = round_.grader.limits.max_concurrency or CONCURRENT_CALLS
+            self.parking.wake(left.grader_id, at_most=max(2, min(limit, CONCURRENT_CALLS)))
+        return left
 
     def _await_permit(
         self, progress: ChunkProgress, judge: Judge, round_: Round, wait: Wait
@@ -254,6 +269,8 @@ class ChunkGrading:
         left = len(remainder.untried) + len(remainder.failed) + len(remainder.waiting)
         seconds_left = (min(moments) - now).total_seconds() if moments else math.inf
         wait_seconds, turn_at = remainder.wait_seconds, None
+        permit = at[1].permit
+        nothing_to_ask = judged == 0 and permit is not None and not permit.circuit.openings
         if remainder.hold_seconds is not None and remainder.untried:
             judge, round_ = at
             seconds_left = min(seconds_left, _LONGEST_TURN_AHEAD_SECONDS)
@@ -272,6 +289,8 @@ class ChunkGrading:
             is_suspect=any(failure.may_be_text for failure in failed.values()),
             others_pass=remainder.others_pass,
             has_judged=judged > left,
+            is_back=remainder.is_back,
+            is_well=remainder.has_answer or (nothing_to_ask and not unfinished),
             reason_code=next(
                 (failure.reason_code for failure in failed.values()), remainder.down_with
             ),

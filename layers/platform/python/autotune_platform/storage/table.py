@@ -58,6 +58,10 @@ class Table:
             return False
         return True
 
+    def put(self, item: Item) -> None:
+        """Write an item in place of what is there: a repeat is right, and the last write counts."""
+        self._client.put_item(TableName=self.name, Item=item_to_wire(item))
+
     def update(
         self,
         pk: str,
@@ -197,6 +201,13 @@ class Table:
     def delete(self, pk: str, sk: str) -> None:
         """Delete an item; deleting what is not there is fine."""
         self._client.delete_item(TableName=self.name, Key=key_to_wire(pk, sk))
+
+    def take(self, pk: str, sk: str) -> Item | None:
+        """Delete an item and return it; of several that do so, one gets it and the others None."""
+        answer = self._client.delete_item(
+            TableName=self.name, Key=key_to_wire(pk, sk), ReturnValues="ALL_OLD"
+        )
+        return item_from_wire(answer["Attributes"]) if answer.get("Attributes") else None
 
     def query(self, partition: str, **options: Unpack[QueryOptions]) -> Page:
         """Read one page of a partition of the table, or of an index, in sort order."""

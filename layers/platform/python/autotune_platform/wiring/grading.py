@@ -8,6 +8,9 @@ from autotune_platform.judging.builtin import BuiltinJudge
 from autotune_platform.judging.http.judge import HttpJudge
 from autotune_platform.judging.human.judge import HumanJudge
 from autotune_platform.judging.judge import Judges
+from autotune_platform.runs.durable_wait import TaskTokens
+from autotune_platform.runs.parked import ParkedRepository
+from autotune_platform.runs.parking import Parking
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.endings import Endings
@@ -27,6 +30,15 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
     def permits(self) -> Permits:
         table = Table(self.environment.budgets_table, clients.dynamodb())
         return Permits(budgets=BudgetRepository(table))
+
+    @cached_property
+    def parking(self) -> Parking:
+        return Parking(
+            records=self.run_repository,
+            parked=ParkedRepository(self.completions_table),
+            tokens=TaskTokens(stepfunctions=clients.stepfunctions()),
+            permits=self.permits,
+        )
 
     @cached_property
     def judges(self) -> Judges:
@@ -51,4 +63,5 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
             recorder=self.run_recorder,
             writer=self.writer,
             endings=Endings(completions=self.completions, writer=self.writer),
+            parking=self.parking,
         )

@@ -143,6 +143,8 @@ class HttpJudge:
             down_with=permit.circuit.reason_code if permit.is_down() else None,
             hold_seconds=permit.hold_seconds,
             others_pass=permit.others_pass(round_.looked_at),
+            has_answer=permit.has_answer(),
+            is_back=permit.is_back,
         )
 
     def call(
