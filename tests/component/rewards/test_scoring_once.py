@@ -93,23 +93,22 @@ def test_a_crash_at_any_step_neither_loses_a_question_nor_asks_it_twice(
     steps = list(killer.called)
     assert {"PutItem", "BatchWriteItem", "SendMessageBatch", "UpdateItem"} <= set(steps)
     rewarded.platform.score_everything()
-    for moment in ("before-call", "after-call"):
-        for step in range(len(steps)):
-            where = f"{moment} {steps[step]}, step {step}"
-            questions = [f"{one} {where}" for one in responses]
-            rewarded.clock.ahead = timedelta(0)
-            killer.kill(moment, after=step)
-            with pytest.raises(Killed):
-                rewarded.ask(*questions)
-            killer.spare()
-            rewarded.ask(*questions)  # at once: nobody knows yet that the other is dead
-            rewarded.clock.ahead = timedelta(seconds=61)
+    for step in range(len(steps)):  # before each, and so after each
+        where = f"{steps[step]}, step {step}"
+        questions = [f"{one} {where}" for one in responses]
+        rewarded.clock.ahead = timedelta(0)
+        killer.kill("before-call", after=step)
+        with pytest.raises(Killed):
             rewarded.ask(*questions)
-            rewarded.ask(questions[0])
-            rewarded.platform.score_everything()
-            assert all(rewarded.ask(*questions)), where
-            asked = [one for one in rewarded.responses_graded() if one in questions]
-            assert sorted(asked) == sorted(questions), where
+        killer.spare()
+        rewarded.ask(*questions)  # at once: nobody knows yet that the other is dead
+        rewarded.clock.ahead = timedelta(seconds=61)
+        rewarded.ask(*questions)
+        rewarded.ask(questions[0])
+        rewarded.platform.score_everything()
+        assert all(rewarded.ask(*questions)), where
+        asked = [one for one in rewarded.responses_graded() if one in questions]
+        assert sorted(asked) == sorted(questions), where
 
 
 def test_what_a_question_costs(rewarded: Rewarded) -> None:
