@@ -15,7 +15,7 @@ from infra.stacks.http import HttpStack
 from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
 WAITING_READS = ("/api/v1/completions/{completionId}/score", "/api/v1/batches/{batchId}")
-DISPATCH_TIMEOUT = Duration.seconds(60)
+DISPATCH_TIMEOUT = Duration.seconds(30)
 DRAIN_RATES = {
     "High": DrainRate(max_concurrency=20, batching_window_seconds=0),
     "Normal": DrainRate(max_concurrency=10, batching_window_seconds=0),

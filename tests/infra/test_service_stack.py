@@ -22,7 +22,7 @@ FUNCTIONS = {
     "ProjectVerdicts": ("functions.projections.project_verdicts", 60),
     "FollowChanges": ("functions.projections.follow_changes", 60),
     "RunsApi": ("functions.runs.api", 29),
-    "DispatchChunks": ("functions.scoring.dispatch_chunks", 60),
+    "DispatchChunks": ("functions.scoring.dispatch_chunks", 30),
     "GradeChunk": ("functions.scoring.grade_chunk", 120),
     "AwaitAnswers": ("functions.scoring.await_answers", 30),
     "ContinueRun": ("functions.scoring.continue_run", 30),

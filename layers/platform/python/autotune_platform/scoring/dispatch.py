@@ -16,10 +16,11 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
-LONGEST_WAIT_SECONDS = 40
-"""Longest that chunks wait for room before their runs begin without; the function has a minute.
+LONGEST_WAIT_SECONDS = 20
+"""Longest that chunks wait for room before their runs begin without; the function has 30 seconds.
 
-They do not go back to their queue, which would make dead letters of them.
+They do not go back to their queue, which would make dead letters of them. A longer time of the
+function would be a longer time that a message stays away whose dispatch was throttled.
 """
 
 

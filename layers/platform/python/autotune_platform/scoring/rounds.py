@@ -1,18 +1,15 @@
 """Rounds of runs: one judge is asked, and verdicts are written as its judgements come."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
 from autotune_platform.budgets.permits import CONCURRENT_CALLS, Wait
-from autotune_platform.completions.models import FIRST_SWEEP_AFTER
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
-from autotune_platform.completions.sleeps import Sleep
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.judging.judge import (
     Awaited,
@@ -23,7 +20,6 @@ from autotune_platform.judging.judge import (
     Round,
     refused,
 )
-from autotune_platform.runs.models import RunStatus
 from autotune_platform.runs.parking import Parking
 from autotune_platform.runs.progress import (
     MAX_ATTEMPTS,
@@ -34,6 +30,7 @@ from autotune_platform.runs.recorder import RunRecorder
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.scoring.endings import Endings
+from autotune_platform.scoring.postponing import postpone_sweeps
 from autotune_platform.scoring.resolving import PanelResolver
 from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.verdicts.judgements import Judgement
@@ -41,7 +38,6 @@ from autotune_platform.verdicts.models import CompletionHeader, overdue
 from autotune_platform.verdicts.service import VerdictService
 
 _FAILING_AT_LEAST_SECONDS = 3_600
-_LONGEST_UNSWEPT_SECONDS = 3_600
 _LONGEST_TURN_AHEAD_SECONDS = 7 * 86_400
 # Step Functions sleeps whole seconds, and wakes a run a little early or late.
 _EARLY_SECONDS = 5
@@ -156,7 +152,7 @@ class ChunkGrading:
         remainder = refused(wait, left.completion_ids)
         left = self._after(left, remainder, headers, judged=0, waits=(), at=(judge, round_))
         left = self.endings.without_late(left, headers, now=self.clock.now())
-        self._postpone_sweeps(left, headers)
+        postpone_sweeps(self.batches, left, headers, now=self.clock.now())
         return left
 
     def _do_pass(self, progress: ChunkProgress, judge: Judge, round_: Round) -> ChunkProgress:
@@ -189,7 +185,7 @@ class ChunkGrading:
         )
         left = left.waiting_for(waits, self.clock.now())
         left = self.endings.without_late(left, headers, now=self.clock.now())
-        self._postpone_sweeps(left, headers)
+        postpone_sweeps(self.batches, left, headers, now=self.clock.now())
         return left
 
     def _store(
@@ -297,32 +293,3 @@ class ChunkGrading:
             seconds_left=seconds_left,
             turn_at=turn_at,
         )
-
-    def _postpone_sweeps(
-        self, left: ChunkProgress, headers: Mapping[str, CompletionHeader]
-    ) -> None:
-        """Keep the sweeper from what sleeps on purpose, and for a while from what waits.
-
-        Not for as long as it waits: others of the batch may be lost.
-        """
-        sleeping: dict[str, list[str]] = defaultdict(list)
-        for id_ in left.unfinished_ids:
-            if id_ in headers:
-                sleeping[headers[id_].batch_id].append(id_)
-        waiting = {headers[id_].batch_id for id_ in left.waiting_ids if id_ in headers}
-        status = RunStatus.after_round(left, self.clock.now())
-        awake_at = self.clock.now() + timedelta(seconds=left.sleep_seconds)
-        sleep = Sleep(
-            grader_id=left.grader_id,
-            run_id=left.run_id,
-            panel_id=left.panel_id,
-            generation=left.generation,
-            unswept_until=awake_at + FIRST_SWEEP_AFTER,
-            awake_at=awake_at,
-            attempts=left.attempt,
-            step=status.step,
-            reason_code=left.reason_code,
-        )
-        self.batches.let_sleep(sleeping, sleep)
-        seconds = min(left.wait_seconds, _LONGEST_UNSWEPT_SECONDS)
-        self.batches.let_wait(waiting - sleeping.keys(), seconds=seconds)
