@@ -23,7 +23,8 @@ def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) 
     (message,) = platform.queued()
     sqs = boto3.client("sqs")
     dead = sqs.get_queue_url(QueueName="normal-dead-letters")["QueueUrl"]
-    sqs.send_message(QueueUrl=dead, MessageBody=message["body"])
+    whose = message["attributes"]["MessageGroupId"]
+    sqs.send_message(QueueUrl=dead, MessageBody=message["body"], MessageGroupId=whose)
 
     woken = sqs.get_queue_url(QueueName="webhooks-dead-letters")["QueueUrl"]
     sqs.send_message(QueueUrl=woken, MessageBody="wake")
@@ -31,6 +32,8 @@ def test_dead_letters_go_back_to_their_queues(platform: Platform, task_id: str) 
     assert platform.operate("redrive_dead_letters") == {
         "moved": {"high": 0, "normal": 1, "low": 0, "webhooks": 1}
     }
-    assert [one["body"] for one in platform.queued()] == [message["body"]]
+    (moved,) = platform.queued()
+    assert moved["body"] == message["body"]
+    assert moved["attributes"]["MessageGroupId"] == whose
     assert [one["body"] for one in platform.queued("webhooks")] == ["wake"]
     assert platform.queued("normal-dead-letters") == []

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from functions.graders import api as graders_api
 from functions.scoring import grade_chunk, sweep_batches
 from tests.support.clock import StandingClock
 from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
@@ -286,6 +287,25 @@ def test_a_grader_that_its_owner_mends_and_verifies_is_asked_at_once(
     assert platform.call("POST", f"/api/v1/graders/{grader_id}/verify").json["verified"]
     assert platform.grade(second)["remaining"] == 0
     assert verdicts(platform, task_id) == [("scored", None)]
+
+
+def test_a_grader_that_is_verified_and_does_not_score_ends_no_text(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    def no_scores(exchange: Exchange) -> None:
+        if not exchange.path.endswith("/health") and POISON.encode() in exchange.request_body:
+            exchange.status = 503
+
+    graders_api.parts().budget_states.clock = clock
+    grader_id = platform.new_grader(grader)
+    task_id = platform.new_task(grader_id)
+    progress = started(platform, task_id, {"prompt": POISON})
+    grader.disease = no_scores
+    while clock.ahead < timedelta(hours=3) and progress["remaining"]:
+        progress = platform.grade(progress)
+        clock.turn(seconds=min(progress["sleep_seconds"], 240))
+        assert platform.call("POST", f"/api/v1/graders/{grader_id}/verify").json["verified"]
+    assert verdicts(platform, task_id) == []
 
 
 def test_what_ends_at_its_deadline_says_what_it_failed_with(

@@ -1,5 +1,6 @@
 """No organisation begins more runs than functions grade at once, and none waits for another's."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -7,7 +8,9 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
+from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runs.room import COUNTED_FOR
 from autotune_platform.scoring.dispatch import LONGEST_WAIT_SECONDS
 from functions.scoring import dispatch_chunks, sweep_batches
@@ -110,6 +113,17 @@ def test_runs_that_were_lost_take_no_room_for_long(
     assert clock.slept == []
 
 
+def test_a_count_that_is_throttled_holds_nobody_up(
+    platform: Platform, task_id: str, clock: DispatchClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def throttled(*_: Any, **__: Any) -> int:
+        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "Query")
+
+    monkeypatch.setattr(RunRepository, "begun", throttled)
+    assert platform.dispatch(queued(platform, task_id, runs=2)) == []
+    assert len(platform.runs()) == 2
+
+
 def test_the_queue_is_told_whose_each_message_is(platform: Platform, task_id: str) -> None:
     (record,) = queued(platform, task_id, runs=1)
     assert record["attributes"]["MessageGroupId"] == platform.me()["organizationId"]
@@ -132,7 +146,22 @@ def test_a_backlog_that_others_pass_is_not_taken_for_lost(
     mine = queues.backlog("normal", platform.me()["organizationId"])
     theirs = queues.backlog("normal", other_id)
     assert mine.timestamp() * 1000 <= last_at
-    assert theirs.timestamp() * 1000 > last_at
+    # Theirs came at once: what was queued long ago is not there, whatever is said of the queue.
+    assert theirs.timestamp() == pytest.approx(time.time() - 1_800, abs=60)
+
+
+def test_what_was_lost_beside_anothers_backlog_is_redriven(
+    platform: Platform, grader: LoopbackGrader, task_id: str
+) -> None:
+    mine = platform.me()["organizationId"]
+    queued(platform, task_id, runs=1)  # lost
+    with another_organization(platform):
+        others = queued(platform, new_task(platform, grader), runs=1)
+    others[0]["attributes"]["SentTimestamp"] = str(_sent_at(others[0]) - 3 * 3_600_000)
+    platform.dispatch(others)
+    boto3.client("sqs").send_message(QueueUrl=_url("normal"), MessageBody="waits")
+    since = _queues().backlog("normal", mine)
+    assert since.timestamp() == pytest.approx(time.time() - 1_800, abs=60)
 
 
 def _sent_at(record: dict[str, Any]) -> int:

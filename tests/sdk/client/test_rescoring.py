@@ -5,6 +5,8 @@ import asyncio
 import pytest
 
 from autotune import AsyncAutotuneClient, ConflictError, InvalidInputError, NotFoundError
+from autotune.client.rescoring import _together
+from autotune.protocol.rescoring import RescoreResponse
 from tests.support.graders import healthy, scoring
 
 
@@ -92,3 +94,9 @@ async def _rescore(api, batch_id):
 def test_the_same_on_an_event_loop(api, failed):
     done, batch = asyncio.run(_rescore(api, failed(api.new_task()).batch_id))
     assert (done.rescored, batch.counts.scored) == (3, 3)
+
+
+def test_a_batch_that_two_answers_name_is_counted_once():
+    batches = [{"batchId": "bat_1", "generation": 1, "count": 4}]
+    answer = RescoreResponse.model_validate({"rescored": 4, "batches": batches, "skipped": {}})
+    assert _together([answer, answer]).rescored == 4

@@ -21,14 +21,18 @@ class BudgetStates:
     def answered(self, scope: str) -> None:
         """Close a circuit: what opened it is over, as somebody saw who asked without a permit.
 
-        Where others keep changing it, its next probe will show the same.
+        That is no answer to a call: it does not say that a text is why others fail. Where others
+        keep changing the circuit, its next probe will show the same.
         """
         now = self.clock.unix()
         with busy_is_none():
             self.budgets.change_circuit(
                 scope,
                 now,
-                lambda circuit: (Circuit(passed_at=now) if circuit.openings else circuit, None),
+                lambda circuit: (
+                    Circuit(passed_at=circuit.passed_at) if circuit.openings else circuit,
+                    None,
+                ),
             )
 
     def next_turn(self, scope: str) -> float:

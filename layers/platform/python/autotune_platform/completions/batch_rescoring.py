@@ -52,8 +52,13 @@ class Asked:
 
 @dataclass
 class Outcome:
-    """What has become of the completions of a request."""
+    """What has become of the completions of a request.
 
+    Attributes:
+        again: how many it scored again; the batches list also those that it had before.
+    """
+
+    again: int = 0
     batches: list[RescoredBatch] = field(default_factory=list)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
 
@@ -110,6 +115,7 @@ class BatchRescoring:
                     continue
                 later = {"generation": latest.number, "generations": [*batch.generations, latest]}
                 batch = batch.model_copy(update=later)
+            outcome.again += len(again)
             outcome.skipped.update(skipped)
             if had or again:
                 self._queue(batch, sorted(had | again.keys()))
@@ -155,15 +161,26 @@ class BatchRescoring:
         )
 
     def _queue(self, batch: Batch, places: Sequence[int]) -> None:
-        """Queue what has no verdict of its latest generation, once everything knows of that."""
+        """Queue what has no verdict of its latest generation, once everything knows of that.
+
+        In the chunks that it was first queued in: a run's id follows from the completions that it
+        serves, so that a repeated request begins no other run beside one that is under way.
+        """
         self.propagation.propagate(batch)
         in_order = batch.verdict_keys
         keys = [in_order[place] for place in places]
         decided = self.verdicts.find_many(keys)
-        pending = [key.completion_id for key in keys if key.completion_id not in decided]
-        stored = self.repository.get_many(pending).values()
+        if len(decided) == len(keys):
+            return
+        texts = self.repository.get_many(key.completion_id for key in keys)
+        stored = [texts[key.completion_id] for key in keys if key.completion_id in texts]
         panels = self.panels.get_many(one.grader_id for one in stored)
-        self.queues.send(chunks_of(stored, panels), batch.priority)
+        pending = (
+            chunk
+            for chunk in chunks_of(stored, panels)
+            if any(id_ not in decided for id_ in chunk.completion_ids)
+        )
+        self.queues.send(pending, batch.priority)
 
 
 def _of_request(batch: Batch, asked: Asked) -> list[Generation]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from autotune.protocol.completions import Priority
 from autotune_platform.completions.models import Chunk
 from autotune_platform.completions.queue_progress import QueueProgress
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.queues import name_in, send_all, tenant_in
 
@@ -26,6 +27,7 @@ class ChunkQueues:
     urls: Mapping[Priority, str]
     sqs: "SQSClient"
     progress: QueueProgress
+    clock: Clock = SYSTEM_CLOCK
 
     def send(self, chunks: Iterable[Chunk], priority: Priority) -> None:
         """Queue chunks, each as its organisation's.
@@ -41,8 +43,9 @@ class ChunkQueues:
         """Return since when, at the latest, an organisation's chunks may still wait; or None.
 
         None means that the queue is empty. What was queued earlier is not there any more, however
-        much has come since. The queue lets quiet organisations pass one with a backlog, so that
-        whose chunks are being received is judged by those alone.
+        much has come since. The queue lets quiet organisations pass one with a backlog: whose
+        chunks have waited is judged by those alone. Whose have not, while others are received, has
+        none that was queued long ago.
         """
         answer = self.sqs.get_queue_attributes(
             QueueUrl=self.urls[priority],
@@ -52,5 +55,7 @@ class ChunkQueues:
             return None
         queue = name_in(self.urls[priority])
         received = self.progress.received_lately(tenant_in(queue, organization_id))
+        if received is None and self.progress.received_lately(queue) is not None:
+            received = self.clock.now()
         received = received or self.progress.received_up_to(queue)
         return received - _REDELIVERED_WITHIN if received else _LONG_AGO

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.ids import derived_id, is_id, new_id
 from autotune.protocol.limits import MAX_GENERATIONS, MAX_RESCORED_COMPLETIONS
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune.protocol.rescoring import RescoreRequest, RescoreResponse
@@ -22,6 +22,7 @@ from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.service import VerdictService
 
 _VERDICTS_AT_A_TIME = 100
+_MOST_FAULTS = 20
 _LONGEST_SECONDS = 10.0
 """A call that has taken so long begins no further batch: API Gateway ends it at 29 s."""
 
@@ -79,7 +80,8 @@ class RescoringService:
     ) -> RescoreResponse:
         """Score again what was decided before the walk began: it meets nothing of its own.
 
-        What is done leaves the index, and so a page that is not finished is read again.
+        Each call gets on: the next one begins behind the last verdict that this one was through
+        with.
         """
         if not self.tasks.is_known(caller, task_id):
             raise NotFoundError(f"no task {task_id}")
@@ -96,21 +98,25 @@ class RescoringService:
             verdicts, following = self.verdicts.matching(
                 task_id, filters, limit=_VERDICTS_AT_A_TIME, next_token=position
             )
-            met = dict.fromkeys(one.batch_id for one in verdicts if asked.wants(one))
-            for batch_id in met.keys() - seen:
-                if outcome.rescored >= MAX_RESCORED_COMPLETIONS or self._is_late(ends_at):
-                    return outcome.of_task(_walk_token(began_at, position))
-                seen.add(batch_id)
-                # All that the batch has of the task at once: a batch has few generations.
-                batch = self._stored(batch_id)
-                segments = enumerate(batch.by_completion())
-                places = [at for at, segment in segments if segment.task_id == task_id]
-                self.batches.rescore(batch, places, asked, outcome)
+            for verdict in verdicts:
+                if asked.wants(verdict) and verdict.batch_id not in seen:
+                    if seen and self._is_enough(outcome, ends_at):
+                        return outcome.of_task(_walk_token(began_at, position))
+                    seen.add(verdict.batch_id)
+                    # All that the batch has of the task at once: a batch has few generations.
+                    batch = self._stored(verdict.batch_id)
+                    segments = enumerate(batch.by_completion())
+                    places = [at for at, segment in segments if segment.task_id == task_id]
+                    self.batches.rescore(batch, places, asked, outcome)
+                position = self.verdicts.token_behind(verdict)
             if following is None:
                 return outcome.of_task()
             position = following
-            if outcome.rescored >= MAX_RESCORED_COMPLETIONS or self._is_late(ends_at):
+            if self._is_enough(outcome, ends_at):
                 return outcome.of_task(_walk_token(began_at, position))
+
+    def _is_enough(self, outcome: Outcome, ends_at: float) -> bool:
+        return outcome.again >= MAX_RESCORED_COMPLETIONS or self._is_late(ends_at)
 
     def _is_late(self, ends_at: float) -> bool:
         return self.clock.monotonic() > ends_at
@@ -123,24 +129,24 @@ class RescoringService:
     def _completions(
         self, caller: Caller, request: RescoreRequest, asked: Asked
     ) -> RescoreResponse:
+        outcome, ends_at = Outcome(), self.clock.monotonic() + _LONGEST_SECONDS
         wanted = list(dict.fromkeys(request.completion_ids or ()))
         batch_of = self.repository.batches_of(wanted, organization_id=caller.organization_id)
         gone = self._require_known(caller, wanted, batch_of)
         grouped: dict[str, list[str]] = {}
         for id_, batch_id in batch_of.items():
             grouped.setdefault(batch_id, []).append(id_)
-        done = _batches_done(request.next_token, len(grouped))
-        outcome, ends_at = Outcome(), self.clock.monotonic() + _LONGEST_SECONDS
+        done = _last_batch_done(request.next_token)
         if gone and not done:
             outcome.skipped["text_gone"] += gone
-        for number, batch_id in enumerate(sorted(grouped)):
-            if number < done:
-                continue
-            if self._is_late(ends_at):
-                return outcome.on_wire(encode_cursor(str(number)))
+        first = done
+        for batch_id in sorted(id_ for id_ in grouped if id_ > first):
+            if done != first and self._is_late(ends_at):
+                return outcome.on_wire(encode_cursor(done))
             batch = self._stored(batch_id)
             places = [batch.place_of(id_) for id_ in grouped[batch_id]]
             self.batches.rescore(batch, places, asked, outcome)
+            done = batch_id
         return outcome.on_wire()
 
     def _require_known(
@@ -151,25 +157,23 @@ class RescoringService:
         Raises:
             InvalidRequestError: there is no such completion in the caller's organisation.
         """
-        missing = [id_ for id_ in wanted if id_ not in stored]
-        verdicts = {id_: self.verdicts.first(id_) for id_ in missing}
-        known = {
-            id_
-            for id_, verdict in verdicts.items()
-            if verdict is not None and verdict.organization_id == caller.organization_id
-        }
-        faults = [
-            FieldProblem(
-                field=f"completionIds[{place}]", expected="a completion of this organisation"
-            )
-            for place, id_ in enumerate(wanted)
-            if id_ in verdicts and id_ not in known
-        ]
+        known, faults = 0, []
+        for place, id_ in enumerate(wanted):
+            if id_ in stored:
+                continue
+            verdict = self.verdicts.first(id_)
+            if verdict is not None and verdict.organization_id == caller.organization_id:
+                known += 1
+                continue
+            expected = "a completion of this organisation"
+            faults.append(FieldProblem(field=f"completionIds[{place}]", expected=expected))
+            if len(faults) == _MOST_FAULTS:
+                break  # each is a query of its own
         if faults:
             raise InvalidRequestError(
-                f"{faults[0].field}: no such completion in this organisation", fields=faults[:20]
+                f"{faults[0].field}: no such completion in this organisation", fields=faults
             )
-        return len(known)
+        return known
 
 
 def _asked(caller: Caller, request: RescoreRequest, idempotency_key: str | None) -> Asked:
@@ -187,13 +191,14 @@ def _asked(caller: Caller, request: RescoreRequest, idempotency_key: str | None)
     )
 
 
-def _batches_done(token: str | None, batches: int) -> int:
+def _last_batch_done(token: str | None) -> str:
+    """Return the batch behind which a request by ids goes on; nothing at its begin."""
     if token is None:
-        return 0
+        return ""
     (done,) = decode_cursor(token, parts=1)
-    if not done.isdecimal() or int(done) > batches:
+    if not is_id("bat", done):
         raise invalid_cursor()
-    return int(done)
+    return done
 
 
 def _walk_token(began_at: datetime, position: str | None) -> str:

@@ -260,6 +260,8 @@ class CompletionService:
             if not status.pending:
                 break
         if status.pending and wait_seconds:
-            # What its runs sleep for may have changed meanwhile.
-            batch = self.repository.get_batch(batch_id) or batch
+            # What its runs sleep for may have changed meanwhile. Of a generation that began since,
+            # no verdict was read.
+            latest = self.repository.get_batch(batch_id)
+            batch = latest if latest and latest.generation == batch.generation else batch
         return BatchVerdicts(batch, status.verdicts, self.clock.now())

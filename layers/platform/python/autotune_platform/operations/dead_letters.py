@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.queues import send_all
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -30,12 +31,17 @@ class DeadLetters:
         """
         moved = 0
         while moved < _MOST_MESSAGES:
-            received = self.sqs.receive_message(QueueUrl=source, MaxNumberOfMessages=10)
+            received = self.sqs.receive_message(
+                QueueUrl=source,
+                MaxNumberOfMessages=10,
+                MessageSystemAttributeNames=["MessageGroupId"],
+            )
             messages = received.get("Messages", [])
             if not messages:
                 return moved
             for message in messages:
-                self.sqs.send_message(QueueUrl=target, MessageBody=message["Body"])
+                tenant = message.get("Attributes", {}).get("MessageGroupId")
+                send_all(self.sqs, target, [message["Body"]], tenant=tenant)
                 self.sqs.delete_message(QueueUrl=source, ReceiptHandle=message["ReceiptHandle"])
                 moved += 1
         return moved

@@ -110,7 +110,8 @@ def _together(answers: list[RescoreResponse]) -> RescoreResponse:
     counts: Counter[tuple[str, int]] = Counter()
     skipped: Counter[SkipReason] = Counter()
     for answer in answers:
-        counts.update({(one.batch_id, one.generation): one.count for one in answer.batches})
+        # A walk may come to a batch again; a generation of it is of one request.
+        counts |= Counter({(one.batch_id, one.generation): one.count for one in answer.batches})
         skipped.update(answer.skipped)
     return RescoreResponse(
         rescored=counts.total(),
