@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from functions.scoring import grade_chunk
+from tests.support.clock import StandingClock
 from tests.support.graders import LoopbackGrader, loopback_grader
 from tests.support.platform import Platform
 
@@ -57,3 +59,12 @@ def trio(platform: Platform) -> Iterator[Trio]:
             for grader in made.graders
         ]
         yield made
+
+
+@pytest.fixture
+def clock(platform: Platform) -> StandingClock:
+    """One clock for rounds, permits and verdicts, turned past each sleep."""
+    made = StandingClock()
+    parts = grade_chunk.parts()
+    parts.grading.clock = parts.permits.clock = parts.writer.clock = made
+    return made

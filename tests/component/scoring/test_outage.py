@@ -21,15 +21,6 @@ POISON = "poison"
 SOON = timedelta(seconds=5)
 
 
-@pytest.fixture
-def clock(platform: Platform) -> StandingClock:
-    """One clock for rounds, permits and verdicts, turned past each sleep."""
-    made = StandingClock()
-    parts = grade_chunk.parts()
-    parts.grading.clock = parts.permits.clock = parts.writer.clock = made
-    return made
-
-
 def answering(status: int, **headers: str) -> Callable[[Exchange], None]:
     def answer(exchange: Exchange) -> None:
         exchange.status = status

@@ -35,14 +35,6 @@ class Tokens:
 
 
 @pytest.fixture
-def clock(platform: Platform) -> StandingClock:
-    made = StandingClock()
-    parts = grade_chunk.parts()
-    parts.grading.clock = parts.permits.clock = parts.writer.clock = made
-    return made
-
-
-@pytest.fixture
 def tokens(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tokens]:
     made = Tokens()
     monkeypatch.setattr(TaskTokens, "succeed", lambda _, token: made.succeed(token))

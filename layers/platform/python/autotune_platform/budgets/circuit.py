@@ -39,7 +39,7 @@ class Circuit(FrozenModel):
         in_a_row: rounds' failures since a call last passed, however long ago they were.
         failed_at: when a call last found the grader down.
         passed_at: when a call was last answered. While nothing fails, this is not kept.
-        reason_code: what the last such call failed with.
+        reason_code: what the last call failed with that found the grader down.
     """
 
     recent: dict[int, Outcomes] = {}

@@ -19,7 +19,7 @@ _BY_STATE = "runsByState"
 _KEPT = timedelta(days=30)
 _WAIT = ("task_token", "waiting_for")
 _HISTORY = "history#"
-_LATEST = "9"  # no year begins with it for long
+_LATEST = "9"  # sorts behind every time until the year 9000
 _HISTORY_ROUNDS = 20
 _STATES: tuple[RunState, ...] = get_args(RunState)
 
