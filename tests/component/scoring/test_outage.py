@@ -158,6 +158,26 @@ def test_one_poisonous_text_does_not_hold_its_neighbours(
     assert timedelta(hours=1) <= clock.ahead < timedelta(hours=3)
 
 
+def test_who_waits_for_an_open_circuit_suspects_no_text(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    """A round that asked nobody does not show that the grader answers others."""
+    task_id = platform.new_task(platform.new_grader(grader))
+    runs = [started(platform, task_id, {}) for _ in range(3)]
+    grader.disease = answering(503)
+    awake_at = [timedelta()] * len(runs)
+    waits = 0
+    while clock.ahead < timedelta(hours=3):
+        number = awake_at.index(min(awake_at))
+        clock.ahead = max(clock.ahead, awake_at[number])
+        runs[number] = platform.grade(runs[number])
+        waits += runs[number]["is_down"]
+        awake_at[number] = clock.ahead + timedelta(seconds=runs[number]["sleep_seconds"])
+    assert waits > 3
+    assert [run["suspect_attempts"] for run in runs] == [0] * len(runs)
+    assert verdicts(platform, task_id) == []
+
+
 @pytest.mark.parametrize("status", [503, 429])
 def test_one_failure_after_an_outage_ends_no_healthy_text(
     platform: Platform, grader: LoopbackGrader, clock: StandingClock, status: int

@@ -140,7 +140,8 @@ class Remainder:
         is_down: whether the circuit forbids calls: a wait for that has no known end.
         hold_seconds: a limit is full, for which a turn is to be reserved: for so long rounds hold a
             slot of late. None where there is nothing to reserve.
-        others_pass: whether the grader answered other calls since the pass before.
+        others_pass: whether the grader answered other calls since the pass before. A round that
+            asked nobody does not know it.
         down_with: what calls, maybe of others, found the grader down with, where it is.
         has_answer: whether the grader answered a call of this round.
         is_back: whether this round's probe closed the circuit.
@@ -153,7 +154,7 @@ class Remainder:
     asked: bool = True
     is_down: bool = False
     hold_seconds: float | None = None
-    others_pass: bool = True
+    others_pass: bool = False
     down_with: ReasonCode | None = None
     has_answer: bool = False
     is_back: bool = False
