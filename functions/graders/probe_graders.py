@@ -3,14 +3,14 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.environment import ProbingEnvironment
 from autotune_platform.wiring.grader_admin import ProbingParts
 
 
 @cache
 def parts() -> ProbingParts:
     """Return what this process is put together from."""
-    return ProbingParts(GatewayEnvironment.parse())
+    return ProbingParts(ProbingEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -103,6 +103,10 @@ class EncryptedTable(Construct):
         """Lets a function update single items whose partition key is like ``keys``."""
         self._grant_on_keys(grantee, action="dynamodb:UpdateItem", keys=keys)
 
+    def grant_query(self, grantee: iam.IGrantable, *, keys: str) -> None:
+        """Lets a function query partitions whose key is like ``keys``."""
+        self._grant_on_keys(grantee, action="dynamodb:Query", keys=keys)
+
     def grant_delete(self, grantee: iam.IGrantable, *, keys: str) -> None:
         """Lets a function delete single items whose partition key is like ``keys``."""
         self._grant_on_keys(grantee, action="dynamodb:DeleteItem", keys=keys)

@@ -6,6 +6,7 @@ from constructs import Construct
 from infra.constructs.signed_api import resource_paths
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.scoring import PARKED, ScoringStack
 from infra.tables import BY_COLLECTION_INDEX
 
 PROBE_INTERVAL = Duration.minutes(5)
@@ -18,7 +19,9 @@ HEALTH_SHARDS = 4
 class GradersStack(DomainStack):
     """Holds the function of graders, and the one that probes them."""
 
-    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, scoring: ScoringStack
+    ) -> None:
         super().__init__(scope, domain="graders", shared=shared, holds="registration and health")
         budgets = shared.data.budgets
         graders = self.create_api(
@@ -28,18 +31,30 @@ class GradersStack(DomainStack):
         budgets.grant_read_change(graders.function)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(graders, paths=resource_paths("graders"))
-        self._add_probing()
+        self._add_probing(scoring)
 
-    def _add_probing(self) -> None:
-        """Ask graders for their health every five minutes, each shard's in a run of its own."""
+    def _add_probing(self, scoring: ScoringStack) -> None:
+        """Ask graders for their health every five minutes, each shard's in a run of its own.
+
+        Runs that are parked for one that is well are woken.
+        """
+        data = self.shared.data
         probe = self.create(
             "ProbeGraders",
             module="probe_graders",
             description="Asks graders for their health and has their status follow",
             timeout=PROBE_TIMEOUT,
-            environment=self.grader_environment,
+            environment={
+                **self.grader_environment,
+                "BUDGETS_TABLE": data.budgets.table.table_name,
+                "COMPLETIONS_TABLE": data.completions.table.table_name,
+            },
         )
-        self.shared.data.registry.grant_query_replace(probe.function)
-        self.shared.data.secrets_key.grant_derive(probe.function)
+        data.registry.grant_query_replace(probe.function)
+        data.secrets_key.grant_derive(probe.function)
+        data.budgets.grant_read(probe.function)
+        data.completions.grant_query(probe.function, keys=PARKED)
+        data.completions.grant_delete(probe.function, keys=PARKED)
+        scoring.workflow.grant_wake(probe)
         shards = [{"shard": shard} for shard in range(HEALTH_SHARDS)]
         self.run_every(PROBE_INTERVAL, probe, inputs=shards)

@@ -16,6 +16,8 @@ GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)
 FAIL_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)
+PARKED = "parked#*"
+"""Partitions of the table of completions that list parked runs by grader."""
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
 
 
@@ -118,7 +120,7 @@ class ScoringStack(DomainStack):
         data = self.shared.data
         data.completions.grant_read(await_answers.function)
         data.completions.grant_update(await_answers.function, keys="run_*")
-        data.completions.grant_put(await_answers.function, keys="parked#*")
+        data.completions.grant_put(await_answers.function, keys=PARKED)
         data.budgets.grant_read(await_answers.function)
         return await_answers
 

@@ -61,7 +61,6 @@ class ServiceStack(Stack):
         AccessStack(self, shared=shared, http=http)
         audit = AuditStack(self, shared=shared, http=http)
         webhooks = WebhooksStack(self, shared=shared, http=http)
-        GradersStack(self, shared=shared, http=http)
         TasksStack(self, shared=shared, http=http)
         completions = CompletionsStack(self, shared=shared, http=http)
         projections = ProjectionsStack(self, shared=shared, http=http, webhooks=webhooks)
@@ -69,6 +68,7 @@ class ServiceStack(Stack):
         scoring = ScoringStack(
             self, shared=shared, http=http, webhooks=webhooks, completions=completions
         )
+        GradersStack(self, shared=shared, http=http, scoring=scoring)
         ReviewsStack(self, shared=shared, http=http, scoring=scoring)
         rewards = RewardsStack(self, shared=shared, http=http, completions=completions)
         ExportsStack(self, shared=shared, http=http)

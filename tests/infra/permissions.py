@@ -180,7 +180,13 @@ EXPECTED = {
     | DECRYPT
     | ENCRYPT,
     "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
-    "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"}) | DERIVE | DECRYPT | ENCRYPT,
+    "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"})
+    | table("Budgets", READ)
+    | table(COMPLETIONS, {"Query", "DeleteItem"})
+    | {("states:SendTaskSuccess", "ScoreCompletions")}
+    | DERIVE
+    | DECRYPT
+    | ENCRYPT,
     "PublishEvents": PUBLISH | follow(REGISTRY, failures="Outbox") | DECRYPT | ENCRYPT,
     "ReviewsApi": API
     | COMPLETIONS_READ_WRITE

@@ -7,7 +7,7 @@ import pytest
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.graders import probing, repository
 from autotune_platform.graders.service import GraderService
-from autotune_platform.runtime.environment import GatewayEnvironment
+from autotune_platform.runtime.environment import ProbingEnvironment
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.transactions import ANYTHING, PRESENT, Condition, Put
 from autotune_platform.wiring.grader_admin import ProbingParts
@@ -28,7 +28,7 @@ def test_without_time_the_longest_unprobed_come_first_the_next_time(
         probed = []
         for _ in range(3):
             asked = iter([240.0, 240.0])
-            parts = ProbingParts(GatewayEnvironment.parse())
+            parts = ProbingParts(ProbingEnvironment.parse())
             report = parts.probing.probe(0, seconds_left=lambda asked=asked: next(asked, 0))
             parts.connections.close()
             assert (report.probed, report.left) == (2, 1)

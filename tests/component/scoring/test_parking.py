@@ -10,9 +10,11 @@ import boto3
 import pytest
 
 from autotune_platform.runs.durable_wait import TaskTokens
+from functions.graders import probe_graders
 from functions.scoring import grade_chunk
 from tests.support.clock import StandingClock
 from tests.support.graders import Exchange, LoopbackGrader
+from tests.support.health import falls_ill
 from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform
 
@@ -65,6 +67,12 @@ def park(platform: Platform, tokens: Tokens, progress: dict[str, Any], token: st
 def listed() -> list[dict[str, Any]]:
     items = boto3.client("dynamodb").scan(TableName="completions")["Items"]
     return [item for item in items if item["pk"]["S"].startswith("parked#")]
+
+
+def probe_health(platform: Platform, clock: StandingClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probe all graders, at the time of a clock."""
+    monkeypatch.setattr(probe_graders.parts().probing.waiting, "clock", clock)
+    assert platform.probe_graders()["probed"] == 1
 
 
 def until_parked(
@@ -216,13 +224,71 @@ def test_a_probe_that_fails_wakes_nobody(
     assert len(listed()) == 1
 
 
+def test_a_grader_whose_health_is_well_again_has_a_parked_run_look_at_it(
+    platform: Platform,
+    parked: list[dict[str, Any]],
+    tokens: Tokens,
+    clock: StandingClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probe_health(platform, clock, monkeypatch)
+    assert tokens.ended == ["first"]
+    assert listed() == []
+
+
+def test_a_grader_whose_health_is_bad_wakes_nobody(
+    platform: Platform,
+    parked: list[dict[str, Any]],
+    tokens: Tokens,
+    grader: LoopbackGrader,
+    clock: StandingClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    falls_ill(grader)
+    probe_health(platform, clock, monkeypatch)
+    assert tokens.waiting == {"first"}
+    assert len(listed()) == 1
+
+
+def test_good_health_wakes_nobody_before_the_circuit_admits_a_probe(
+    platform: Platform,
+    parked: list[dict[str, Any]],
+    tokens: Tokens,
+    grader: LoopbackGrader,
+    clock: StandingClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grader.disease = down
+    assert platform.grade(parked[1])["is_parked"]
+    grader.disease = healthy
+    probe_health(platform, clock, monkeypatch)
+    assert tokens.waiting == {"first"}
+    clock.turn(minutes=10)
+    probe_health(platform, clock, monkeypatch)
+    assert tokens.ended == ["first"]
+
+
+def test_what_is_parked_alone_is_scored_soon_after_its_grader_is_verified(
+    platform: Platform,
+    parked: list[dict[str, Any]],
+    tokens: Tokens,
+    clock: StandingClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grader_id = parked[0]["grader_id"]
+    assert platform.call("POST", f"/api/v1/graders/{grader_id}/verify").status == 200
+    probe_health(platform, clock, monkeypatch)
+    assert tokens.ended == ["first"]
+    assert platform.grade(parked[0])["remaining"] == 0
+
+
 def test_a_run_that_is_woken_twice_goes_on_once(
     platform: Platform, parked: list[dict[str, Any]], tokens: Tokens
 ) -> None:
-    parking = grade_chunk.parts().parking
+    runs = grade_chunk.parts().grading.parked
     grader_id = parked[0]["grader_id"]
-    assert parking.wake(grader_id, at_most=8) == 1
-    assert parking.wake(grader_id, at_most=8) == 0
+    assert runs.wake(grader_id, at_most=8) == 1
+    assert runs.wake(grader_id, at_most=8) == 0
     assert tokens.ended == ["first"]
 
 
@@ -262,10 +328,10 @@ def test_a_waker_that_dies_costs_nobody_a_score(
     platform: Platform, parked: list[dict[str, Any]], calls: int
 ) -> None:
     killer = Killer()
-    parking = grade_chunk.parts().parking
+    runs = grade_chunk.parts().grading.parked
     killer.kill("before-call", after=calls)
     with suppress(Killed):
-        parking.wake(parked[0]["grader_id"], at_most=8)
+        runs.wake(parked[0]["grader_id"], at_most=8)
     killer.spare()
     # Its own look comes all the same.
     assert platform.grade(parked[0])["remaining"] == 0

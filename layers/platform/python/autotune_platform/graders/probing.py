@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Literal, Protocol
 
 from aws_lambda_powertools import Logger
 
@@ -33,6 +33,13 @@ class ProbeReport(FrozenModel):
     left: int = 0
 
 
+class Waiting(Protocol):
+    """Who waits for graders that are down."""
+
+    def seen(self, grader_id: str, /) -> None:
+        """Note that a grader says it is well."""
+
+
 @part
 class GraderProbing:
     """Asks graders for their health and has their status follow.
@@ -42,6 +49,7 @@ class GraderProbing:
 
     graders: GraderService
     gateway: GraderGateway
+    waiting: Waiting
     clock: Clock = SYSTEM_CLOCK
 
     def probe(self, shard: int, *, seconds_left: Callable[[], float]) -> ProbeReport:
@@ -76,6 +84,8 @@ class GraderProbing:
             latency_ms=found.latency_ms,
             reason_code=found.reason_code,
         )
+        if found.outcome == "healthy":
+            self.waiting.seen(health.grader_id)
         before = usable.grader
         after = self.graders.record_probe(before, health, probe)
         if after is None:

@@ -7,6 +7,7 @@ looked up. So no wake-up is lost; and where one is, the run looks again by itsel
 from aws_lambda_powertools import Logger
 
 from autotune_platform.budgets.permits import Permits
+from autotune_platform.budgets.states import BudgetStates
 from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.progress import ChunkProgress
@@ -19,11 +20,13 @@ logger = Logger()
 
 # Some of those that are listed are awake by now, and are no part of a wave.
 _LOOKED_AT_FOR_EACH = 4
+# One asks, and the other stands in where the first has ended meanwhile.
+_FIRST_WAVE = 2
 
 
 @part
 class Parking:
-    """Parks runs, and wakes them in waves."""
+    """Parks runs, and takes them from the list when they are awake."""
 
     records: RunRepository
     parked: ParkedRepository
@@ -39,6 +42,21 @@ class Parking:
             self.parked.add(progress, token, now)
         if not is_open or not self.permits.is_open(progress.grader_id):
             self.tokens.succeed(token)
+
+    def leave(self, progress: ChunkProgress) -> None:
+        """Take a run that is awake from the list."""
+        try:
+            self.parked.remove(progress)
+        except REFUSALS:
+            logger.exception("run still listed as parked", run_id=progress.run_id)
+
+
+@part
+class ParkedRuns:
+    """Wakes parked runs in waves."""
+
+    parked: ParkedRepository
+    tokens: TaskTokens
 
     def wake(self, grader_id: str, *, at_most: int) -> int:
         """Wake runs that are parked for a grader; return how many.
@@ -59,9 +77,24 @@ class Parking:
             logger.info("parked runs woken", grader_id=grader_id, runs=woken)
         return woken
 
-    def leave(self, progress: ChunkProgress) -> None:
-        """Take a run that is awake from the list."""
+
+@part
+class WellGraders:
+    """Has a few parked runs look at a grader whose health is well again.
+
+    Health is no answer to a question: who is woken asks one, and wakes others if it is answered.
+    """
+
+    budgets: BudgetStates
+    runs: ParkedRuns
+    clock: Clock = SYSTEM_CLOCK
+
+    def seen(self, grader_id: str) -> None:
+        """Note that a grader says it is well; nobody is woken before its circuit admits a probe."""
         try:
-            self.parked.remove(progress)
+            circuit = self.budgets.circuit(grader_id)
         except REFUSALS:
-            logger.exception("run still listed as parked", run_id=progress.run_id)
+            logger.exception("parked runs not woken", grader_id=grader_id)
+            return
+        if not circuit.wait(self.clock.unix()):
+            self.runs.wake(grader_id, at_most=_FIRST_WAVE)

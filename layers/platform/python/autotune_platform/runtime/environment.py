@@ -39,6 +39,12 @@ class GraderEnvironment(GatewayEnvironment):
     budgets_table: str
 
 
+class ProbingEnvironment(GraderEnvironment):
+    """For the function that probes graders, and wakes what waits for them."""
+
+    completions_table: str
+
+
 class AuditEnvironment(Environment):
     """For functions that write to the audit log, or that read it."""
 

@@ -5,7 +5,12 @@ from functools import cached_property
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
-from autotune_platform.runtime.environment import GatewayEnvironment, GraderEnvironment
+from autotune_platform.runs.durable_wait import TaskTokens
+from autotune_platform.runs.parked import ParkedRepository
+from autotune_platform.runs.parking import ParkedRuns, WellGraders
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import GraderEnvironment, ProbingEnvironment
+from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.budgets import BudgetParts
 from autotune_platform.wiring.gateway import GatewayParts
@@ -20,14 +25,23 @@ class GraderAdminParts(RegistryParts):
         return GraderService(table=self.registry_table, secrets=self.secrets)
 
 
-class ProbingParts(GatewayParts, GraderAdminParts):
+class ProbingParts(GatewayParts, GraderAdminParts, BudgetParts):
     """What probes graders."""
 
-    environment: GatewayEnvironment
+    environment: ProbingEnvironment
 
     @cached_property
     def probing(self) -> GraderProbing:
-        return GraderProbing(graders=self.grader_service, gateway=self.gateway)
+        completions = Table(self.environment.completions_table, clients.dynamodb())
+        runs = ParkedRuns(
+            parked=ParkedRepository(completions),
+            tokens=TaskTokens(stepfunctions=clients.stepfunctions()),
+        )
+        return GraderProbing(
+            graders=self.grader_service,
+            gateway=self.gateway,
+            waiting=WellGraders(budgets=self.budget_states, runs=runs),
+        )
 
 
 class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, BudgetParts):
