@@ -285,10 +285,10 @@ def test_what_is_parked_alone_is_scored_soon_after_its_grader_is_verified(
 def test_a_run_that_is_woken_twice_goes_on_once(
     platform: Platform, parked: list[dict[str, Any]], tokens: Tokens
 ) -> None:
-    runs = grade_chunk.parts().grading.parked
+    parking = grade_chunk.parts().parking
     grader_id = parked[0]["grader_id"]
-    assert runs.wake(grader_id, at_most=8) == 1
-    assert runs.wake(grader_id, at_most=8) == 0
+    assert parking.wake(grader_id, at_most=8) == 1
+    assert parking.wake(grader_id, at_most=8) == 0
     assert tokens.ended == ["first"]
 
 
@@ -328,10 +328,10 @@ def test_a_waker_that_dies_costs_nobody_a_score(
     platform: Platform, parked: list[dict[str, Any]], calls: int
 ) -> None:
     killer = Killer()
-    runs = grade_chunk.parts().grading.parked
+    parking = grade_chunk.parts().parking
     killer.kill("before-call", after=calls)
     with suppress(Killed):
-        runs.wake(parked[0]["grader_id"], at_most=8)
+        parking.wake(parked[0]["grader_id"], at_most=8)
     killer.spare()
     # Its own look comes all the same.
     assert platform.grade(parked[0])["remaining"] == 0
@@ -380,3 +380,28 @@ def test_a_run_that_never_was_parked_looks_at_no_list(
     platform.grade(progress)
     assert "Query" not in killer.called
     assert "DeleteItem" not in killer.called
+
+
+def test_what_an_open_circuit_would_keep_beyond_its_deadline_is_looked_at_before_it(
+    platform: Platform,
+    parked: list[dict[str, Any]],
+    grader: LoopbackGrader,
+    clock: StandingClock,
+) -> None:
+    grader_id = parked[0]["grader_id"]
+    grader.disease = down
+    platform.grade(parked[1])
+    platform.submit(platform.new_task(grader_id, deadlineSeconds=300), {})
+    platform.dispatch(platform.queued())
+    run = next(one for one in platform.runs() if one not in parked and not one["attempt"])
+    # The clock is ahead of the machine's, which submissions are stamped with.
+    clock.turn(seconds=-LONG_DOWN.total_seconds())
+    left = platform.grade(run)
+    assert left["remaining"] == 1
+    assert 0 < left["sleep_seconds"] <= 300
+    grader.disease = healthy
+    assert platform.call("POST", f"/api/v1/graders/{grader_id}/verify").status == 200
+    clock.turn(seconds=left["sleep_seconds"])
+    assert platform.grade(left)["remaining"] == 0
+    (score,) = platform.call("GET", "/api/v1/scores").json["scores"]
+    assert score["state"] == "scored"

@@ -26,7 +26,7 @@ _FIRST_WAVE = 2
 
 @part
 class Parking:
-    """Parks runs, and takes them from the list when they are awake."""
+    """Parks runs, and wakes them in waves."""
 
     records: RunRepository
     parked: ParkedRepository
@@ -42,21 +42,6 @@ class Parking:
             self.parked.add(progress, token, now)
         if not is_open or not self.permits.is_open(progress.grader_id):
             self.tokens.succeed(token)
-
-    def leave(self, progress: ChunkProgress) -> None:
-        """Take a run that is awake from the list."""
-        try:
-            self.parked.remove(progress)
-        except REFUSALS:
-            logger.exception("run still listed as parked", run_id=progress.run_id)
-
-
-@part
-class ParkedRuns:
-    """Wakes parked runs in waves."""
-
-    parked: ParkedRepository
-    tokens: TaskTokens
 
     def wake(self, grader_id: str, *, at_most: int) -> int:
         """Wake runs that are parked for a grader; return how many.
@@ -77,6 +62,13 @@ class ParkedRuns:
             logger.info("parked runs woken", grader_id=grader_id, runs=woken)
         return woken
 
+    def leave(self, progress: ChunkProgress) -> None:
+        """Take a run that is awake from the list."""
+        try:
+            self.parked.remove(progress)
+        except REFUSALS:
+            logger.exception("run still listed as parked", run_id=progress.run_id)
+
 
 @part
 class WellGraders:
@@ -86,7 +78,7 @@ class WellGraders:
     """
 
     budgets: BudgetStates
-    runs: ParkedRuns
+    parking: Parking
     clock: Clock = SYSTEM_CLOCK
 
     def seen(self, grader_id: str) -> None:
@@ -97,4 +89,4 @@ class WellGraders:
             logger.exception("parked runs not woken", grader_id=grader_id)
             return
         if not circuit.wait(self.clock.unix()):
-            self.runs.wake(grader_id, at_most=_FIRST_WAVE)
+            self.parking.wake(grader_id, at_most=_FIRST_WAVE)

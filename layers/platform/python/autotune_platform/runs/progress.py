@@ -140,10 +140,11 @@ class ChunkProgress(Asker):
             wait = max(1, int(turn_at - now.timestamp()))
         elif wait_seconds and remaining:
             wait = math.ceil(wait_seconds + _PERMIT_JITTER.pause(waits + 1))
-            if wait_seconds + 2 < seconds_left <= wait:
-                wait = int(seconds_left) - 1  # one look more before the deadline
             if is_down and elapsed > _LOOKS_OF_A_WAIT * _SHORTEST_LOOK_SECONDS:
                 wait = max(wait, look)
+            # A circuit may be closed before it is due: somebody else may find its grader well.
+            if (2 if is_down else wait_seconds + 2) < seconds_left <= wait:
+                wait = int(seconds_left) - 1  # one look more before the deadline
         changes: dict[str, Any] = {"remaining": remaining, "sleep_seconds": wait, "waits": waits}
         changes["is_down"] = bool(is_down and waits)
         changes["turn_at"] = (turn_at or 0) if remaining else 0

@@ -20,7 +20,7 @@ from autotune_platform.judging.judge import (
     Round,
     refused,
 )
-from autotune_platform.runs.parking import ParkedRuns, Parking
+from autotune_platform.runs.parking import Parking
 from autotune_platform.runs.progress import (
     MAX_ATTEMPTS,
     ROUNDS_OF_AN_EXECUTION,
@@ -59,7 +59,6 @@ class ChunkGrading:
     writer: VerdictWriter
     endings: Endings
     parking: Parking
-    parked: ParkedRuns
     clock: Clock = SYSTEM_CLOCK
 
     def grade(self, progress: ChunkProgress, *, seconds_left: Callable[[], float]) -> ChunkProgress:
@@ -131,7 +130,7 @@ class ChunkGrading:
         """
         if left.wakes_others:
             limit = round_.grader.limits.max_concurrency or CONCURRENT_CALLS
-            self.parked.wake(left.grader_id, at_most=max(2, min(limit, CONCURRENT_CALLS)))
+            self.parking.wake(left.grader_id, at_most=max(2, min(limit, CONCURRENT_CALLS)))
         return left
 
     def _await_permit(

@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
+from autotune_platform.budgets.permits import Permits
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
 from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
-from autotune_platform.runs.parking import ParkedRuns, WellGraders
+from autotune_platform.runs.parking import Parking, WellGraders
+from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GraderEnvironment, ProbingEnvironment
 from autotune_platform.storage.table import Table
@@ -33,14 +35,16 @@ class ProbingParts(GatewayParts, GraderAdminParts, BudgetParts):
     @cached_property
     def probing(self) -> GraderProbing:
         completions = Table(self.environment.completions_table, clients.dynamodb())
-        runs = ParkedRuns(
+        parking = Parking(
+            records=RunRepository(completions),
             parked=ParkedRepository(completions),
             tokens=TaskTokens(stepfunctions=clients.stepfunctions()),
+            permits=Permits(budgets=self.budget_states.budgets),
         )
         return GraderProbing(
             graders=self.grader_service,
             gateway=self.gateway,
-            waiting=WellGraders(budgets=self.budget_states, runs=runs),
+            waiting=WellGraders(budgets=self.budget_states, parking=parking),
         )
 
 

@@ -10,7 +10,7 @@ from autotune_platform.judging.human.judge import HumanJudge
 from autotune_platform.judging.judge import Judges
 from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
-from autotune_platform.runs.parking import ParkedRuns, Parking
+from autotune_platform.runs.parking import Parking
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.endings import Endings
@@ -64,8 +64,4 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
             writer=self.writer,
             endings=Endings(completions=self.completions, writer=self.writer),
             parking=self.parking,
-            parked=ParkedRuns(
-                parked=ParkedRepository(self.completions_table),
-                tokens=TaskTokens(stepfunctions=clients.stepfunctions()),
-            ),
         )
