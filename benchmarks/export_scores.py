@@ -191,7 +191,6 @@ def stores(count: int, *, workers: int) -> Iterator[Stores]:
                         "COMPLETIONS_TABLE": "completions",
                         "CONTENT_BUCKET": "content",
                         "EXPORT_BUCKET": BUCKET,
-                        "SECRETS_KEY_ID": "none",
                         "PYTHONPATH": str(REPOSITORY_ROOT),
                     }
                 )

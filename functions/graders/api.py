@@ -11,6 +11,7 @@ from autotune.protocol.graders import (
     GraderCredentials,
     GraderList,
     GraderResponse,
+    GraderSecretResponse,
     RegisterGraderRequest,
     RegisterGraderResponse,
     UpdateGraderRequest,
@@ -129,6 +130,16 @@ def verify_grader(grader_id: str) -> VerifyGraderResponse:
     )
 
 
+@app.post("/api/v1/graders/<grader_id>/rotate-secret", tags=["graders"])
+def rotate_grader_secret(grader_id: str) -> GraderSecretResponse:
+    """Give a grader a new secret, shown this once; for 24 hours the one before is valid, too."""
+    grader, secret = parts().grader_service.rotate_secret(app.caller, app.scope, grader_id)
+    return GraderSecretResponse(
+        grader=_on_wire(grader),
+        credentials=GraderCredentials(grader_id=grader.id, shared_secret=secret),
+    )
+
+
 @app.get("/api/v1/graders/<grader_id>/health", tags=["graders"])
 def read_grader_health(grader_id: str) -> GraderHealthResponse:
     """Return a grader's status, what it is founded on, and its circuit, to its organisation."""
@@ -155,12 +166,13 @@ def _on_wire(grader: Grader) -> WireGrader:
         **grader.model_dump(
             exclude={
                 *("organization_id", "principal_id", "secret_version"),
-                *("endpoint", "certificate_sha256", "builtin"),
+                *("endpoint", "certificate_sha256", "builtin", "previous_secret_until"),
             }
         ),
         endpoint=grader.endpoint if owned else None,
         # Its texts may hold the very answers that trainers' models are to find.
         builtin=grader.builtin if owned else None,
+        previous_secret_until=grader.previous_secret_until if owned else None,
         # Public logs of certificates would lead from it to the endpoint.
         certificate_sha256=grader.certificate_sha256 if owned else None,
     )

@@ -1,10 +1,13 @@
-"""Customer managed KMS keys: one for data at rest, one that secrets are derived from."""
+"""Customer managed KMS keys: one for data at rest, and those that secrets are derived from."""
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from infra.constructs.service_function import ServiceFunction
+
+SECRET_KINDS = ("api-key", "grader", "webhook", "review-link", "reward-url")
 # The longest that KMS offers: time to notice that a key was deleted which data still needs.
 PENDING_WINDOW = Duration.days(30)
 
@@ -60,30 +63,41 @@ class DataKey(Construct):
         )
 
 
-class SecretsKey(Construct):
-    """HMAC key that API key secrets and grader secrets are derived from; it never leaves KMS.
+class SecretsKeys(Construct):
+    """HMAC keys that secrets are derived from, one for each kind; they never leave KMS.
 
-    Losing it loses every secret ever shown, so it is kept when its stack is deleted. KMS does not
-    rotate HMAC keys by itself: a derived secret rotates by its version number instead.
+    A function that is taken over derives the secrets of the kinds that it needs, and no others.
+    Losing a key loses every secret of its kind that was ever shown, so they are kept when their
+    stack is deleted. KMS does not rotate HMAC keys by itself: a derived secret rotates by its
+    version number instead.
+
+    Attributes:
+        keys: The keys by the kind of their secrets, as the platform names it.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, keeps_data: bool) -> None:
         super().__init__(scope, construct_id)
-        self.key = kms.Key(
-            self,
-            "Key",
-            description="Autotune: derives API key secrets and grader secrets",
-            key_spec=kms.KeySpec.HMAC_256,
-            key_usage=kms.KeyUsage.GENERATE_VERIFY_MAC,
-            pending_window=PENDING_WINDOW,
-            removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
-        )
+        self.keys = {
+            kind: kms.Key(
+                self,
+                kind.title().replace("-", ""),
+                description=f"Autotune: derives secrets of the kind {kind}",
+                key_spec=kms.KeySpec.HMAC_256,
+                key_usage=kms.KeyUsage.GENERATE_VERIFY_MAC,
+                pending_window=PENDING_WINDOW,
+                removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
+            )
+            for kind in SECRET_KINDS
+        }
 
-    def grant_derive(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Lets a function derive secrets, and nothing else with the key."""
-        return iam.Grant.add_to_principal(
-            grantee=grantee,
+    def grant_derive(self, function: ServiceFunction, kind: str) -> None:
+        """Lets a function derive secrets of one kind, and tells it from which key."""
+        key = self.keys[kind]
+        variable = f"SECRETS_KEY_{kind.upper().replace('-', '_')}"
+        function.function.add_environment(variable, key.key_id)
+        iam.Grant.add_to_principal(
+            grantee=function.function,
             actions=["kms:GenerateMac"],
-            resource_arns=[self.key.key_arn],
+            resource_arns=[key.key_arn],
             conditions={"StringEquals": {"kms:MacAlgorithm": "HMAC_SHA_256"}},
         )

@@ -8,7 +8,7 @@ from constructs import Construct
 from infra.config import DeploymentConfig
 from infra.constructs.audit_bucket import AuditBucket
 from infra.constructs.content_bucket import ContentBucket
-from infra.constructs.customer_keys import DataKey, SecretsKey
+from infra.constructs.customer_keys import DataKey, SecretsKeys
 from infra.constructs.encrypted_table import EncryptedTable
 from infra.constructs.export_bucket import ExportBucket
 from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, REGISTRY, TableSchema
@@ -29,7 +29,7 @@ class DataStack(Stack):
         )
         keeps_data = config.keeps_data
         self.data_key = DataKey(self, "DataKey", keeps_data=keeps_data)
-        self.secrets_key = SecretsKey(self, "SecretsKey", keeps_data=keeps_data)
+        self.secrets_keys = SecretsKeys(self, "SecretsKeys", keeps_data=keeps_data)
         self.registry = self._table("Registry", REGISTRY, keeps_data=keeps_data)
         self.completions = self._table("Completions", COMPLETIONS, keeps_data=keeps_data)
         self.deliveries = self._table("Deliveries", DELIVERIES, keeps_data=keeps_data)
@@ -53,8 +53,8 @@ class DataStack(Stack):
             self.export_value(table.table.table_arn)
         for followed in (self.registry, self.completions):
             self.export_value(followed.table.table_stream_arn)
-        for key in (self.data_key, self.secrets_key):
-            self.export_value(key.key.key_arn)
+        for key in (self.data_key.key, *self.secrets_keys.keys.values()):
+            self.export_value(key.key_arn)
         for bucket in (self.audit_archive, self.exports, self.content):
             self.export_value(bucket.bucket.bucket_name)
             self.export_value(bucket.bucket.bucket_arn)

@@ -95,7 +95,7 @@ class DomainStack(NestedStack):
             most_at_once=most_at_once,
         )
         self.shared.data.registry.grant_read_write(function.function)
-        self.shared.data.secrets_key.grant_derive(function.function)
+        self.shared.data.secrets_keys.grant_derive(function, "api-key")
         return function
 
     def create_keyless_api(
@@ -170,10 +170,7 @@ class DomainStack(NestedStack):
         """
         package = self.shared.package
         data = self.shared.data
-        read_by_all = {
-            "REGISTRY_TABLE": data.registry.table.table_name,
-            "SECRETS_KEY_ID": data.secrets_key.key.key_id,
-        }
+        read_by_all = {"REGISTRY_TABLE": data.registry.table.table_name}
         return ServiceFunction(
             self,
             construct_id,

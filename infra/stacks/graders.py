@@ -29,6 +29,7 @@ class GradersStack(DomainStack):
             environment={**self.grader_environment, "BUDGETS_TABLE": budgets.table.table_name},
         )
         budgets.grant_read_change(graders.function)
+        shared.data.secrets_keys.grant_derive(graders, "grader")
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(graders, paths=resource_paths("graders"))
         self._add_probing(scoring)
@@ -51,7 +52,7 @@ class GradersStack(DomainStack):
             },
         )
         data.registry.grant_query_replace(probe.function)
-        data.secrets_key.grant_derive(probe.function)
+        data.secrets_keys.grant_derive(probe, "grader")
         data.budgets.grant_read(probe.function)
         data.completions.grant_query(probe.function, keys=PARKED)
         data.completions.grant_delete(probe.function, keys=PARKED)

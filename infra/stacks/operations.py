@@ -43,7 +43,7 @@ class OperationsStack(DomainStack):
             timeout=OPERATOR_TIMEOUT,
         )
         self.shared.data.registry.grant_read_write(function.function)
-        self.shared.data.secrets_key.grant_derive(function.function)
+        self.shared.data.secrets_keys.grant_derive(function, "api-key")
         return function
 
     def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:

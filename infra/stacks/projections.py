@@ -94,7 +94,7 @@ class ProjectionsStack(DomainStack):
         )
         webhooks.grant_publish(follow)
         data.content.grant_delete(follow.function)
-        data.secrets_key.grant_derive(follow.function)
+        data.secrets_keys.grant_derive(follow, "review-link")
         # Not the topic's own grant, which would let the function use the data key for anything.
         iam.Grant.add_to_principal(
             grantee=follow.function,

@@ -23,6 +23,7 @@ class ReviewsStack(DomainStack):
         data.completions.grant_read_write(reviews.function)
         data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
         data.content.grant_read(reviews.function)
+        data.secrets_keys.grant_derive(reviews, "review-link")
         scoring.workflow.grant_wake(reviews)
         http.api.route(reviews, paths=[*resource_paths("reviews"), "/api/v1/review-links"])
 

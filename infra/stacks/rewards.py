@@ -35,6 +35,7 @@ class RewardsStack(DomainStack):
         )
         rewards = self.create_api("RewardsApi", environment={"REWARD_URL": address.base})
         shared.data.registry.grant_query_index(rewards.function, index_name=BY_COLLECTION_INDEX)
+        shared.data.secrets_keys.grant_derive(rewards, "reward-url")
         http.api.route(rewards, paths=resource_paths("reward-urls"))
 
     def _create_trainers(self, completions: CompletionsStack) -> ServiceFunction:
@@ -50,6 +51,6 @@ class RewardsStack(DomainStack):
         data.registry.grant_put(trainers.function, keys=CLAIMS_OF_QUESTIONS)
         data.completions.grant_read_write(trainers.function)
         data.content.grant_read_write(trainers.function)
-        data.secrets_key.grant_derive(trainers.function)
+        data.secrets_keys.grant_derive(trainers, "reward-url")
         completions.grant_send(trainers)
         return trainers

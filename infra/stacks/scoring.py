@@ -83,7 +83,7 @@ class ScoringStack(DomainStack):
         data.budgets.grant_read_change(grade.function)
         data.completions.grant_read_write(grade.function)
         data.content.grant_read(grade.function)
-        data.secrets_key.grant_derive(grade.function)
+        data.secrets_keys.grant_derive(grade, "grader")
         return grade
 
     def _create_fail(self) -> ServiceFunction:
@@ -158,7 +158,7 @@ class ScoringStack(DomainStack):
         # id.
         data.registry.grant_put(callbacks.function, keys="nonce#*")
         data.completions.grant_read_write(callbacks.function)
-        data.secrets_key.grant_derive(callbacks.function)
+        data.secrets_keys.grant_derive(callbacks, "grader")
         self.workflow.grant_wake(callbacks)
         # Below an id alone: there is no list of calls.
         http.api.route(callbacks, paths=["/api/v1/callbacks/{proxy+}"])

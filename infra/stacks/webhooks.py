@@ -43,6 +43,7 @@ class WebhooksStack(DomainStack):
         api = self.create_api(
             "WebhooksApi", environment={**self.publisher_environment, **self.grader_environment}
         )
+        shared.data.secrets_keys.grant_derive(api, "webhook")
         deliveries = shared.data.deliveries
         deliveries.grant_read_write(api.function)
         deliveries.grant_query_index(api.function, index_name=DELIVERIES_BY_TIME_INDEX)
@@ -87,7 +88,7 @@ class WebhooksStack(DomainStack):
         data.registry.grant_update(deliver.function, keys=WEBHOOKS_OF_ANY_ORGANIZATION)
         data.deliveries.grant_read_write(deliver.function)
         data.deliveries.grant_query_index(deliver.function, index_name=DUE_DELIVERIES_INDEX)
-        data.secrets_key.grant_derive(deliver.function)
+        data.secrets_keys.grant_derive(deliver, "webhook")
         self.queue.queue.grant_send_messages(deliver.function)
         self.queue.drain_into(deliver)
 

@@ -15,9 +15,12 @@ def table(name, actions):
     return {(f"dynamodb:{action}", name) for action in actions}
 
 
+def derive(kind):
+    return {("kms:GenerateMac", f"SecretsKeys{kind}")}
+
+
 REGISTRY_READ_WRITE = table(REGISTRY, READ | WRITE)
 COMPLETIONS_READ_WRITE = table(COMPLETIONS, READ | WRITE)
-DERIVE = {("kms:GenerateMac", "SecretsKey")}
 CONTENT_READ = {("s3:GetObject", "Content/content/*"), ("s3:ListBucket", "Content")}
 EXPORT_DELETE = {("s3:DeleteObject", "Exports/exports/*"), ("s3:ListBucket", "Exports")}
 EXPORT_READ = {("s3:GetObject", "Exports/exports/*")}
@@ -36,7 +39,7 @@ ENCRYPT = {
 PRIORITIES = ("HighPriority", "NormalPriority", "LowPriority")
 ENTER_CALLS = {("dynamodb:PutItem", "Audit")}
 ENTER_DECISIONS = {("dynamodb:UpdateItem", "Audit")}
-API = REGISTRY_READ_WRITE | DERIVE | DECRYPT | ENCRYPT | ENTER_CALLS
+API = REGISTRY_READ_WRITE | derive("ApiKey") | DECRYPT | ENCRYPT | ENTER_CALLS
 LIST = {("dynamodb:Query", "Registry/index/byCollection")}
 
 
@@ -72,7 +75,10 @@ EXPECTED = {
     "AccessApi": API | LIST,
     "AuditApi": API | table("Audit", READ),
     "TasksApi": API | LIST,
-    "GradersApi": API | LIST | table("Budgets", {"GetItem", "PutItem", "UpdateItem"}),
+    "GradersApi": API
+    | derive("Grader")
+    | LIST
+    | table("Budgets", {"GetItem", "PutItem", "UpdateItem"}),
     "CompletionsApi": API
     | COMPLETIONS_READ_WRITE
     | {("dynamodb:Query", "Completions/index/scoresByTask")}
@@ -123,7 +129,7 @@ EXPECTED = {
     | COMPLETIONS_READ_WRITE
     | CONTENT_READ
     | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | DERIVE
+    | derive("Grader")
     | DECRYPT
     | ENCRYPT,
     "AwaitAnswers": table(COMPLETIONS, READ | {"PutItem", "UpdateItem"})
@@ -135,19 +141,20 @@ EXPECTED = {
     | COMPLETIONS_READ_WRITE
     | ENTER_CALLS
     | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | DERIVE
+    | derive("Grader")
     | DECRYPT
     | ENCRYPT,
     "ContinueRun": {("states:StartExecution", "ScoreCompletions")},
     "FailRun": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
     "WebhooksApi": API
+    | derive("Webhook")
     | DELIVERIES
     | {("dynamodb:Query", "Deliveries/index/deliveriesByTime")}
     | SEND_WEBHOOKS,
     "DeliverEvents": table(REGISTRY, READ | {"UpdateItem"})
     | DELIVERIES
     | DUE_DELIVERIES
-    | DERIVE
+    | derive("Webhook")
     | DECRYPT
     | ENCRYPT
     | SEND_WEBHOOKS
@@ -184,30 +191,31 @@ EXPECTED = {
     | table("Budgets", READ)
     | table(COMPLETIONS, {"Query", "DeleteItem"})
     | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | DERIVE
+    | derive("Grader")
     | DECRYPT
     | ENCRYPT,
     "PublishEvents": PUBLISH | follow(REGISTRY, failures="Outbox") | DECRYPT | ENCRYPT,
     "ReviewsApi": API
+    | derive("ReviewLink")
     | COMPLETIONS_READ_WRITE
     | {("dynamodb:Query", "Completions/index/reviewsByState")}
     | {("states:SendTaskSuccess", "ScoreCompletions")}
     | CONTENT_READ,
-    "RewardsApi": API | LIST,
+    "RewardsApi": API | derive("RewardUrl") | LIST,
     "TrainersApi": table(REGISTRY, READ | {"PutItem"})
     | COMPLETIONS_READ_WRITE
     | CONTENT_READ
     | CONTENT_WRITE
     | SEND
     | ENTER_CALLS
-    | DERIVE
+    | derive("RewardUrl")
     | DECRYPT
     | ENCRYPT,
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
     | {("sns:Publish", "ReviewTopic"), ("s3:DeleteObject", "Content/content/*")}
     | follow(COMPLETIONS, failures="CompletionChanges")
-    | DERIVE
+    | derive("ReviewLink")
     | DECRYPT
     | ENCRYPT,
     "RedriveDeadLetters": SEND | CONSUME | SEND_WEBHOOKS | queues(TAKE, ["Webhooks"]),

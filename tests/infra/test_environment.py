@@ -58,7 +58,15 @@ def exercise(module: ModuleType) -> None:
 @pytest.fixture(scope="module")
 def given(aws) -> dict[str, set[str]]:
     """Variables of each function in the template."""
-    return {name: set(variables_of(each)) - LIBRARIES for name, each in aws.functions().items()}
+    return {
+        name: {
+            variable
+            for variable in set(variables_of(each)) - LIBRARIES
+            # Told where the permission is given, which test_permissions.py spells out.
+            if not variable.startswith("SECRETS_KEY_")
+        }
+        for name, each in aws.functions().items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +87,8 @@ def read(aws) -> dict[str, set[str]]:
             forget_processes()
             exercise(importlib.import_module(function["Handler"].rpartition(".")[0]))
             patch.undo()
-            found[name] = {field.upper() for model in parsed for field in model.model_fields}
+            fields = {field for model in parsed for field in model.model_fields}
+            found[name] = {field.upper() for field in fields - {"secrets_keys"}}
         forget_processes()
     return found
 

@@ -7,7 +7,8 @@ import pytest
 from tests.infra.permissions import COMPLETIONS, EXPECTED, LOGS_AND_TRACES, REGISTRY
 
 NAMES = (
-    *("Registry", "Completions", "Budgets", "Content", "SecretsKey", "DataKey"),
+    *("Registry", "Completions", "Budgets", "Content", "DataKey"),
+    *(f"SecretsKeys{kind}" for kind in ("ApiKey", "Grader", "Webhook", "ReviewLink", "RewardUrl")),
     *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
     *("Audit", "AuditArchive", "Deliveries", "Webhooks", "Outbox", "VerdictStream"),
     *("CompletionChanges", "ReviewTopic", "Exports", "ExportScores"),

@@ -2,10 +2,11 @@
 
 import json
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import boto3
 
+from autotune_platform.access.secrets import SecretKind
 from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, REGISTRY, Index, TableSchema
 from tests.support.saved_backends import SavedBackend, saved_backends
 
@@ -53,7 +54,7 @@ def _make() -> dict[str, str]:
         )
     for bucket in ("content", "audit", "exports"):
         boto3.client("s3").create_bucket(Bucket=bucket)
-    key = boto3.client("kms").create_key(KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC")
+    kms = boto3.client("kms")
     sqs = boto3.client("sqs")
     topic = boto3.client("sns").create_topic(Name="reviews")
     machines = {
@@ -74,7 +75,12 @@ def _make() -> dict[str, str]:
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "WEBHOOK_DEAD_LETTERS_URL": sqs.create_queue(QueueName="webhooks-dead-letters")["QueueUrl"],
         "CONTENT_BUCKET": "content",
-        "SECRETS_KEY_ID": key["KeyMetadata"]["KeyId"],
+        **{
+            f"SECRETS_KEY_{kind.upper().replace('-', '_')}": kms.create_key(
+                KeySpec="HMAC_256", KeyUsage="GENERATE_VERIFY_MAC"
+            )["KeyMetadata"]["KeyId"]
+            for kind in get_args(SecretKind)
+        },
         "EXPORT_BUCKET": "exports",
         "SCORE_COMPLETIONS_ARN": machines["score_completions"],
         "EXPORT_SCORES_ARN": machines["export_scores"],

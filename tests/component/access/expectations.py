@@ -34,6 +34,7 @@ EXPECTED = {
     "PATCH /api/v1/graders/<grader_id>": "-o-O",
     "DELETE /api/v1/graders/<grader_id>": "-o-O",
     "POST /api/v1/graders/<grader_id>/verify": "-o-O",
+    "POST /api/v1/graders/<grader_id>/rotate-secret": "-o-O",
     "GET /api/v1/graders/<grader_id>/health": "Oo-O",
     "GET /api/v1/graders/<grader_id>/stats": "Oo-O",
     "GET /api/v1/graders/<grader_id>/usage": "-o-O",

@@ -58,6 +58,16 @@ def test_graders_are_registered_verified_listed_shown_and_deleted(api, run):
     assert run("graders", "list", "--json").stdout == ""
 
 
+def test_a_new_secret_of_a_grader_is_shown_once_on_stdout(api, run):
+    registered = run("graders", "register", "--name", "n", "--endpoint", api.grader.url)
+    grader_id = run("graders", "list", "--json").json_lines[0]["id"]
+    rotated = run("graders", "rotate-secret", grader_id)
+    assert re.fullmatch(r"sharedSecret +[0-9a-f]{64}", rotated.last_line)
+    assert rotated.last_line != registered.last_line
+    assert "shown this once" in rotated.stderr
+    assert "previousSecretUntil" in rotated.stdout
+
+
 def test_the_health_of_a_grader_is_shown_and_is_the_exit_status(api, run):
     registered = run("graders", "register", "--name", "n", "--endpoint", api.grader.url, "--json")
     grader = registered.json_lines[0]["grader"]

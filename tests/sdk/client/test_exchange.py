@@ -12,7 +12,7 @@ from autotune.client.batches import cancel_batch
 from autotune.client.calls import nothing
 from autotune.client.completions import cancel_completion
 from autotune.client.exchange import Attempt, Pause, open_session
-from autotune.client.graders import verify_grader
+from autotune.client.graders import rotate_grader_secret, verify_grader
 from autotune.client.keys import revoke_key
 from autotune.client.reviews import (
     answer_review,
@@ -118,6 +118,7 @@ def test_a_post_that_says_how_things_shall_be_is_repeatable(call):
         create_review_link(reviewer_id="anna"),
         verify_grader("grd_1"),
         rotate_webhook_secret("whk_1"),
+        rotate_grader_secret("grd_1"),
         replay_delivery("whk_1", "evt_1"),
     ],
     ids=lambda call: call.path.removeprefix("/api/v1/"),

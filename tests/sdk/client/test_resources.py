@@ -102,6 +102,14 @@ def test_graders_are_registered_verified_changed_and_deleted(api, client):
     assert list(client.graders.list()) == []
 
 
+def test_the_secret_of_a_grader_is_rotated(api, client):
+    registered = client.graders.register(name="n", endpoint=api.grader.url)
+    rotated = client.graders.rotate_secret(registered.grader.id)
+    assert rotated.credentials.grader_id == registered.grader.id
+    assert rotated.credentials.shared_secret != registered.credentials.shared_secret
+    assert rotated.grader.previous_secret_until > rotated.grader.updated_at
+
+
 def test_the_health_of_a_grader_is_read(api, client):
     grader_id = client.graders.register(name="n", endpoint=api.grader.url).grader.id
     assert client.graders.health(grader_id).probed is False

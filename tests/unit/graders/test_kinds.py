@@ -28,7 +28,7 @@ def test_each_kind_has_its_judge(monkeypatch: pytest.MonkeyPatch) -> None:
         completions_table="c",
         budgets_table="b",
         content_bucket="b",
-        secrets_key_id="k",
+        secrets_keys={},
         api_url="https://api.test",
         admit_private_addresses=False,
     )

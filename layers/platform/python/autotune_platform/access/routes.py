@@ -59,6 +59,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("PATCH", "/api/v1/graders/<grader_id>"): Grant("graders", "update"),
     ("DELETE", "/api/v1/graders/<grader_id>"): Grant("graders", "delete"),
     ("POST", "/api/v1/graders/<grader_id>/verify"): Grant("graders", "update"),
+    ("POST", "/api/v1/graders/<grader_id>/rotate-secret"): Grant("graders", "update"),
     ("GET", "/api/v1/graders/<grader_id>/health"): Grant("graders", "read"),
     ("GET", "/api/v1/graders/<grader_id>/stats"): Grant("graders", "read"),
     # What a statement is made of is for who may change the grader, not for all who may choose it.

@@ -20,6 +20,7 @@ from autotune_platform.storage.registry import Entity
 class Grader(Entity):
     """A registered grader; its secret is derived from id and ``secret_version``.
 
+    The secret before that is valid, too, until ``previous_secret_until``.
     ``endpoint`` is of a grader of kind ``http``, ``builtin`` the configuration of a builtin one.
     """
 
@@ -39,6 +40,7 @@ class Grader(Entity):
     status_changed_at: datetime | None = None
     version: str | None = None
     secret_version: int = 1
+    previous_secret_until: datetime | None = None
     verified_at: datetime | None = None
     created_at: datetime
     updated_at: datetime

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.gateway.models import Grader, UsableGrader
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import GraderNotVerifiedError, NotFoundError
 from autotune_platform.storage.registry import find_entity
 from autotune_platform.storage.table import Table
@@ -54,15 +55,23 @@ class GraderDirectory:
         return self.usable(grader) if grader else None
 
     def usable(self, grader: Grader) -> UsableGrader:
-        """Return a grader with its secrets; one without an endpoint has none."""
-        secrets = (self._secret(grader),) if grader.is_called else ()
-        return UsableGrader(grader=grader, secrets=secrets)
+        """Return a grader with the secrets that are valid now, the newest first.
+
+        One without an endpoint has none.
+        """
+        if not grader.is_called:
+            return UsableGrader(grader=grader, secrets=())
+        secrets = [self._secret(grader)]
+        until = grader.previous_secret_until
+        if until is not None and SYSTEM_CLOCK.now() < until:
+            secrets.append(self._secret(grader, before=1))
+        return UsableGrader(grader=grader, secrets=tuple(secrets))
 
     def _find(self, grader_id: str) -> Grader | None:
         return find_entity(self._table, "grd", grader_id, Grader)
 
-    def _secret(self, grader: Grader) -> str:
-        return self._secrets.derive("grader", grader.id, grader.secret_version)
+    def _secret(self, grader: Grader, *, before: int = 0) -> str:
+        return self._secrets.derive("grader", grader.id, grader.secret_version - before)
 
 
 def manages(caller: Caller, scope: Scope, grader: Grader) -> bool:

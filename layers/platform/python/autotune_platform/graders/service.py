@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 from autotune.protocol.graders import (
@@ -19,9 +20,12 @@ from autotune_platform.graders.health import Health, Probe
 from autotune_platform.graders.kinds import builtin_changes, check_fields, initial_status
 from autotune_platform.graders.repository import GraderRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
-from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
+
+ROTATION = timedelta(hours=24)
+"""How long the secret before a rotation is valid, too."""
 
 
 class GraderService(GraderDirectory):
@@ -85,6 +89,28 @@ class GraderService(GraderDirectory):
         if not self._repository.replace(before, after):
             raise _changed_meanwhile(before)
         return after
+
+    def rotate_secret(self, caller: Caller, scope: Scope, grader_id: str) -> tuple[Grader, str]:
+        """Give a grader its next secret; for 24 hours the one before is valid, too.
+
+        Raises:
+            NotFoundError: there is none in the caller's scope.
+            InvalidRequestError: it has no endpoint, and so no secret.
+            ConflictError: it changed at the same time.
+        """
+        before = self.get_managed(caller, scope, grader_id)
+        if not before.is_called:
+            raise InvalidRequestError(f"a grader of kind {before.kind} has no secret")
+        now = SYSTEM_CLOCK.now()
+        changes = {
+            "secret_version": before.secret_version + 1,
+            "previous_secret_until": now + ROTATION,
+            "updated_at": now,
+        }
+        after = before.model_copy(update=changes)
+        if not self._repository.replace(before, after):
+            raise _changed_meanwhile(before)
+        return after, self._secret(after)
 
     def record_verification(self, before: Grader, *, version: str | None) -> Grader:
         """Mark a grader verified in ``version``, or inactive where ``version`` is None.

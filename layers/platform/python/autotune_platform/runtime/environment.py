@@ -8,14 +8,21 @@ from pydantic import ConfigDict
 from autotune.protocol.completions import Priority
 from autotune_platform.runtime.frozen_model import FrozenModel
 
+_SECRETS_KEY = "SECRETS_KEY_"
+
 
 class Environment(FrozenModel):
-    """Settings of every function; a field is read from the variable of its name in capitals."""
+    """Settings of every function; a field is read from the variable of its name in capitals.
+
+    Attributes:
+        secrets_keys: ids of the keys that the function derives secrets with, by the kind of the
+            secrets: one from each variable ``SECRETS_KEY_<KIND>``.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
     registry_table: str
-    secrets_key_id: str
+    secrets_keys: dict[str, str] = {}
 
     @classmethod
     def parse(cls) -> Self:
@@ -24,7 +31,13 @@ class Environment(FrozenModel):
         Raises:
             pydantic.ValidationError: a variable is missing or cannot be read.
         """
-        return cls.model_validate({name.lower(): value for name, value in os.environ.items()})
+        settings: dict[str, object] = {name.lower(): text for name, text in os.environ.items()}
+        settings["secrets_keys"] = {
+            name.removeprefix(_SECRETS_KEY).lower().replace("_", "-"): key_id
+            for name, key_id in os.environ.items()
+            if name.startswith(_SECRETS_KEY)
+        }
+        return cls.model_validate(settings)
 
 
 class GatewayEnvironment(Environment):

@@ -27,7 +27,7 @@ class RegistryParts:
 
     @cached_property
     def secrets(self) -> DerivedSecrets:
-        return DerivedSecrets(key_id=self.environment.secrets_key_id, kms=clients.kms())
+        return DerivedSecrets(keys=self.environment.secrets_keys, kms=clients.kms())
 
 
 class AuditParts(RegistryParts):

@@ -22,8 +22,12 @@ from autotune.protocol.graders import Grader, VerificationCheck
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Graders: register, verify, health, list, get, stats, usage, update, delete.",
+    help=(
+        "Graders: register, verify, health, list, get, stats, usage, update, rotate-secret, delete."
+    ),
 )
+
+_SHOWN_ONCE = "The secret is shown this once; the grader reads it from AUTOTUNE_GRADER_SECRET."
 
 _COLUMNS: Columns[Grader] = {
     "ID": lambda grader: grader.id,
@@ -128,7 +132,7 @@ def register(
         registered,
         registered.grader,
         {"sharedSecret": credentials.shared_secret} if credentials else {},
-        "The secret is shown this once; the grader reads it from AUTOTUNE_GRADER_SECRET.",
+        _SHOWN_ONCE,
     )
 
 
@@ -146,6 +150,14 @@ def verify(invocation: Invocation, grader_id: str) -> None:
             typer.echo(describe_check(check, endpoint, is_health=place == 0))
         typer.echo(f"{grader_id} is {'verified' if result.verified else 'not verified'}")
     raise typer.Exit(exit_codes.OK if result.verified else exit_codes.INCOMPLETE)
+
+
+@command(app)
+def rotate_secret(invocation: Invocation, grader_id: str) -> None:
+    """Print a new shared secret, this once; for 24 hours the one before is valid, too."""
+    rotated = invocation.client.graders.rotate_secret(grader_id)
+    secret = {"sharedSecret": rotated.credentials.shared_secret}
+    invocation.show_once(rotated, rotated.grader, secret, _SHOWN_ONCE)
 
 
 @command(app)

@@ -54,6 +54,7 @@ from autotune.protocol.exports import ExportManifest as ExportManifest
 from autotune.protocol.graders import AsyncSettings as AsyncSettings
 from autotune.protocol.graders import Grader as Grader
 from autotune.protocol.graders import GraderLimits as GraderLimits
+from autotune.protocol.graders import GraderSecretResponse as GraderSecretResponse
 from autotune.protocol.graders import RegisterGraderResponse as RegisterGraderResponse
 from autotune.protocol.graders import VerifyGraderResponse as VerifyGraderResponse
 from autotune.protocol.grading import GraderCapabilities as GraderCapabilities

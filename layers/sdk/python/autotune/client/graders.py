@@ -22,6 +22,7 @@ from autotune.protocol.statistics import GraderStats, GraderUsage
 
 _grader = returning(graders.GraderResponse, lambda answer: answer.grader)
 _registered = returning(graders.RegisterGraderResponse)
+_with_secret = returning(graders.GraderSecretResponse)
 _verified = returning(graders.VerifyGraderResponse)
 _health = returning(health.GraderHealthResponse, lambda answer: answer.health)
 _stats = returning(GraderStats)
@@ -183,6 +184,19 @@ def verify_grader(
     return call("POST", "graders", grader_id, "verify", read=_verified, **options)
 
 
+def rotate_grader_secret(
+    grader_id: str, **options: Unpack[CallOptions]
+) -> Call[graders.GraderSecretResponse]:
+    """Give a grader a new secret, in the answer, this once; the old one is valid 24 hours more.
+
+    Raises:
+        NotFoundError: there is no such grader in this organisation.
+        InvalidRequestError: it has no endpoint, and so no secret.
+        ConflictError: it changed at the same time.
+    """
+    return call("POST", "graders", grader_id, "rotate-secret", read=_with_secret, **options)
+
+
 def get_grader_health(grader_id: str, **options: Unpack[CallOptions]) -> Call[health.GraderHealth]:
     """Read a grader's status and what it is founded on: its latest probe, and how many alike.
 
@@ -203,6 +217,7 @@ class GraderMethods:
     update = Method(update_grader)
     delete = Method(delete_grader)
     verify = Method(verify_grader)
+    rotate_secret = Method(rotate_grader_secret)
     health = Method(get_grader_health)
 
 

@@ -181,7 +181,8 @@ class UpdateGraderRequest(RequestModel):
 class Grader(ResponseModel):
     """A registered grader.
 
-    Its owner's organisation alone sees ``endpoint``, certificates and ``builtin`` configuration.
+    Its owner's organisation alone sees ``endpoint``, certificates, ``builtin`` configuration and
+    ``previous_secret_until``: until then the secret before the last rotation is valid, too.
     """
 
     id: str
@@ -201,6 +202,7 @@ class Grader(ResponseModel):
     status_changed_at: Timestamp | None = None
     version: str | None
     verified_at: Timestamp | None
+    previous_secret_until: Timestamp | None = None
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -216,6 +218,13 @@ class GraderCredentials(ResponseModel):
 
     grader_id: str
     shared_secret: str
+
+
+class GraderSecretResponse(ResponseModel):
+    """A grader with its new secret; the one before is valid until ``previous_secret_until``."""
+
+    grader: Grader
+    credentials: GraderCredentials
 
 
 class RegisterGraderResponse(ResponseModel):
