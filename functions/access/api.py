@@ -1,5 +1,7 @@
 """Keys; also answers every path that no other function serves."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -8,6 +10,7 @@ from autotune.protocol.access import (
     CreateKeyResponse,
     KeyList,
     KeyResponse,
+    UpdateKeyRequest,
 )
 from autotune.protocol.access import Key as WireKey
 from autotune_platform.access.models import Key
@@ -41,7 +44,8 @@ def list_keys(
 ) -> KeyList:
     """List the organisation's keys, oldest first."""
     keys, token = parts().access.list_keys(app.caller, limit=limit, next_token=next_token)
-    return KeyList(keys=[_on_wire(key) for key in keys], next_token=token)
+    uses = parts().access.last_uses(keys)
+    return KeyList(keys=[_on_wire(key, uses) for key in keys], next_token=token)
 
 
 @app.get("/api/v1/keys/me", tags=["keys"])
@@ -50,14 +54,25 @@ def read_own_key() -> KeyResponse:
     return KeyResponse(key=_on_wire(parts().access.get_key(app.caller, app.caller.key_id)))
 
 
+@app.patch("/api/v1/keys/<key_id>", tags=["keys"])
+def update_key(key_id: str, body: UpdateKeyRequest) -> KeyResponse:
+    """Give a key another name."""
+    return KeyResponse(key=_on_wire(parts().access.rename_key(app.caller, key_id, body.name)))
+
+
 @app.delete("/api/v1/keys/<key_id>", tags=["keys"])
 def revoke_key(key_id: str) -> KeyResponse:
     """Revoke a key for good."""
     return KeyResponse(key=_on_wire(parts().access.revoke_key(app.caller, key_id)))
 
 
-def _on_wire(key: Key) -> WireKey:
-    return WireKey.model_validate(key, from_attributes=True)
+def _on_wire(key: Key, uses: Mapping[str, datetime] | None = None) -> WireKey:
+    uses = parts().access.last_uses([key]) if uses is None else uses
+    return WireKey(
+        **key.model_dump(exclude={"status", "secret_version"}),
+        status=key.status_at(parts().clock.now()),
+        last_used_at=uses.get(key.id),
+    )
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

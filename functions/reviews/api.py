@@ -9,8 +9,10 @@ from autotune.protocol.reviews import (
     AnswerReviewRequest,
     AssignReviewRequest,
     CreateReviewLinkRequest,
+    CreateReviewLinkResponse,
     NextReviewRequest,
     NextReviewResponse,
+    ReviewLinkList,
     ReviewLinkResponse,
     ReviewList,
     ReviewResponse,
@@ -113,11 +115,24 @@ def answer_review(review_id: str, body: AnswerReviewRequest) -> ReviewSummaryRes
 
 
 @app.post("/api/v1/review-links", status_code=201, tags=["reviews"])
-def create_review_link(body: CreateReviewLinkRequest) -> ReviewLinkResponse:
-    """Make a link by which a named person reviews without a key; it is shown this once."""
-    payload = parts().reviews.link(app.caller, body)
-    app.made(link_id=payload.id)
-    return ReviewLinkResponse(link=link_on_wire(payload, parts().review_links.url(payload)))
+def create_review_link(body: CreateReviewLinkRequest) -> CreateReviewLinkResponse:
+    """Make a link by which a named person reviews without a key; its URL is shown this once."""
+    link, url = parts().link_service.create(app.caller, body)
+    app.made(link_id=link.id)
+    return CreateReviewLinkResponse(link=link_on_wire(link), url=url)
+
+
+@app.get("/api/v1/review-links", tags=["reviews"])
+def list_review_links(limit: PageSize = 50, next_token: NextToken = None) -> ReviewLinkList:
+    """List the links that somebody made and that have not ended by their time, oldest first."""
+    links, token = parts().link_service.list(app.caller, limit=limit, next_token=next_token)
+    return ReviewLinkList(links=[link_on_wire(link) for link in links], next_token=token)
+
+
+@app.delete("/api/v1/review-links/<link_id>", tags=["reviews"])
+def revoke_review_link(link_id: str) -> ReviewLinkResponse:
+    """Have a link open nothing any more, at once."""
+    return ReviewLinkResponse(link=link_on_wire(parts().link_service.revoke(app.caller, link_id)))
 
 
 def _whole(review: Review, text_format: str, *, with_preliminary: bool = False) -> WireReview:

@@ -6,7 +6,7 @@ from infra.constructs.signed_api import resource_paths
 from infra.stacks.domain_stack import API_TIMEOUT, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.scoring import ScoringStack
-from infra.tables import REVIEWS_BY_STATE_INDEX
+from infra.tables import BY_COLLECTION_INDEX, REVIEWS_BY_STATE_INDEX
 
 
 class ReviewsStack(DomainStack):
@@ -23,9 +23,10 @@ class ReviewsStack(DomainStack):
         data.completions.grant_read_write(reviews.function)
         data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
         data.content.grant_read(reviews.function)
+        data.registry.grant_query_index(reviews.function, index_name=BY_COLLECTION_INDEX)
         data.secrets_keys.grant_derive(reviews, "review-link")
         scoring.workflow.grant_wake(reviews)
-        http.api.route(reviews, paths=[*resource_paths("reviews"), "/api/v1/review-links"])
+        http.api.route(reviews, paths=[*resource_paths("reviews"), *resource_paths("review-links")])
 
         page = self.create(
             "ReviewPage",

@@ -196,6 +196,7 @@ EXPECTED = {
     | ENCRYPT,
     "PublishEvents": PUBLISH | follow(REGISTRY, failures="Outbox") | DECRYPT | ENCRYPT,
     "ReviewsApi": API
+    | LIST
     | derive("ReviewLink")
     | COMPLETIONS_READ_WRITE
     | {("dynamodb:Query", "Completions/index/reviewsByState")}

@@ -30,6 +30,7 @@ ROUTES = {
     "ANY /api/v1/reviews": "ReviewsApi",
     "ANY /api/v1/reviews/{proxy+}": "ReviewsApi",
     "ANY /api/v1/review-links": "ReviewsApi",
+    "ANY /api/v1/review-links/{proxy+}": "ReviewsApi",
     "ANY /api/v1/reward-urls": "RewardsApi",
     "ANY /api/v1/reward-urls/{proxy+}": "RewardsApi",
     "ANY /review": "ReviewPage",

@@ -122,7 +122,7 @@ class Reviewing:
         body = {"reviewerId": reviewer_id, **fields}
         answer = self.platform.call("POST", "/api/v1/review-links", body)
         assert answer.status == 201, answer.text
-        return answer.json["link"]
+        return {**answer.json["link"], "url": answer.json["url"]}
 
     def bearer(self, url: str, *, session: str | None = None) -> dict[str, Any]:
         """The options of a call that is made with a link instead of a key."""

@@ -18,6 +18,7 @@ EXPECTED = {
     "POST /api/v1/keys": "---O",
     "GET /api/v1/keys": "---O",
     "GET /api/v1/keys/me": "OOOO",
+    "PATCH /api/v1/keys/<key_id>": "---O",
     "DELETE /api/v1/keys/<key_id>": "---O",
     "GET /api/v1/audit": "---O",
     # Seed 001: a training operator creates, reads and updates tasks; an admin deletes them, too.
@@ -75,6 +76,8 @@ EXPECTED = {
     "POST /api/v1/reviews/<review_id>/assign": "O-OO",
     "POST /api/v1/reviews/<review_id>/answer": "O-OO",
     "POST /api/v1/review-links": "O--O",
+    "GET /api/v1/review-links": "O--O",
+    "DELETE /api/v1/review-links/<link_id>": "O--O",
     # What a reward URL lets its bearer do, its maker may do.
     "POST /api/v1/reward-urls": "O--O",
     "GET /api/v1/reward-urls": "O--O",
@@ -101,6 +104,7 @@ EXPECTED = {
 _COMPLETION = {"modelId": "m", "prompt": "p", "response": "r"}
 BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/keys": {"name": "n", "role": "reviewer"},
+    "PATCH /api/v1/keys/<key_id>": {"name": "n"},
     "POST /api/v1/tasks": {"name": "n", "graderId": "<grader_id>"},
     "PATCH /api/v1/tasks/<task_id>": {"description": "d"},
     "PATCH /api/v1/tasks/<task_id> graderId": {"graderId": "<grader_id>"},
@@ -132,6 +136,7 @@ LISTED = {
     "GET /api/v1/runs": "run_id",
     "GET /api/v1/exports": "export_id",
     "GET /api/v1/reviews": "review_id",
+    "GET /api/v1/review-links": "link_id",
     "GET /api/v1/reward-urls": "reward_url_id",
     "GET /api/v1/webhooks": "webhook_id",
 }

@@ -24,6 +24,7 @@ _KINDS = {
     "completion_id": "cmp",
     "batch_id": "bat",
     "review_id": "rev",
+    "link_id": "rvl",
     "reward_url_id": "rwu",
     "webhook_id": "whk",
     "export_id": "exp",
@@ -74,6 +75,10 @@ class Prepared:
     def _new_key(self, owner: str) -> str:
         made = self._create(self._admins[owner], "/api/v1/keys", name="k", role="reviewer")
         return str(made["key"]["id"])
+
+    def _new_link(self, owner: str) -> str:
+        made = self._create(self._admins[owner], "/api/v1/review-links", reviewerId="anna")
+        return str(made["link"]["id"])
 
     def _new_grader(self, owner: str) -> str:
         body = {"name": "g", "endpoint": ADDRESS}

@@ -14,7 +14,9 @@ def test_a_new_key_works_and_its_secret_is_shown_once(platform: Platform) -> Non
     created = platform.call("POST", "/api/v1/keys", {"name": "ci", "role": "training_operator"})
     assert created.status == 201
     api_key = created.json["apiKey"]
-    assert platform.me(api_key) == created.json["key"]
+    me = platform.me(api_key)
+    assert {**me, "lastUsedAt": None} == created.json["key"]
+    assert me["lastUsedAt"] is not None
     assert api_key.split(".")[1] not in platform.call("GET", "/api/v1/keys").text
 
 

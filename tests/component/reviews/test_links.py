@@ -3,11 +3,14 @@
 import base64
 import json
 import time
+from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 
 from autotune_platform.reviews.links import LinkPayload
 from functions.reviews import api
+from tests.support.clock import TurnedClock
 
 
 def get(reviewing, path, token, **headers):
@@ -94,7 +97,7 @@ def test_a_link_of_another_organisation_knows_nothing_of_a_review(reviewing):
     made = reviewing.platform.call(
         "POST", "/api/v1/review-links", {"reviewerId": "eve"}, api_key=other
     )
-    by_link = reviewing.bearer(made.json["link"]["url"])
+    by_link = reviewing.bearer(made.json["url"])
     assert reviewing.next_id(**by_link) is None
     assert reviewing.platform.call("GET", f"/api/v1/reviews/{review_id}", **by_link).status == 404
     assert reviewing.answer(review_id, **by_link).status == 404
@@ -179,3 +182,30 @@ def test_other_kinds_of_authorization_are_refused(reviewing, authorization):
         "GET", "/api/v1/reviews", signed={"authorization": authorization}
     )
     assert (answer.status, answer.json["code"]) == (401, "unauthenticated")
+
+
+def test_a_link_that_was_revoked_opens_nothing(reviewing):
+    reviewing.request()
+    link, other = reviewing.link("anna"), reviewing.link("anna")
+    by_link = reviewing.bearer(link["url"])
+    assert reviewing.platform.call("GET", "/api/v1/reviews", **by_link).status == 200
+    for _ in range(2):
+        revoked = reviewing.platform.call("DELETE", f"/api/v1/review-links/{link['id']}")
+        assert revoked.json["link"]["status"] == "revoked"
+    refused = reviewing.platform.call("GET", "/api/v1/reviews", **by_link)
+    assert (refused.status, refused.json["code"]) == (401, "link_expired")
+    kept = reviewing.platform.call("GET", "/api/v1/reviews", **reviewing.bearer(other["url"]))
+    assert kept.status == 200
+
+
+def test_links_are_listed_with_whom_they_are_for_and_without_what_opens(reviewing):
+    made = [reviewing.link(name) for name in ("anna", "ben")]
+    answer = reviewing.platform.call("GET", "/api/v1/review-links")
+    assert [one["reviewerId"] for one in answer.json["links"]] == ["anna", "ben"]
+    assert [one["id"] for one in answer.json["links"]] == [one["id"] for one in made]
+    assert answer.json["links"][0]["createdBy"].startswith("key_")
+    for one in made:
+        assert one["url"].partition("#")[2] not in answer.text
+    later = TurnedClock(timedelta(days=2))
+    with patch.object(api.parts().link_service, "clock", later):
+        assert reviewing.platform.call("GET", "/api/v1/review-links").json["links"] == []

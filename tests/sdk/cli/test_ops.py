@@ -21,6 +21,9 @@ CREATED = {
         "principalId": "key_1",
         "status": "active",
         "createdAt": "2026-11-21T00:00:00Z",
+        "createdBy": None,
+        "expiresAt": None,
+        "lastUsedAt": None,
     },
     "apiKey": "key_1.cafe",
 }

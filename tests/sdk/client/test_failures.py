@@ -4,8 +4,7 @@ import asyncio
 import dataclasses
 import json
 import socket
-import time
-from functools import partial
+from datetime import timedelta
 
 import pytest
 
@@ -26,7 +25,7 @@ from autotune import (
     ServerError,
     UnexpectedAnswerError,
 )
-from autotune.protocol.signing import verify_api_request
+from tests.support.clock import TurnedClock
 from tests.support.http_faults import Fault
 
 HTML = b"<html><body><h1>502 Bad Gateway</h1></body></html>"
@@ -179,8 +178,8 @@ def test_a_success_that_is_none_is_told(api, client, fault):
 @pytest.mark.parametrize(("ahead", "side"), [(400, "behind"), (-400, "ahead of")])
 def test_a_wrong_clock_is_named_with_its_error(api, client, ahead, side, monkeypatch):
     api.clock_ahead_seconds = ahead
-    verify = partial(verify_api_request, now=time.time() + ahead)
-    monkeypatch.setattr("autotune_platform.access.service.verify_api_request", verify)
+    clock = TurnedClock(timedelta(seconds=ahead))
+    monkeypatch.setattr("autotune_platform.access.service.SYSTEM_CLOCK", clock)
     with pytest.raises(AuthenticationError, match=rf"clock is (399|400|401) s {side}") as caught:
         client.keys.me()
     assert caught.value.code == "stale_request"

@@ -162,7 +162,10 @@ def test_a_graders_figures_and_usage_are_read(api, client):
 def test_keys_are_created_used_and_revoked(api, client):
     created = client.keys.create(name="trainer", role="training_operator", principal_id="lab-1")
     with AutotuneClient(base_url=api.base_url, api_key=created.api_key) as trainer:
-        assert trainer.keys.me() == created.key
+        me = trainer.keys.me()
+    assert me.model_copy(update={"last_used_at": None}) == created.key
+    renamed = client.keys.rename(created.key.id, name="night run")
+    assert (renamed.name, renamed.last_used_at) == ("night run", me.last_used_at)
     assert {key.role for key in client.keys.list()} == {"admin", "training_operator"}
     assert client.keys.revoke(created.key.id).status == "revoked"
 

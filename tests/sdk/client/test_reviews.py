@@ -36,10 +36,15 @@ def test_reviews_are_claimed_released_and_assigned(client, review):
 
 
 def test_a_link_is_made_for_a_person(client):
-    link = client.reviews.link(reviewer_id="cleo", expires_in_seconds=61)
+    made = client.reviews.link(reviewer_id="cleo", expires_in_seconds=61)
+    link = made.link
     assert (link.reviewer_id, link.review_id) == ("cleo", None)
     assert 50 < (link.expires_at - datetime.now(UTC)).total_seconds() <= 61
-    assert "/review#" in link.url
+    assert "/review#" in made.url
+    assert [one.id for one in client.reviews.links()] == [link.id]
+    assert client.reviews.revoke_link(link.id).status == "revoked"
+    with pytest.raises(NotFoundError):
+        client.reviews.revoke_link("rvl_none")
 
 
 def test_arguments_out_of_range_are_named_and_nothing_is_sent(api, client):

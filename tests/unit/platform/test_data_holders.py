@@ -14,7 +14,6 @@ KEEP_NOTHING = {
     "http",
     "operations",
     "outbound",
-    "reviews",
     "runtime",
     "storage",
     "wiring",

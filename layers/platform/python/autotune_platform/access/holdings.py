@@ -16,6 +16,11 @@ HOLDER = DataHolder(
             retained="a revoked key stays refused, and the audit log names it",
         ),
         RegistryHolding(
+            key="use#key_* / use",
+            what="when keys were last used",
+            retained="as long as the key that it is about",
+        ),
+        RegistryHolding(
             key="nonce#* / nonce",
             what="ids of requests, so that none is accepted twice",
             days=1,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from autotune.protocol.access import Role
+from autotune.protocol.access import KeyStatus, Role
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -33,7 +33,10 @@ class Organization(FrozenModel):
 
 
 class Key(Entity):
-    """An API key; its secret is derived from id and version and stored nowhere."""
+    """An API key; its secret is derived from id and version and stored nowhere.
+
+    ``created_by`` is the key that made it, None where an operator did.
+    """
 
     name: str
     role: Role
@@ -41,6 +44,14 @@ class Key(Entity):
     status: Literal["active", "revoked"]
     secret_version: int = 1
     created_at: datetime
+    created_by: str | None = None
+    expires_at: datetime | None = None
+
+    def status_at(self, moment: datetime) -> KeyStatus:
+        """Return the status at a moment; a revoked key stays revoked when it expires."""
+        if self.status == "revoked":
+            return "revoked"
+        return "expired" if self.expires_at is not None and self.expires_at <= moment else "active"
 
 
 class Caller(FrozenModel):
@@ -91,7 +102,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
     },
     "reviewer": _grants("organization", "reviews", "read", "update"),
     "admin": {
-        **_grants("organization", "keys", "create", "read", "delete"),
+        **_grants("organization", "keys", "create", "read", "update", "delete"),
         **_grants("organization", "tasks", "create", "read", "update", "delete"),
         **_grants("organization", "completions", "create", "read", "delete"),
         **_grants("organization", "scores", "read"),

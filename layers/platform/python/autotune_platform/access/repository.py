@@ -1,10 +1,20 @@
 """Where organisations and keys are stored."""
 
+from collections.abc import Iterable
+from datetime import datetime
+
 from autotune_platform.access.models import Key, Organization
 from autotune_platform.storage.cursors import encode_cursor
-from autotune_platform.storage.registry import EntityRepository, entity_item, list_collection
+from autotune_platform.storage.registry import (
+    RECORD,
+    EntityRepository,
+    entity_from,
+    entity_item,
+    list_collection,
+)
 
 _ORGANIZATIONS = "organizations"
+_USE = "use"
 
 
 class AccessRepository(EntityRepository[Key]):
@@ -28,6 +38,21 @@ class AccessRepository(EntityRepository[Key]):
         )
         return found
 
+    def note_use(self, key_id: str, moment: datetime) -> None:
+        """Note when a key was last used, apart from what it is and may do."""
+        self._table.put({"pk": _use_of(key_id), "sk": _USE, "used_at": moment.isoformat()})
+
+    def last_uses(self, key_ids: Iterable[str]) -> dict[str, datetime]:
+        """Return when keys were last used, as far as they were."""
+        wanted = {(_use_of(key_id), _USE): key_id for key_id in key_ids}
+        found = self._table.get_many(wanted)
+        return {wanted[at]: datetime.fromisoformat(found[at]["used_at"]) for at in found}
+
+    def rename(self, key: Key, name: str) -> Key | None:
+        """Give a key another name; return it, or None if it is gone."""
+        item = self._table.update(key.id, RECORD, {"name": name})
+        return entity_from(item, Key) if item else None
+
     def use_request_id(self, key_id: str, request_id: str, *, now: int, until: int) -> bool:
         """Note that a key used a request id; return False where it did before.
 
@@ -39,3 +64,7 @@ class AccessRepository(EntityRepository[Key]):
             {"pk": f"nonce#{key_id}#{request_id}", "sk": "nonce", "expires_at": until},
             or_expired_at=now,
         )
+
+
+def _use_of(key_id: str) -> str:
+    return f"use#{key_id}"

@@ -19,11 +19,14 @@ class Grant:
     Attributes:
         with_parameter: what is needed besides, by name of a query parameter that asks for more;
             whatever its value, so that no two readings of a query differ in it.
+        mints: whether the answer opens a door, such as a new key: the caller's key is read anew,
+            where elsewhere one that was just revoked works for another half minute.
     """
 
     resource: Resource
     action: Action
     with_parameter: "Mapping[str, Grant]" = field(default_factory=lambda: MappingProxyType({}))
+    mints: bool = False
 
 
 class Open(Enum):
@@ -42,10 +45,11 @@ class Open(Enum):
 Rule = Grant | Open
 
 ROUTES: Mapping[tuple[str, str], Rule] = {
-    ("POST", "/api/v1/keys"): Grant("keys", "create"),
+    ("POST", "/api/v1/keys"): Grant("keys", "create", mints=True),
     ("GET", "/api/v1/keys"): Grant("keys", "read"),
     # Who signs may know who that is: a key learns nothing but its own role and principal.
     ("GET", "/api/v1/keys/me"): Open.ANY_KEY,
+    ("PATCH", "/api/v1/keys/<key_id>"): Grant("keys", "update"),
     ("DELETE", "/api/v1/keys/<key_id>"): Grant("keys", "delete"),
     ("GET", "/api/v1/audit"): Grant("audit", "read"),
     ("POST", "/api/v1/tasks"): Grant("tasks", "create"),
@@ -53,13 +57,13 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/tasks/<task_id>"): Grant("tasks", "read"),
     ("PATCH", "/api/v1/tasks/<task_id>"): Grant("tasks", "update"),
     ("DELETE", "/api/v1/tasks/<task_id>"): Grant("tasks", "delete"),
-    ("POST", "/api/v1/graders"): Grant("graders", "create"),
+    ("POST", "/api/v1/graders"): Grant("graders", "create", mints=True),
     ("GET", "/api/v1/graders"): Grant("graders", "read"),
     ("GET", "/api/v1/graders/<grader_id>"): Grant("graders", "read"),
     ("PATCH", "/api/v1/graders/<grader_id>"): Grant("graders", "update"),
     ("DELETE", "/api/v1/graders/<grader_id>"): Grant("graders", "delete"),
     ("POST", "/api/v1/graders/<grader_id>/verify"): Grant("graders", "update"),
-    ("POST", "/api/v1/graders/<grader_id>/rotate-secret"): Grant("graders", "update"),
+    ("POST", "/api/v1/graders/<grader_id>/rotate-secret"): Grant("graders", "update", mints=True),
     ("GET", "/api/v1/graders/<grader_id>/health"): Grant("graders", "read"),
     ("GET", "/api/v1/graders/<grader_id>/stats"): Grant("graders", "read"),
     # What a statement is made of is for who may change the grader, not for all who may choose it.
@@ -100,10 +104,13 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/reviews/<review_id>/release"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/assign"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/answer"): Grant("reviews", "update"),
-    ("POST", "/api/v1/review-links"): Grant("reviews", "create"),
+    ("POST", "/api/v1/review-links"): Grant("reviews", "create", mints=True),
+    # Who makes links sees whom they are for; those who came by one do not.
+    ("GET", "/api/v1/review-links"): Grant("reviews", "create"),
+    ("DELETE", "/api/v1/review-links/<link_id>"): Grant("reviews", "create"),
     # A reward URL submits to one task and returns scores of what it submitted, no more: its maker
     # may do both.
-    ("POST", "/api/v1/reward-urls"): Grant("reward_urls", "create"),
+    ("POST", "/api/v1/reward-urls"): Grant("reward_urls", "create", mints=True),
     ("GET", "/api/v1/reward-urls"): Grant("reward_urls", "read"),
     ("GET", "/api/v1/reward-urls/<reward_url_id>"): Grant("reward_urls", "read"),
     ("DELETE", "/api/v1/reward-urls/<reward_url_id>"): Grant("reward_urls", "delete"),
@@ -114,12 +121,14 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/r/<token>/azure"): Open.PUBLIC,
     ("POST", "/r/<token>/eval-protocol/evaluate"): Open.PUBLIC,
     ("POST", "/r/<token>/nova"): Open.PUBLIC,
-    ("POST", "/api/v1/webhooks"): Grant("webhooks", "create"),
+    ("POST", "/api/v1/webhooks"): Grant("webhooks", "create", mints=True),
     ("GET", "/api/v1/webhooks"): Grant("webhooks", "read"),
     ("GET", "/api/v1/webhooks/<webhook_id>"): Grant("webhooks", "read"),
     ("PATCH", "/api/v1/webhooks/<webhook_id>"): Grant("webhooks", "update"),
     ("DELETE", "/api/v1/webhooks/<webhook_id>"): Grant("webhooks", "delete"),
-    ("POST", "/api/v1/webhooks/<webhook_id>/rotate-secret"): Grant("webhooks", "update"),
+    ("POST", "/api/v1/webhooks/<webhook_id>/rotate-secret"): Grant(
+        "webhooks", "update", mints=True
+    ),
     ("GET", "/api/v1/webhooks/<webhook_id>/deliveries"): Grant("webhooks", "read"),
     ("GET", "/api/v1/webhooks/<webhook_id>/deliveries/<event_id>"): Grant("webhooks", "read"),
     ("POST", "/api/v1/webhooks/<webhook_id>/deliveries/<event_id>/replay"): Grant(

@@ -1,5 +1,9 @@
 """Keys: who is calling, and what the caller may do."""
 
+from collections.abc import Iterable
+from datetime import datetime
+
+from aws_lambda_powertools import Logger
 from cachetools import TTLCache
 
 from autotune.protocol.access import CreateKeyRequest
@@ -18,18 +22,23 @@ from autotune_platform.access.models import (
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import (
     ForbiddenError,
+    InvalidRequestError,
     NotFoundError,
     ReplayedRequestError,
     StaleRequestError,
     UnauthenticatedError,
 )
 
+logger = Logger()
+
 _CACHED_KEYS = 1_024
 # A revoked key works at most this much longer in a function that has just seen it.
 _CACHED_KEY_SECONDS = 30
+_USE_NOTED_SECONDS = 3_600
 
 
 class AccessService:
@@ -39,6 +48,7 @@ class AccessService:
         self._repository = repository
         self._secrets = secrets
         self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
+        self._noted: TTLCache[str, bool] = TTLCache(_CACHED_KEYS, _USE_NOTED_SECONDS)
 
     def claimed_key(self, request: SignedRequest) -> Key | None:
         """Return the key that a request names, active or revoked; nothing is proven by that."""
@@ -63,9 +73,11 @@ class AccessService:
         """
         if not request.headers.get(KEY_HEADER):
             raise UnauthenticatedError(f"{KEY_HEADER} is missing")
-        # A key that is unknown or revoked has no secret: its requests are refused as those with a
-        # wrong signature are, in the same words and at the same step. So ids cannot be tried out.
-        active = key if key is not None and key.status == "active" else None
+        now = SYSTEM_CLOCK.now()
+        # A key that is unknown, revoked or expired has no secret: its requests are refused as those
+        # with a wrong signature are, in the same words and at the same step. So ids cannot be tried
+        # out.
+        active = key if key is not None and key.status_at(now) == "active" else None
         secrets = (
             [self._secrets.derive("api-key", active.id, active.secret_version)] if active else []
         )
@@ -77,20 +89,22 @@ class AccessService:
                 path=request.path,
                 query=request.query,
                 body=request.body,
+                now=now.timestamp(),
             )
         except SignatureError as error:
             if error.fault == "stale":
                 raise StaleRequestError(str(error)) from error
             raise UnauthenticatedError(str(error)) from error
         assert active is not None, "nothing verifies without a secret"
-        now = int(SYSTEM_CLOCK.unix())
+        second = int(now.timestamp())
         fresh = self._repository.use_request_id(
-            active.id, request_id, now=now, until=now + 2 * SIGNATURE_TOLERANCE_SECONDS
+            active.id, request_id, now=second, until=second + 2 * SIGNATURE_TOLERANCE_SECONDS
         )
         if not fresh:
             raise ReplayedRequestError(
                 "each attempt needs its own x-autotune-request-id; Idempotency-Key repeats safely"
             )
+        self._note_use(active, now)
         return Caller(
             key_id=active.id,
             organization_id=active.organization_id,
@@ -99,13 +113,26 @@ class AccessService:
             request_id=request_id,
         )
 
+    def require_active(self, caller: Caller) -> None:
+        """Require that a caller's key is active as it is stored now, whatever was read before.
+
+        Who makes what opens doors, such as a key, must not do so with one that was revoked.
+
+        Raises:
+            UnauthenticatedError: it was revoked, or has expired.
+        """
+        key = self._repository.get(caller.key_id)
+        if key is None or key.status_at(SYSTEM_CLOCK.now()) != "active":
+            self._forget(caller.key_id)
+            raise UnauthenticatedError("the key is not active")
+
     def create_organization(self, name: str) -> tuple[Organization, Key, str]:
         """Create an organisation with its first admin key; return both and the key's credential."""
         now = SYSTEM_CLOCK.now()
         organization = Organization(id=new_id("org"), name=name, created_at=now)
         self._repository.add_organization(organization)
         key, api_key = self._add_key(
-            organization.id, CreateKeyRequest(name="first admin key", role="admin")
+            organization.id, CreateKeyRequest(name="first admin key", role="admin"), created_by=None
         )
         return organization, key, api_key
 
@@ -114,8 +141,29 @@ class AccessService:
         return self._repository.list_organizations(after=after, limit=limit)
 
     def create_key(self, caller: Caller, request: CreateKeyRequest) -> tuple[Key, str]:
-        """Create a key in the caller's organisation; return it and its credential."""
-        return self._add_key(caller.organization_id, request)
+        """Create a key in the caller's organisation; return it and its credential.
+
+        Raises:
+            InvalidRequestError: it would have expired already.
+        """
+        if request.expires_at is not None and request.expires_at <= SYSTEM_CLOCK.now():
+            raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
+        return self._add_key(caller.organization_id, request, created_by=caller.key_id)
+
+    def rename_key(self, caller: Caller, key_id: str, name: str) -> Key:
+        """Give a key another name.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        renamed = self._repository.rename(self.get_key(caller, key_id), name)
+        if renamed is None:
+            raise NotFoundError(f"no key {key_id}")
+        return renamed
+
+    def last_uses(self, keys: Iterable[Key]) -> dict[str, datetime]:
+        """Return when keys were last used, by id, as far as they were; to within an hour."""
+        return self._repository.last_uses(key.id for key in keys)
 
     def get_key(self, caller: Caller, key_id: str) -> Key:
         """Return a key of the caller's organisation.
@@ -143,10 +191,26 @@ class AccessService:
         revoked = self._repository.revoke(self.get_key(caller, key_id))
         if revoked is None:
             raise NotFoundError(f"no key {key_id}")
-        self._keys.pop(key_id, None)
+        self._forget(key_id)
         return revoked
 
-    def _add_key(self, organization_id: str, request: CreateKeyRequest) -> tuple[Key, str]:
+    def _forget(self, key_id: str) -> None:
+        """Have a key read anew by the next request of this process."""
+        self._keys.pop(key_id, None)
+
+    def _note_use(self, key: Key, now: datetime) -> None:
+        """Note that a key is in use, once an hour in each process: it costs a write."""
+        if key.id in self._noted:
+            return
+        self._noted[key.id] = True
+        try:
+            self._repository.note_use(key.id, now)
+        except REFUSALS:
+            logger.exception("use of a key not noted", key_id=key.id)
+
+    def _add_key(
+        self, organization_id: str, request: CreateKeyRequest, *, created_by: str | None
+    ) -> tuple[Key, str]:
         key_id = new_id("key")
         key = Key(
             id=key_id,
@@ -156,6 +220,8 @@ class AccessService:
             principal_id=request.principal_id or key_id,
             status="active",
             created_at=SYSTEM_CLOCK.now(),
+            created_by=created_by,
+            expires_at=request.expires_at,
         )
         self._repository.add(key)
         return key, f"{key_id}.{self._secrets.derive('api-key', key_id, key.secret_version)}"

@@ -46,6 +46,13 @@ class Authenticator(Protocol):
             UnauthenticatedError: nobody who is known.
         """
 
+    def require_active(self, caller: Caller) -> None:
+        """Require that who sent a request may still do so, whatever was known before.
+
+        Raises:
+            UnauthenticatedError: not any more.
+        """
+
 
 class RequiredParts(Protocol):
     """What every API function is put together from; ``wiring`` has it."""
@@ -169,6 +176,8 @@ class Api(APIGatewayHttpResolver):
             known["caller"] = caller = self._authenticate(request, call)
             if isinstance(rule, Grant):
                 known["scope"] = _permit(caller, rule, request)
+                if rule.mints:
+                    self._authenticator().require_active(caller)
         if route is None:
             return self._no_route(path, request_id=call.request_id)
         request.require_text()

@@ -1,8 +1,8 @@
 """Links for reviewers who have no key: a token that holds who may review what, and until when.
 
 ``<payload>.<HMAC-SHA256 of it>``, both base64url without padding, under a secret that KMS derives
-and that is stored nowhere. Nothing is kept of a link: it ends by its time, which is at most seven
-days ahead. The token stands in the URL's fragment, which browsers send to nobody, and reaches the
+and that is stored nowhere. A link ends by its time, which is at most seven days ahead, or when it
+is revoked. The token stands in the URL's fragment, which browsers send to nobody, and reaches the
 API as ``Authorization: Bearer``.
 """
 
@@ -23,6 +23,7 @@ from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
 from autotune_platform.judging.human.models import ReviewSummary
+from autotune_platform.reviews.link_repository import LinkRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import LinkExpiredError, UnauthenticatedError
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -131,6 +132,7 @@ class ReviewCallers:
 
     keys: AccessService
     links: ReviewLinks
+    made: LinkRepository
 
     def claimed_key(self, request: SignedRequest) -> Key | None:
         """Return the key that a request names; None if it brings a link."""
@@ -141,18 +143,31 @@ class ReviewCallers:
 
         Raises:
             UnauthenticatedError: no active key signed it, and no link that was made here opens it.
-            LinkExpiredError: the link's time is over.
+            LinkExpiredError: the link's time is over, or it was revoked.
             StaleRequestError, ReplayedRequestError: as ``AccessService.authenticate``.
         """
         if "authorization" in request.headers:
             return self._bearer(request.headers)
         return self.keys.authenticate(key, request)
 
+    def require_active(self, caller: Caller) -> None:
+        """Require that a caller's key is active now; a link was looked up when it was read.
+
+        Raises:
+            UnauthenticatedError: it was revoked, or has expired.
+        """
+        if not caller.by_link:
+            self.keys.require_active(caller)
+
     def _bearer(self, headers: Mapping[str, str]) -> Caller:
         scheme, _, token = headers["authorization"].partition(" ")
         if scheme.lower() != "bearer":
             raise UnauthenticatedError("authorization must be Bearer, with the token of a link")
         payload = self.links.read(token.strip())
+        made = self.made.get(payload.id)
+        # Those of notifications are not stored: they end with their review.
+        if made is not None and made.status == "revoked":
+            raise LinkExpiredError("the link was revoked; ask for a new one")
         reviewer_id = payload.reviewer_id
         if payload.shared:
             session = headers.get(REVIEWER_SESSION_HEADER, "")

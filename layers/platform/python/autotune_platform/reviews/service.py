@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
-from autotune.protocol.ids import new_id
-from autotune.protocol.reviews import AnswerReviewRequest, CreateReviewLinkRequest, ReviewState
+from autotune.protocol.reviews import AnswerReviewRequest, ReviewState
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import Completion
 from autotune_platform.completions.open_batches import OpenBatches
@@ -13,7 +12,6 @@ from autotune_platform.completions.service import CompletionService
 from autotune_platform.judging.human.models import Review, ReviewAnswer, ReviewLease, ReviewSummary
 from autotune_platform.judging.human.records import Assignments, ReviewRecords
 from autotune_platform.reviews.availability import ReviewAvailability
-from autotune_platform.reviews.links import LinkPayload
 from autotune_platform.runs.waits import RunWaits
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -209,22 +207,13 @@ class ReviewService:
         self._follow(review)
         return review
 
-    def link(self, caller: Caller, request: CreateReviewLinkRequest) -> LinkPayload:
-        """Return the payload of a new link for a named reviewer.
+    def require(self, caller: Caller, review_id: str) -> None:
+        """Require that there is a review.
 
         Raises:
-            NotFoundError: it is for a review that is not there.
+            NotFoundError: there is none that the caller may see.
         """
-        expires_at = self.clock.now() + timedelta(seconds=request.expires_in_seconds)
-        if request.review_id is not None:
-            self._find(caller, request.review_id)
-        return LinkPayload(
-            id=new_id("rvl"),
-            organization_id=caller.organization_id,
-            reviewer_id=request.reviewer_id,
-            review_id=request.review_id,
-            expires_at=int(expires_at.timestamp()),
-        )
+        self._find(caller, review_id)
 
     def _changed(self, find: Callable[[], Review], change: Callable[[Review], Review]) -> Review:
         """Change a review that others may change meanwhile; what ``change`` leaves stays as it is.

@@ -1,12 +1,10 @@
 """Reviews as callers see them."""
 
-from datetime import UTC, datetime
-
 from autotune.protocol import reviews as wire
 from autotune_platform.completions.models import Completion
 from autotune_platform.http.bodies import response_bytes
 from autotune_platform.judging.human.models import Preliminary, Review, ReviewSummary
-from autotune_platform.reviews.links import LinkPayload
+from autotune_platform.reviews.link_repository import ReviewLink
 from autotune_platform.reviews.rendering import rendered
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 
@@ -55,14 +53,10 @@ def review_on_wire(
     return wire.Review.model_validate({**fields, "text_too_large": True})
 
 
-def link_on_wire(payload: LinkPayload, url: str) -> wire.ReviewLink:
-    """Return a link with its address."""
+def link_on_wire(link: ReviewLink) -> wire.ReviewLink:
+    """Return a link without its address."""
     return wire.ReviewLink(
-        id=payload.id,
-        url=url,
-        reviewer_id=payload.reviewer_id,
-        review_id=payload.review_id,
-        expires_at=datetime.fromtimestamp(payload.expires_at, tz=UTC),
+        **link.model_dump(exclude={"organization_id", "valid_until"}), expires_at=link.valid_until
     )
 
 

@@ -26,6 +26,7 @@ class RewardUrl(Entity):
     model_id: str
     status: Literal["active", "revoked"] = "active"
     created_at: datetime
+    created_by: str | None = None
     expires_at: datetime | None = None
 
     def state_at(self, moment: datetime) -> RewardUrlState:

@@ -48,6 +48,7 @@ class RewardUrlService:
             id=new_id("rwu"),
             organization_id=caller.organization_id,
             created_at=now,
+            created_by=caller.key_id,
             **request.model_dump(),
         )
         self.repository.add(reward_url)

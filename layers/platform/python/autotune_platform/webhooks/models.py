@@ -44,6 +44,7 @@ class Webhook(Entity):
     secret_version: int = 1
     previous_secret_until: datetime | None = None
     created_at: datetime
+    created_by: str | None = None
     updated_at: datetime
 
     def wants(self, event: Event) -> bool:

@@ -41,6 +41,7 @@ class WebhookService:
             id=new_id("whk"),
             organization_id=caller.organization_id,
             created_at=now,
+            created_by=caller.key_id,
             updated_at=now,
             **_fields(request),
         )

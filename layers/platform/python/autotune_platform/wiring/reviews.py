@@ -4,6 +4,8 @@ from functools import cached_property
 
 from autotune_platform.judging.human.records import Assignments
 from autotune_platform.reviews.availability import ReviewAvailability
+from autotune_platform.reviews.link_repository import LinkRepository
+from autotune_platform.reviews.link_service import ReviewLinkService
 from autotune_platform.reviews.links import ReviewCallers, ReviewLinks
 from autotune_platform.reviews.service import ReviewService
 from autotune_platform.runtime.environment import ReviewEnvironment
@@ -27,8 +29,12 @@ class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
     environment: ReviewEnvironment
 
     @cached_property
+    def made_links(self) -> LinkRepository:
+        return LinkRepository(self.registry_table)
+
+    @cached_property
     def review_callers(self) -> ReviewCallers:
-        return ReviewCallers(keys=self.access, links=self.review_links)
+        return ReviewCallers(keys=self.access, links=self.review_links, made=self.made_links)
 
     @cached_property
     def reviews(self) -> ReviewService:
@@ -44,4 +50,10 @@ class ReviewApiParts(ApiParts, WaitParts, ReviewLinkParts):
             verdicts=self.verdicts,
             resolver=self.resolver,
             waits=self.run_waits,
+        )
+
+    @cached_property
+    def link_service(self) -> ReviewLinkService:
+        return ReviewLinkService(
+            reviews=self.reviews, links=self.review_links, repository=self.made_links
         )

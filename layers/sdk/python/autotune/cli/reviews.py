@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from autotune.cli.invocation import Columns, Invocation, command, note, page_size
-from autotune.protocol.reviews import Review, ReviewState, ReviewSummary
+from autotune.protocol.reviews import Review, ReviewLink, ReviewState, ReviewSummary
 
 app = typer.Typer(no_args_is_help=True, help="Reviews: completions that wait for a person's score.")
 
@@ -18,6 +18,15 @@ _COLUMNS: Columns[ReviewSummary] = {
     "FOR": lambda review: review.assignee_id,
     "HELD BY": lambda review: review.lease.holder if review.lease else None,
     "COMPLETION": lambda review: review.completion_id,
+}
+
+_LINK_COLUMNS: Columns[ReviewLink] = {
+    "ID": lambda link: link.id,
+    "FOR": lambda link: link.reviewer_id,
+    "REVIEW": lambda link: link.review_id or "all",
+    "STATUS": lambda link: link.status,
+    "EXPIRES": lambda link: f"{link.expires_at:%Y-%m-%d %H:%M}",
+    "MADE BY": lambda link: link.created_by,
 }
 
 
@@ -113,8 +122,22 @@ def link(
     if invocation.as_json:
         invocation.show_json(made)
         return
-    note(f"Who has this link reviews as {made.reviewer_id} until {made.expires_at:%Y-%m-%d %H:%M}.")
+    link = made.link
+    note(f"Who has this link reviews as {link.reviewer_id} until {link.expires_at:%Y-%m-%d %H:%M}.")
+    note(f"`autotune reviews revoke-link {link.id}` ends it before.")
     typer.echo(made.url)
+
+
+@command(app)
+def links(invocation: Invocation) -> None:
+    """List the links that somebody made and that have not ended by their time."""
+    invocation.show_all(invocation.client.reviews.links(), _LINK_COLUMNS)
+
+
+@command(app)
+def revoke_link(invocation: Invocation, link_id: str) -> None:
+    """Have a link open nothing any more, at once."""
+    invocation.show(invocation.client.reviews.revoke_link(link_id))
 
 
 def _show(invocation: Invocation, review: Review) -> None:

@@ -12,6 +12,8 @@ from autotune.protocol.grading import ScoreDimension
 _summary = returning(reviews.ReviewSummaryResponse, lambda answer: answer.review)
 _review = returning(reviews.ReviewResponse, lambda answer: answer.review)
 _next_review = returning(reviews.NextReviewResponse, lambda answer: answer.review)
+_made_link = returning(reviews.CreateReviewLinkResponse)
+_links = returning(reviews.ReviewLinkList, lambda page: (page.links, page.next_token))
 _link = returning(reviews.ReviewLinkResponse, lambda answer: answer.link)
 _reviews = returning(reviews.ReviewList, lambda page: (page.reviews, page.next_token))
 
@@ -159,7 +161,7 @@ def create_review_link(
     review_id: str | None = None,
     expires_in_seconds: int | None = None,
     **options: Unpack[CallOptions],
-) -> Call[reviews.ReviewLink]:
+) -> Call[reviews.CreateReviewLinkResponse]:
     """Make a link by which a named person reviews without a key; its URL is shown this once.
 
     Args:
@@ -178,7 +180,30 @@ def create_review_link(
         review_id=review_id,
         expires_in_seconds=expires_in_seconds,
     )
-    return call("POST", "review-links", read=_link, body=request, **options)
+    return call("POST", "review-links", read=_made_link, body=request, **options)
+
+
+def list_review_links(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[reviews.ReviewLink]:
+    """Walk through the links that somebody made and that have not ended by their time.
+
+    Args:
+        page_size: links fetched at a time, 1 to 200.
+
+    Raises:
+        PermissionDeniedError: the key's role makes no links.
+    """
+    return listing("review-links", read=_links, page_size=page_size, **options)
+
+
+def revoke_review_link(link_id: str, **options: Unpack[CallOptions]) -> Call[reviews.ReviewLink]:
+    """Have a link open nothing any more, at once.
+
+    Raises:
+        NotFoundError: there is no such link in this organisation.
+    """
+    return call("DELETE", "review-links", link_id, read=_link, **options)
 
 
 class ReviewMethods:
@@ -192,6 +217,8 @@ class ReviewMethods:
     assign = Method(assign_review)
     answer = Method(answer_review)
     link = Method(create_review_link)
+    links = ListMethod(list_review_links)
+    revoke_link = Method(revoke_review_link)
 
 
 class Reviews(ReviewMethods, Resource):

@@ -4,9 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from autotune.protocol.types import Name, RequestModel, ResponseModel, Timestamp
+from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, Timestamp
 
 Role = Literal["training_operator", "grader_owner", "reviewer", "admin"]
+
+KeyStatus = Literal["active", "revoked", "expired"]
 
 PrincipalId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,100}$")]
 
@@ -15,24 +17,39 @@ class CreateKeyRequest(RequestModel):
     """A key for one program or person.
 
     What a principal registers is ``own`` to every key with the same ``principal_id``; without one
-    the key stands for itself.
+    the key stands for itself. ``expires_at`` is when it stops working, in the future; without it,
+    once it is revoked.
     """
 
     name: Name
     role: Role
     principal_id: PrincipalId | None = None
+    expires_at: Moment | None = None
+
+
+class UpdateKeyRequest(RequestModel):
+    """Another name for a key."""
+
+    name: Name
 
 
 class Key(ResponseModel):
-    """An API key, without its secret."""
+    """An API key, without its secret.
+
+    ``last_used_at`` is when it last signed a request that was accepted, to within an hour;
+    ``created_by`` the key that made it, null for the first of an organisation.
+    """
 
     id: str
     organization_id: str
     name: str
     role: Role
     principal_id: str
-    status: Literal["active", "revoked"]
+    status: KeyStatus
     created_at: Timestamp
+    created_by: str | None = None
+    expires_at: Timestamp | None = None
+    last_used_at: Timestamp | None = None
 
 
 class CreateKeyResponse(ResponseModel):

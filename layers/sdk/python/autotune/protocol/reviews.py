@@ -170,16 +170,36 @@ class ReviewList(ResponseModel):
 
 
 class ReviewLink(ResponseModel):
-    """Where a person reviews without a key; who has ``url`` can do so until ``expires_at``."""
+    """Where a person reviews without a key, without its address.
+
+    Who has that can review until ``expires_at``, or until it is revoked. ``created_by`` is the key
+    that made it.
+    """
 
     id: str
-    url: str
     reviewer_id: str
     review_id: str | None
+    status: Literal["active", "revoked"]
+    created_at: Timestamp
+    created_by: str
     expires_at: Timestamp
 
 
-class ReviewLinkResponse(ResponseModel):
-    """One link; its URL is shown this once."""
+class CreateReviewLinkResponse(ResponseModel):
+    """``url`` is shown this once; whoever has it may review."""
 
     link: ReviewLink
+    url: str
+
+
+class ReviewLinkResponse(ResponseModel):
+    """One link."""
+
+    link: ReviewLink
+
+
+class ReviewLinkList(ResponseModel):
+    """A page of links, the oldest first."""
+
+    links: list[ReviewLink]
+    next_token: str | None = None

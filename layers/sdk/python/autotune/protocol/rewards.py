@@ -32,7 +32,7 @@ class CreateRewardUrlRequest(RequestModel):
 
 
 class RewardUrl(ResponseModel):
-    """A reward URL, without the token that stands in it."""
+    """A reward URL, without the token that stands in it; ``created_by`` is the key that made it."""
 
     id: str
     name: str
@@ -40,6 +40,7 @@ class RewardUrl(ResponseModel):
     model_id: str
     state: RewardUrlState
     created_at: Timestamp
+    created_by: str | None = None
     expires_at: Timestamp | None = None
 
 

@@ -56,7 +56,7 @@ class Webhook(ResponseModel):
     """A webhook, without its secret.
 
     ``failing_since`` is the first failure since the last success. After a rotation, the secret
-    before signs, too, until ``previous_secret_until``.
+    before signs, too, until ``previous_secret_until``. ``created_by`` is the key that made it.
     """
 
     id: str
@@ -68,6 +68,7 @@ class Webhook(ResponseModel):
     failing_since: Timestamp | None
     previous_secret_until: Timestamp | None
     created_at: Timestamp
+    created_by: str | None = None
     updated_at: Timestamp
 
 
