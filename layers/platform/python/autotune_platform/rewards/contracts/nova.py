@@ -11,7 +11,7 @@ list and returns the other, and has to end within 15 minutes.
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import PlainValidator
+from pydantic import FailFast, PlainValidator
 
 from autotune.protocol.completions import Score
 from autotune_platform.rewards.contracts.reading import (
@@ -35,7 +35,7 @@ def _id(value: Any) -> str | int:
 
 class _Sample(TrainerRequest):
     id: Annotated[str | int, PlainValidator(_id)]
-    messages: list[dict[str, Any]]
+    messages: Annotated[list[dict[str, Any]], FailFast()]
     metadata: dict[str, Any] | None = None
     reference_answer: Any = None
 

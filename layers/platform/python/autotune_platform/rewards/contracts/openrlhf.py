@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import Field, StrictStr
+from pydantic import FailFast, Field, StrictStr
 
 from autotune.protocol.completions import Score
 from autotune_platform.rewards.contracts.reading import (
@@ -28,8 +28,8 @@ _SPECIAL_TOKEN = re.compile(r"<[^<>\s]+>|\[\w+\]")
 
 
 class _Request(TrainerRequest):
-    queries: Annotated[list[StrictStr], Field(alias="query")]
-    prompts: list[StrictStr]
+    queries: Annotated[list[StrictStr], Field(alias="query"), FailFast()]
+    prompts: Annotated[list[StrictStr], FailFast()]
     labels: list[Any] | None = None
 
 
