@@ -16,60 +16,61 @@ _FILLS = (
     '"\\u00e9"',
     "null",
 )
-_WIDE = '"\U0001f600'
+_WIDE = '"\U0001f600'.encode()
 
 
-def filled(fill: str, *, most_bytes: int, most_values: int | None = None) -> str:
+def filled(fill: str, *, most_bytes: int, most_values: int | None = None) -> bytes:
     """Return what stands in an array or object: ``fill`` as often as fits."""
     times = most_bytes // (len(fill.encode()) + 1)
     if most_values is not None:
         # As they are counted: a comma each, and one for each opening.
         times = min(times, most_values // (1 + fill.count("[") + fill.count("{")))
-    return ",".join([fill] * max(times, 1))
+    return ((fill.encode() + b",") * max(times, 1))[:-1]
 
 
-def members(*, most_bytes: int, most_values: int | None = None) -> str:
+def members(*, most_bytes: int, most_values: int | None = None) -> bytes:
     """Return many members of an object, each of another name."""
-    times = most_bytes // 12
+    times = most_bytes // 13
     if most_values is not None:
         times = min(times, most_values)
-    return ",".join(f'"u{number:07}":1' for number in range(times))
+    found = bytearray()  # whoever measures wants to find little else in memory
+    for number in range(times):
+        found += b'"u%07d":1,' % number
+    return bytes(found[:-1])
 
 
-def bodies(
-    fields: list[str], *, most_bytes: int, most_values: int, seed: int, fills: int = 1
-) -> Iterator[bytes]:
+def bodies(fields: list[str], *, most_bytes: int, most_values: int, seed: int) -> Iterator[bytes]:
     """Yield hostile bodies: with more values than admitted, and with as many as are admitted.
 
     Args:
         fields: paths of fields, such as ``completions[].metadata``.
-        fills: how many kinds of content each field is tried with, drawn by ``seed``.
+        seed: draws what each field is filled with.
     """
     random = Random(seed)
-    for fill in _FILLS:
-        yield f"[{filled(fill, most_bytes=most_bytes - 2)}]".encode()
     room = most_bytes - 500
+    for fill in random.sample(_FILLS, 4):
+        yield b"[" + filled(fill, most_bytes=room) + b"]"
     for values in (None, most_values - 100):
-        yield f"{{{members(most_bytes=room, most_values=values)}}}".encode()
+        many = b"{" + members(most_bytes=room, most_values=values) + b"}"
+        yield many
         for path in fields:
-            for fill in random.sample(_FILLS, fills):
-                inside = filled(fill, most_bytes=room, most_values=values)
-                yield _at(path, f"[{inside}]").encode()
-            yield _at(path, f"{{{members(most_bytes=room, most_values=values)}}}").encode()
+            inside = filled(random.choice(_FILLS), most_bytes=room, most_values=values)
+            yield _at(path, b"[" + inside + b"]")
+            yield _at(path, many)
     for path in fields:
-        yield _at(path, f'{{"{"k" * (room // 2)}":{{{members(most_bytes=room // 2)}}}}}').encode()
-        yield _at(path, f'"{"x" * room}"').encode()
-        yield _at(path, f'{_WIDE}{"x" * room}"').encode()
+        below = members(most_bytes=room // 2, most_values=most_values - 100)
+        yield _at(path, b'{"' + b"k" * (room // 2) + b'":{' + below + b"}}")
+        yield _at(path, _WIDE + b"x" * room + b'"')
     yield b"[" * most_bytes
     yield (b'{"a":' * (most_bytes // 6)) + b"1" + b"}" * (most_bytes // 6)
 
 
-def _at(path: str, value: str) -> str:
+def _at(path: str, value: bytes) -> bytes:
     """Return a document that has a value at a path."""
     for name in reversed(path.split(".")):
         if name.endswith("[]"):
-            value = f"[{value}]"
-        value = f'{{"{name.removesuffix("[]")}":{value}}}'
+            value = b"[" + value + b"]"
+        value = b'{"' + name.removesuffix("[]").encode() + b'":' + value + b"}"
     return value
 
 

@@ -20,7 +20,7 @@ def _envelope(exchange: Exchange, scores: str) -> str:
 
 
 def _of(fill: str) -> Kind:
-    return lambda exchange: _envelope(exchange, filled(fill, most_bytes=MOST_BYTES))
+    return lambda exchange: _envelope(exchange, filled(fill, most_bytes=MOST_BYTES).decode())
 
 
 def _unknown(exchange: Exchange) -> str:
@@ -30,7 +30,7 @@ def _unknown(exchange: Exchange) -> str:
 
 def _dimensions(exchange: Exchange) -> str:
     """As many values as are admitted for twelve completions, all wrong."""
-    inside = filled("{}", most_bytes=MOST_BYTES, most_values=6_000)
+    inside = filled("{}", most_bytes=MOST_BYTES, most_values=6_000).decode()
     item = f'{{"completionId":"cmp_1","score":{{"value":0.5,"dimensions":[{inside}]}}}}'
     return _envelope(exchange, item)
 

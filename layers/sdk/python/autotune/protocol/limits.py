@@ -8,7 +8,11 @@ MAX_REQUEST_VALUES = 50_000
 literals, arrays and objects are values; an array or object that is empty counts as two."""
 
 MAX_BATCH_VALUES = 500_000
-"""Most JSON values in ``POST /api/v1/completions/batch``, and in a request to a reward URL."""
+"""Most JSON values in ``POST /api/v1/completions/batch``, and in a request to a reward URL that may
+ask about many completions, as OpenRLHF's and Nova's."""
+
+MAX_REWARD_VALUES = 200_000
+"""Most JSON values in a request to a reward URL that asks about one completion."""
 
 MAX_REGISTRATION_VALUES = 150_000
 """Most JSON values in a request that registers or updates a grader, its configuration included."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import FailFast, PlainValidator
 
 from autotune.protocol.completions import Score
+from autotune.protocol.limits import MAX_BATCH_VALUES
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TrainerRequest,
@@ -84,4 +85,4 @@ def _answer(document: Any, scores: Sequence[Score]) -> list[dict[str, Any]]:
     ]
 
 
-NOVA = Contract(wait_seconds=840, read=_read, answer=_answer)
+NOVA = Contract(wait_seconds=840, read=_read, answer=_answer, most_values=MAX_BATCH_VALUES)

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import FailFast, Field, StrictStr
 
 from autotune.protocol.completions import Score
+from autotune.protocol.limits import MAX_BATCH_VALUES
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TrainerRequest,
@@ -84,4 +85,4 @@ def _answer(_: Any, scores: Sequence[Score]) -> dict[str, Any]:
     return {"rewards": values, "scores": values, "extra_logs": {"confidence": confidences}}
 
 
-OPENRLHF = Contract(wait_seconds=170, read=_read, answer=_answer)
+OPENRLHF = Contract(wait_seconds=170, read=_read, answer=_answer, most_values=MAX_BATCH_VALUES)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ConfigDict, PlainValidator, ValidationError
 
 from autotune.protocol.completions import Score
-from autotune.protocol.limits import MAX_BATCH_VALUES, MAX_REQUEST_BYTES, MAX_REWARD_QUESTIONS
+from autotune.protocol.limits import MAX_REQUEST_BYTES, MAX_REWARD_QUESTIONS, MAX_REWARD_VALUES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune_platform.http.problems import invalid_request
 from autotune_platform.rewards.models import Question
@@ -34,7 +34,7 @@ class Contract:
     read: Callable[[Any], list[Question]]
     answer: Callable[[Any, Sequence[Score]], Any]
     most_bytes: int = MAX_REQUEST_BYTES
-    most_values: int = MAX_BATCH_VALUES
+    most_values: int = MAX_REWARD_VALUES
 
 
 class TrainerRequest(FrozenModel):
