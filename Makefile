@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down logs status check test pytest test-integrations chaos bench cost browser screenshots \
+.PHONY: help install demo up down logs status check test pytest test-integrations chaos bench cost memory browser screenshots \
 	lint format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -104,6 +104,9 @@ bench: install ## measure cost and speed, and tell which targets are met (out/be
 
 cost: install ## price a million completions, and fail where that is over its target (3 minutes)
 	@$(BIN)/python -m benchmarks cost --completions 10000
+
+memory: install ## print how much memory each parser takes at most (3 minutes)
+	@$(BIN)/python -m tests.security.peaks
 
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos

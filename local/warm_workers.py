@@ -1,5 +1,7 @@
 """Has MiniStack's functions wait for a warm worker before another is started, and fail alone.
 
+What takes more memory than its function has is killed (``local.memory_limits``).
+
 MiniStack starts a process for each invocation that finds none idle, as AWS does. On AWS that costs
 the other invocations nothing. On a laptop each start takes most of a second of CPU from all of
 them: they take longer, more of them overlap, so more workers are started. At 26 completions a
@@ -15,12 +17,15 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partialmethod, wraps
+from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
 import psutil
 from ministack.core import lambda_runtime
 from ministack.services import lambda_svc
+
+from local.memory_limits import KILLS, MemoryLimits, exit_error
 
 AT_ONCE = 2 * (os.cpu_count() or 1)
 """Workers of one function that are started without waiting."""
@@ -42,7 +47,10 @@ def install() -> None:
     workers = PatientWorkers()
     lambda_svc.acquire_worker = workers.acquire
     lambda_svc.release_worker = workers.release
-    lambda_runtime.Worker.invoke = failing_alone(lambda_runtime.Worker.invoke)
+    memory = MemoryLimits(Path(KILLS).absolute())
+    memory.start()
+    lambda_runtime.Worker.invoke = memory.invoking(failing_alone(lambda_runtime.Worker.invoke))
+    lambda_svc._execute_function_warm = exit_error(lambda_svc._execute_function_warm)  # noqa: SLF001 - it has no setting
     # After a call that logged nothing a worker is held for 50 ms more, and asked every one of them
     # for a line: it writes its lines before its answer, so that a few are enough.
     lambda_runtime.Worker._drain_stderr_bounded = partialmethod(  # noqa: SLF001 - it has no setting

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from local.memory_limits import kills_in
 from local.records import read_stack_record
 from local.stack import LocalStack
 from tests.chaos import invariants, telling
@@ -127,6 +128,7 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
             chaos.statuses.get(FLAPPING, []), chaos.statuses.get(DOWN_FOR_GOOD, [])
         ),
         invariants.every_fault_happened(faults),
+        invariants.no_function_outgrew_its_memory(kills_in(chaos.directory)),
         *events_findings(chaos, verdicts),
         chaos.latency_finding(verdicts),
     ]

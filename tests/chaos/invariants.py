@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from tests.chaos.load import Accepted
 from tests.chaos.tables import Item
@@ -202,6 +203,14 @@ def flapping_is_no_outage(flapping: Sequence[str], down: Sequence[str]) -> Findi
     if "inactive" not in down:
         violations.append("no probe saw that a grader is down for good")
     return Finding("only who is down for good is inactive", len(flapping), violations)
+
+
+def no_function_outgrew_its_memory(kills: Sequence[Mapping[str, Any]]) -> Finding:
+    """No function was killed for its memory, as Lambda would have done, too."""
+    violations = [
+        f"{one['function']}: {one['used_mb']} MB of {one['limit_mb']} MB" for one in kills
+    ]
+    return Finding("no function takes more memory than it has", 1, violations)
 
 
 def every_fault_happened(faults: Mapping[str, int]) -> Finding:

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 
 from rich.console import Console
 
@@ -120,6 +121,11 @@ class Chaos:
         self._drive_to_the_end()
         self._tell_the_rest()
         self.stream.stop()
+
+    @property
+    def directory(self) -> Path:
+        """Folder of the stack."""
+        return self._stack.directory
 
     def close(self) -> None:
         """End what still runs."""

@@ -16,6 +16,7 @@ import pytest
 from autotune import AutotuneClient
 from local.endpoint import free_port, isolated_environment
 from local.grader_process import GraderProcess
+from local.memory_limits import kills_in
 from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.support.graders import LoopbackGrader
@@ -39,6 +40,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     )
     with made:
         yield made
+    assert kills_in(made.directory) == [], "functions took more memory than they have"
 
 
 @pytest.fixture(scope="session")

@@ -154,7 +154,7 @@ def test_a_six_megabyte_body_is_refused_with_the_limit(platform: Platform) -> No
 
 @pytest.mark.parametrize(
     "raw",
-    [b"{", b"", b'{"name": NaN}', b"[" * 100_000, b"\xff\xfe", b'{"name": ' + b"9" * 5_000 + b"}"],
+    [b"{", b"", b'{"name": NaN}', b"[" * 9_000, b"\xff\xfe", b'{"name": ' + b"9" * 5_000 + b"}"],
     ids=["open", "empty", "NaN", "deep", "not UTF-8", "long integer"],
 )
 def test_what_is_not_json_is_refused_as_such(platform: Platform, raw: bytes) -> None:

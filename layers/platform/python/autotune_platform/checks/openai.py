@@ -18,7 +18,7 @@ from autotune.protocol.builtin import (
     TextSimilarity,
 )
 from autotune.protocol.limits import MAX_MULTI_GRADERS
-from autotune.protocol.types import UnitInterval
+from autotune.protocol.types import UnitInterval, at_most
 from autotune_platform.checks.faults import configuration_error
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.frozen_model import DEFERRED, FrozenModel
@@ -70,7 +70,11 @@ _Single = Annotated[_StringCheck | _TextSimilarity, Field(discriminator="type")]
 
 class _Multi(_OpenAiModel):
     type: Literal["multi"]
-    graders: Annotated[dict[GraderKey, _Single], Field(min_length=1, max_length=MAX_MULTI_GRADERS)]
+    graders: Annotated[
+        dict[GraderKey, _Single],
+        Field(min_length=1, max_length=MAX_MULTI_GRADERS),
+        at_most(MAX_MULTI_GRADERS),
+    ]
     calculate_output: str
 
     def builtin(self) -> Multi:

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from datetime import UTC
 
 import httpcore
-from pydantic import ValidationError
 
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.graders import HealthReason, ProbeOutcome
 from autotune.protocol.grading import HealthResponse
 from autotune.protocol.ids import new_id
-from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
+from autotune.protocol.limits import (
+    MAX_GRADER_RESPONSE_BYTES,
+    MAX_GRADER_RESPONSE_VALUES,
+    MAX_HEALTH_RESPONSE_BYTES,
+)
 from autotune.protocol.signing import SignatureError, sign_grader_request, verify_grader_response
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.gateway.models import UsableGrader
@@ -23,6 +26,7 @@ from autotune_platform.outbound.connections import (
     pinned,
     time_limit,
 )
+from autotune_platform.runtime.bounded_json import TooManyValuesError, read_model
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
@@ -85,6 +89,7 @@ class GraderGateway:
                 },
                 body,
                 timeout_seconds,
+                MAX_HEALTH_RESPONSE_BYTES if path == "/health" else MAX_GRADER_RESPONSE_BYTES,
             )
         deferred = deferrable and status == 202
         if status != 200 and not deferred:
@@ -118,10 +123,12 @@ class GraderGateway:
 
         try:
             answer = self.ask(usable, "/health", timeout_seconds=timeout_seconds)
-            health = HealthResponse.model_validate_json(answer.body)
+            health = read_model(HealthResponse, answer.body, most_values=MAX_GRADER_RESPONSE_VALUES)
         except GraderCallError as error:
             return failed(error.reason_code)
-        except ValidationError:
+        except TooManyValuesError:
+            return failed("response_too_large")
+        except ValueError:
             return failed("response_malformed")
         if health.status == "unhealthy":
             return failed("grader_unhealthy")
@@ -130,7 +137,13 @@ class GraderGateway:
         return Finding("healthy", answer.elapsed_ms, answer=health)
 
     def _exchange(
-        self, method: str, url: str, headers: dict[str, str], body: bytes, timeout_seconds: float
+        self,
+        method: str,
+        url: str,
+        headers: dict[str, str],
+        body: bytes,
+        timeout_seconds: float,
+        most_bytes: int,
     ) -> tuple[int, dict[str, str], bytes]:
         timeouts = {"connect": CONNECT_TIMEOUT_SECONDS, "pool": timeout_seconds}
         try:
@@ -144,7 +157,7 @@ class GraderGateway:
                     extensions={"timeout": timeouts},
                 ) as response,
             ):
-                return response.status, _text_headers(response), _read(response)
+                return response.status, _text_headers(response), _read(response, most_bytes)
         except AddressRefusedError as error:
             raise GraderCallError("address_refused") from error
         except CertificateMismatchError as error:
@@ -156,11 +169,11 @@ class GraderGateway:
             raise GraderCallError("grader_unreachable", retryable=True) from error
 
 
-def _read(response: httpcore.Response) -> bytes:
+def _read(response: httpcore.Response, most_bytes: int) -> bytes:
     answer = bytearray()
     for part in response.iter_stream():
         answer += part
-        if len(answer) > MAX_GRADER_RESPONSE_BYTES:
+        if len(answer) > most_bytes:
             raise GraderCallError("response_too_large", status=response.status)
     return bytes(answer)
 

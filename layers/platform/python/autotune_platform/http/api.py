@@ -3,6 +3,7 @@
 Every answer is in the audit log, refusals too; errors are problem+json.
 """
 
+import gc
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, cast
@@ -13,6 +14,7 @@ from aws_lambda_powertools.event_handler.api_gateway import Route
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 
 from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_REQUEST_VALUES
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
 from autotune.protocol.signing import REQUEST_ID_HEADER
 from autotune_platform.access.models import Caller, Key, Scope
@@ -20,11 +22,19 @@ from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.routes import ROUTES, Grant, Open, Rule
 from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
-from autotune_platform.http.bodies import parse_json
 from autotune_platform.http.problems import problem_response
-from autotune_platform.runtime.errors import MethodNotAllowedError, NotFoundError
+from autotune_platform.runtime.bounded_json import parse_strictly
+from autotune_platform.runtime.errors import (
+    MethodNotAllowedError,
+    NotFoundError,
+    UnsupportedMediaTypeError,
+)
 
 logger = Logger()
+
+# The framework's errors and frames hold each other, and with them the body. The collector goes by
+# how many objects there are, not by their size: a few hundred large bodies would be kept.
+_LARGE_BODY_CHARACTERS = 100_000
 
 HandlerT = TypeVar("HandlerT", bound=Callable[..., Any])
 
@@ -88,7 +98,7 @@ class Api(APIGatewayHttpResolver):
         rules: Mapping[tuple[str, str], Rule] = ROUTES,
     ) -> None:
         super().__init__(
-            enable_validation=True, json_body_deserializer=parse_json, serializer=_to_json
+            enable_validation=True, json_body_deserializer=self._parsed_body, serializer=_to_json
         )
         self._rules = rules
         self._unrouted = Open.PUBLIC if keyless else Open.ANY_KEY
@@ -157,6 +167,8 @@ class Api(APIGatewayHttpResolver):
         self._parts().call_audit.write(
             call, status=answer["statusCode"], code=_problem_code(answer)
         )
+        if len(event.get("body") or "") > _LARGE_BODY_CHARACTERS:
+            gc.collect()
         return answer
 
     def _answer(self, event: dict[str, Any], context: Any, call: CallInProgress) -> dict[str, Any]:
@@ -181,6 +193,8 @@ class Api(APIGatewayHttpResolver):
         if route is None:
             return self._no_route(path, request_id=call.request_id)
         request.require_text()
+        if route.dependant.body_params:
+            _require_json(request)
         self.append_context(**known)  # type: ignore[no-untyped-call]
         answer: dict[str, Any] = self.resolve(event, context)
         if answer["statusCode"] == 204:
@@ -205,6 +219,12 @@ class Api(APIGatewayHttpResolver):
         call.authenticated_as(caller)
         return caller
 
+    def _parsed_body(self, text: str) -> Any:
+        """Parse a body that has no more values than the model of its route can mean."""
+        (body,) = self.context["_route"].dependant.body_params
+        most_values = getattr(body.type_, "most_values", MAX_REQUEST_VALUES)
+        return parse_strictly(text.encode(), most_values=most_values)
+
     def _problem(self, error: Exception) -> Response[str]:
         return problem_response(error, request_id=self.context["request_id"])
 
@@ -218,6 +238,13 @@ class Api(APIGatewayHttpResolver):
         answer = _serialized(problem_response(error, request_id=request_id))
         answer["headers"]["Allow"] = supported
         return answer
+
+
+def _require_json(request: SignedRequest) -> None:
+    """Require a body to be JSON, since the framework parses forms without any bound."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in {"", "application/json"}:
+        raise UnsupportedMediaTypeError("the body must be application/json")
 
 
 def _permit(caller: Caller, rule: Grant, request: SignedRequest) -> Scope:

@@ -1,6 +1,7 @@
 """The one place where errors become ``application/problem+json``."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -11,12 +12,14 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import (
 )
 
 from autotune.protocol.ids import ID_BODY
-from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, FieldProblem, Problem
+from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, FieldProblem, LimitProblem, Problem
+from autotune_platform.runtime.bounded_json import TooManyValuesError
 from autotune_platform.runtime.clients import is_throttled
 from autotune_platform.runtime.errors import (
     AutotuneError,
     InvalidRequestError,
     MalformedRequestError,
+    RequestTooLargeError,
     UnavailableError,
     UnsupportedMediaTypeError,
 )
@@ -24,6 +27,10 @@ from autotune_platform.runtime.errors import (
 logger = Logger()
 
 _MOST_FIELDS = 20
+_FIELD_CHARACTERS = 200
+_EXPECTED_CHARACTERS = 500
+_DETAIL_CHARACTERS = 800
+_LISTED_CHARACTERS = 4_000
 
 
 def problem_response(error: Exception, *, request_id: str) -> Response[str]:
@@ -38,9 +45,9 @@ def problem_response(error: Exception, *, request_id: str) -> Response[str]:
         title=known.title,
         status=known.status,
         code=known.code,
-        detail=known.detail,
+        detail=excerpt(known.detail, _DETAIL_CHARACTERS),
         request_id=request_id,
-        errors=known.fields,
+        errors=_listed(known.fields),
         limit=known.limit,
         retry_after_seconds=known.retry_after_seconds,
     )
@@ -63,6 +70,8 @@ def _as_autotune_error(error: Exception) -> AutotuneError:
             return UnsupportedMediaTypeError("the body must be application/json")
         case RequestValidationError():
             return invalid_request(error.errors())
+        case TooManyValuesError():
+            return too_many_values(error)
         case _ if is_throttled(error):
             return UnavailableError("a store is busy", retry_after_seconds=1)
         case _:
@@ -70,19 +79,55 @@ def _as_autotune_error(error: Exception) -> AutotuneError:
             return AutotuneError("the request failed; nothing is known to be wrong with it")
 
 
+def excerpt(text: str, longest: int) -> str:
+    """Return a text, or its beginning and end where it is longer: a caller may have written it."""
+    if len(text) <= longest:
+        return text
+    end = longest // 4
+    return f"{text[: longest - end - 1]}…{text[-end:]}"
+
+
+def _listed(fields: Iterable[FieldProblem]) -> list[FieldProblem]:
+    """Return as many fields as a problem of some kilobytes can list, the first one in any case."""
+    listed: list[FieldProblem] = []
+    left = _LISTED_CHARACTERS
+    for one in islice(fields, _MOST_FIELDS):
+        short = FieldProblem(
+            field=excerpt(one.field, _FIELD_CHARACTERS),
+            expected=excerpt(one.expected, _EXPECTED_CHARACTERS),
+        )
+        left -= len(short.field) + len(short.expected)
+        if listed and left < 0:
+            break
+        listed.append(short)
+    return listed
+
+
+def too_many_values(error: TooManyValuesError) -> RequestTooLargeError:
+    """Return the error for a body with more JSON values than its route admits."""
+    return RequestTooLargeError(
+        f"the request body has {error}",
+        limit=LimitProblem(
+            name="JSON values in the request body",
+            maximum=error.maximum,
+            unit="values",
+            actual=error.values,
+        ),
+    )
+
+
 def invalid_request(faults: Iterable[Mapping[str, Any]]) -> InvalidRequestError:
     """Return the error for what a model found wrong, field by field."""
-    listed = list(faults)
-    if any(fault["type"] == "json_invalid" for fault in listed):
+    found = list(faults)
+    if any(fault["type"] == "json_invalid" for fault in found):
         return MalformedRequestError(
             "the body is not JSON",
             fields=[FieldProblem(field="body", expected="one JSON object in UTF-8")],
         )
-    fields = [
-        FieldProblem(field=_field_path(fault["loc"]), expected=_expected(fault))
-        for fault in listed[:_MOST_FIELDS]
-    ]
-    more = len(listed) - len(fields)
+    fields = _listed(
+        FieldProblem(field=_field_path(fault["loc"]), expected=_expected(fault)) for fault in found
+    )
+    more = len(found) - len(fields)
     detail = f"{fields[0].field}: {fields[0].expected}" + (f" (and {more} more)" if more else "")
     return InvalidRequestError(detail, fields=fields)
 

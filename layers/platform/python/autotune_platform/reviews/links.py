@@ -7,13 +7,12 @@ API as ``Authorization: Bearer``.
 """
 
 import base64
-import binascii
 import hashlib
 import hmac
 import re
 from collections.abc import Mapping
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.reviews import REVIEWER_SESSION_HEADER
@@ -24,6 +23,7 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
 from autotune_platform.judging.human.models import ReviewSummary
 from autotune_platform.reviews.link_repository import LinkRepository
+from autotune_platform.runtime.bounded_json import read_model
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import LinkExpiredError, UnauthenticatedError
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -33,6 +33,7 @@ ANYONE = "anyone"
 """Stands for whoever opens the link of a notification; each browser is a reviewer of its own."""
 
 _LONGEST_TOKEN = 1_024
+_MOST_VALUES = 100
 _SIGNED = b"autotune.review-link.v1."
 _SESSION = re.compile(r"[A-Za-z0-9]{8,40}")
 _NAME_DIGITS = 32
@@ -92,8 +93,8 @@ class ReviewLinks:
         if not hmac.compare_digest(mac, _encoded(self._mac(encoded))):
             raise wrong
         try:
-            payload = LinkPayload.model_validate_json(_decoded(encoded))
-        except (binascii.Error, ValidationError) as error:
+            payload = read_model(LinkPayload, _decoded(encoded), most_values=_MOST_VALUES)
+        except ValueError as error:
             raise wrong from error
         if payload.expires_at <= self.clock.unix():
             raise LinkExpiredError("the link has expired; ask for a new one")

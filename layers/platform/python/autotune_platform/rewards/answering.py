@@ -8,10 +8,11 @@ from typing import Any
 from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.completions.wire import verdict_on_wire
-from autotune_platform.http.bodies import parse_json
+from autotune_platform.http.problems import too_many_values
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.models import Question, RewardUrl
 from autotune_platform.rewards.scoring import RewardScoring
+from autotune_platform.runtime.bounded_json import TooManyValuesError, parse_strictly
 from autotune_platform.runtime.errors import (
     AutotuneError,
     MalformedRequestError,
@@ -64,15 +65,17 @@ class RewardAnswers:
             NotScoredError: repeating the request will not help.
             ConflictError, UnavailableError: as for submissions.
         """
-        document = _parsed(body)
+        document = _parsed(body, most_values=contract.most_values)
         questions = [_stopped(question, stops) for question in contract.read(document)]
         verdicts = self._scoring.score(reward_url, questions, wait_seconds=wait_seconds)
         return contract.answer(document, _scores(questions, verdicts))
 
 
-def _parsed(body: bytes) -> Any:
+def _parsed(body: bytes, *, most_values: int) -> Any:
     try:
-        return parse_json(body.decode())
+        return parse_strictly(body, most_values=most_values)
+    except TooManyValuesError as error:
+        raise too_many_values(error) from error
     except json.JSONDecodeError as error:
         raise MalformedRequestError(
             "the body is not JSON", fields=[FieldProblem(field="body", expected="JSON in UTF-8")]

@@ -5,9 +5,12 @@ import binascii
 import json
 
 from autotune.protocol.problems import FieldProblem
+from autotune_platform.runtime.bounded_json import parse_document
 from autotune_platform.runtime.errors import InvalidRequestError
 
 _LONGEST_PART = 512
+_LONGEST_TOKEN = 16_384
+_MOST_VALUES = 100
 
 
 def encode_cursor(*position: str) -> str:
@@ -22,8 +25,11 @@ def decode_cursor(token: str, *, parts: int) -> tuple[str, ...]:
         InvalidRequestError: the token was not made by ``encode_cursor`` with as many parts.
     """
     try:
+        if len(token) > _LONGEST_TOKEN:
+            raise invalid_cursor()
         padded = token + "=" * (-len(token) % 4)
-        position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        document = base64.b64decode(padded, altchars=b"-_", validate=True)
+        position = parse_document(document, most_values=_MOST_VALUES)
     except (binascii.Error, ValueError, RecursionError) as error:
         raise invalid_cursor() from error
     if not (

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from autotune.protocol import limits
-from autotune.protocol.types import NonNegative, RequestModel, UnitInterval
+from autotune.protocol.types import NonNegative, RequestModel, UnitInterval, at_most
 
 StringOperation = Literal["eq", "ne", "like", "ilike"]
 SimilarityMetric = Literal[
@@ -113,7 +113,9 @@ class Multi(RequestModel):
 
     type: Literal["multi"]
     graders: Annotated[
-        dict[GraderKey, SingleBuiltin], Field(min_length=1, max_length=limits.MAX_MULTI_GRADERS)
+        dict[GraderKey, SingleBuiltin],
+        Field(min_length=1, max_length=limits.MAX_MULTI_GRADERS),
+        at_most(limits.MAX_MULTI_GRADERS),
     ]
     calculate_output: Annotated[
         str, StringConstraints(min_length=1, max_length=limits.MAX_EXPRESSION_CHARACTERS)

@@ -1,11 +1,15 @@
 """Completions, verdicts and scores on the wire."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
 from autotune.protocol.grading import ScoreDimension
-from autotune.protocol.limits import MAX_BATCH_COMPLETIONS, MAX_NAME_CHARACTERS
+from autotune.protocol.limits import (
+    MAX_BATCH_COMPLETIONS,
+    MAX_BATCH_VALUES,
+    MAX_NAME_CHARACTERS,
+)
 from autotune.protocol.types import (
     Generation,
     Metadata,
@@ -14,6 +18,7 @@ from autotune.protocol.types import (
     TaskId,
     Text,
     Timestamp,
+    at_most,
 )
 
 Priority = Literal["low", "normal", "high"]
@@ -76,8 +81,12 @@ class SubmitCompletionRequest(NewCompletion):
 class BatchSubmitRequest(RequestModel):
     """Body of ``POST /api/v1/completions/batch``: all are accepted, or none."""
 
+    most_values: ClassVar[int] = MAX_BATCH_VALUES
+
     completions: Annotated[
-        list[NewCompletion], Field(min_length=1, max_length=MAX_BATCH_COMPLETIONS)
+        list[NewCompletion],
+        Field(min_length=1, max_length=MAX_BATCH_COMPLETIONS),
+        at_most(MAX_BATCH_COMPLETIONS),
     ]
     priority: Priority = "normal"
 

@@ -1,7 +1,7 @@
 """Graders on the wire."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
@@ -15,12 +15,20 @@ from autotune.protocol.limits import (
     MAX_GRADER_REQUESTS_PER_SECOND,
     MAX_HEARTBEAT_SECONDS,
     MAX_HEDGE_AFTER_MS,
+    MAX_REGISTRATION_VALUES,
     MIN_CALLBACK_TIMEOUT_SECONDS,
     MIN_GRADER_REQUESTS_PER_SECOND,
     MIN_HEARTBEAT_SECONDS,
     MIN_HEDGE_AFTER_MS,
 )
-from autotune.protocol.types import Description, Name, RequestModel, ResponseModel, Timestamp
+from autotune.protocol.types import (
+    Description,
+    Name,
+    RequestModel,
+    ResponseModel,
+    Timestamp,
+    at_most,
+)
 
 GraderStatus = Literal["active", "degraded", "inactive"]
 """How a grader is, as probes and verification found it; it informs, and stops nothing.
@@ -125,7 +133,10 @@ def _lifted_by_null(value: Any) -> Any:
 
 
 CertificatePins = Annotated[
-    Annotated[list[Fingerprint], Field(max_length=MAX_CERTIFICATE_PINS)] | None,
+    Annotated[
+        list[Fingerprint], Field(max_length=MAX_CERTIFICATE_PINS), at_most(MAX_CERTIFICATE_PINS)
+    ]
+    | None,
     BeforeValidator(_lifted_by_null),
 ]
 """The certificates that a grader may have, besides being valid: ``null`` or none for any."""
@@ -142,6 +153,8 @@ class RegisterGraderRequest(RequestModel):
     ``certificate_sha256`` holds the fingerprint of its TLS certificate, and of the next one while
     it is renewed: nothing is sent to a holder of another.
     """
+
+    most_values: ClassVar[int] = MAX_REGISTRATION_VALUES
 
     name: Name
     kind: GraderKind = "http"
@@ -164,6 +177,8 @@ class UpdateGraderRequest(RequestModel):
     whole: empty limits lift them, and so does an empty list of certificates, or null. Another
     ``builtin`` or ``openai`` is another version, at once.
     """
+
+    most_values: ClassVar[int] = MAX_REGISTRATION_VALUES
 
     name: Name | None = None
     endpoint: Endpoint | None = None

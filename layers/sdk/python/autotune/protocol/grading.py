@@ -14,7 +14,7 @@ from autotune.protocol.limits import (
     MAX_NAME_CHARACTERS,
     MAX_REASONING_CHARACTERS,
 )
-from autotune.protocol.types import Name, NonNegative, ResponseModel, UnitInterval
+from autotune.protocol.types import Name, NonNegative, ResponseModel, UnitInterval, at_most
 
 GraderVersion = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,100}$")]
 """1 to 100 printable ASCII characters."""
@@ -28,12 +28,17 @@ class ScoreDimension(ResponseModel):
     weight: NonNegative = 1.0
 
 
+Dimensions = Annotated[
+    list[ScoreDimension], Field(max_length=MAX_DIMENSIONS), at_most(MAX_DIMENSIONS)
+]
+
+
 class GraderScore(ResponseModel):
     """A grader's judgement: ``value`` and ``confidence`` from 0 to 1."""
 
     value: UnitInterval
     confidence: UnitInterval = 1.0
-    dimensions: Annotated[list[ScoreDimension], Field(max_length=MAX_DIMENSIONS)] | None = None
+    dimensions: Dimensions | None = None
     reasoning: Annotated[str, StringConstraints(max_length=MAX_REASONING_CHARACTERS)] | None = None
 
 
@@ -45,7 +50,7 @@ class GraderCapabilities(ResponseModel):
     supports_explanations: bool = False
     supports_async: bool = False
     avg_latency_ms: Annotated[int, Field(ge=0, le=86_400_000)] = 1_000
-    domains: Annotated[list[Name], Field(max_length=50)] = []
+    domains: Annotated[list[Name], Field(max_length=50), at_most(50)] = []
 
 
 class GradedCompletion(ResponseModel):

@@ -3,6 +3,29 @@
 MAX_REQUEST_BYTES = 5_000_000
 """Largest API request body, in bytes. Lambda takes 6 MB an invocation, envelope included."""
 
+MAX_REQUEST_VALUES = 50_000
+"""Most JSON values in a request body of most routes, metadata of 64 KiB included. Strings, numbers,
+literals, arrays and objects are values; an array or object that is empty counts as two."""
+
+MAX_BATCH_VALUES = 500_000
+"""Most JSON values in ``POST /api/v1/completions/batch``, and in a request to a reward URL that may
+ask about many completions, as OpenRLHF's and Nova's."""
+
+MAX_REWARD_VALUES = 200_000
+"""Most JSON values in a request to a reward URL that asks about one completion."""
+
+MAX_REGISTRATION_VALUES = 150_000
+"""Most JSON values in a request that registers or updates a grader, its configuration included."""
+
+MAX_NAMES = 100
+"""Most names in a list of states, of reason codes or of types of events."""
+
+MAX_UNKNOWN_FIELDS = 20
+"""Most fields of one object of a request that nobody knows and that are named one by one."""
+
+MAX_FIELD_NAME_CHARACTERS = 200
+"""Longest name of a member of an object whose members the caller names."""
+
 MAX_BATCH_COMPLETIONS = 500
 """Most completions in one ``POST /api/v1/completions/batch``."""
 
@@ -195,6 +218,14 @@ MAX_GRADER_REQUEST_BYTES = 6_000_000
 
 MAX_GRADER_RESPONSE_BYTES = 4_000_000
 """Largest grader response that the gateway reads, in bytes."""
+
+MAX_GRADER_RESPONSE_VALUES = 1_000
+MAX_GRADED_COMPLETION_VALUES = 500
+"""Most JSON values in a grader's response: 1,000, and 500 for each completion that it was asked
+about. A score with fifty dimensions has some 260."""
+
+MAX_HEALTH_RESPONSE_BYTES = 100_000
+"""Largest answer to ``GET /health``, in bytes; it may have 1,000 JSON values."""
 
 SIGNATURE_TOLERANCE_SECONDS = 300
 """How far a signature's timestamp may be from the verifier's clock, either way."""

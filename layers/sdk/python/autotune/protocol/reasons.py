@@ -74,7 +74,7 @@ REASONS: Mapping[ReasonCode, Reason] = {
         do="sign with the secret that registering the grader returned",
     ),
     "response_too_large": Reason(
-        means="the answer has more than 4,000,000 bytes",
+        means="the answer has more than 4,000,000 bytes, or more JSON values than it can mean",
         whose="the grader's owner",
         do="answer less, or accept smaller batches",
     ),

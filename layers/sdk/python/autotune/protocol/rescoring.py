@@ -6,9 +6,9 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator, 
 
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.ids import ID_BODY
-from autotune.protocol.limits import MAX_RESCORED_COMPLETIONS
+from autotune.protocol.limits import MAX_NAMES, MAX_RESCORED_COMPLETIONS
 from autotune.protocol.tasks import DeadlineSeconds
-from autotune.protocol.types import RequestModel, ResponseModel, TaskId
+from autotune.protocol.types import RequestModel, ResponseModel, TaskId, at_most
 
 CompletionId = Annotated[str, StringConstraints(pattern=rf"^cmp_{ID_BODY}$")]
 BatchId = Annotated[str, StringConstraints(pattern=rf"^bat_{ID_BODY}$")]
@@ -40,13 +40,17 @@ class RescoreRequest(RequestModel):
     """
 
     completion_ids: (
-        Annotated[list[CompletionId], Field(min_length=1, max_length=MAX_RESCORED_COMPLETIONS)]
+        Annotated[
+            list[CompletionId],
+            Field(min_length=1, max_length=MAX_RESCORED_COMPLETIONS),
+            at_most(MAX_RESCORED_COMPLETIONS),
+        ]
         | None
     ) = None
     batch_id: BatchId | None = None
     task_id: TaskId | None = None
-    states: Annotated[list[VerdictState], Field(min_length=1)] | None = None
-    reason_codes: Annotated[list[ReasonCode], Field(min_length=1)] | None = None
+    states: Annotated[list[VerdictState], Field(min_length=1), at_most(MAX_NAMES)] | None = None
+    reason_codes: Annotated[list[ReasonCode], Field(min_length=1), at_most(MAX_NAMES)] | None = None
     deadline_seconds: DeadlineSeconds | None = None
     next_token: str | None = None
 

@@ -7,10 +7,17 @@ from pydantic import Field, StringConstraints
 from autotune.protocol import limits
 from autotune.protocol.access import PrincipalId
 from autotune.protocol.completions import ReasonCode, VerdictState
-from autotune.protocol.grading import ScoreDimension
+from autotune.protocol.grading import Dimensions, ScoreDimension
 from autotune.protocol.ids import ID_BODY
 from autotune.protocol.tasks import OnExpiry
-from autotune.protocol.types import RequestModel, ResponseModel, Text, Timestamp, UnitInterval
+from autotune.protocol.types import (
+    RequestModel,
+    ResponseModel,
+    Text,
+    Timestamp,
+    UnitInterval,
+    at_most,
+)
 
 ReviewState = Literal["open", "answered", "expired", "withdrawn"]
 """``withdrawn``: the completion got its verdict without the review, as by being canceled."""
@@ -30,9 +37,7 @@ class AnswerReviewRequest(RequestModel):
 
     value: UnitInterval
     explanation: Explanation = ""
-    dimensions: Annotated[list[ScoreDimension], Field(max_length=limits.MAX_DIMENSIONS)] | None = (
-        None
-    )
+    dimensions: Dimensions | None = None
 
 
 class AssignReviewRequest(RequestModel):
@@ -44,7 +49,11 @@ class AssignReviewRequest(RequestModel):
 class NextReviewRequest(RequestModel):
     """``skip`` names reviews that the caller has seen and would rather leave to others."""
 
-    skip: Annotated[list[ReviewId], Field(max_length=limits.MAX_SKIPPED_REVIEWS)] = []
+    skip: Annotated[
+        list[ReviewId],
+        Field(max_length=limits.MAX_SKIPPED_REVIEWS),
+        at_most(limits.MAX_SKIPPED_REVIEWS),
+    ] = []
 
 
 class CreateReviewLinkRequest(RequestModel):

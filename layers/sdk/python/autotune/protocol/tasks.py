@@ -60,7 +60,11 @@ class ReviewPolicy(types.RequestModel):
     instructions: types.Description = ""
 
 
-Graders = Annotated[list[GraderWeight], Field(min_length=1, max_length=limits.MAX_TASK_GRADERS)]
+Graders = Annotated[
+    list[GraderWeight],
+    Field(min_length=1, max_length=limits.MAX_TASK_GRADERS),
+    types.at_most(limits.MAX_TASK_GRADERS),
+]
 
 
 class _NamesGraders(types.RequestModel):

@@ -3,7 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import (
     VERSION,
@@ -14,9 +14,10 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from autotune.protocol import limits
 from autotune.protocol.ids import ID_BODY
@@ -44,15 +45,60 @@ class _WireModel(BaseModel):
 
 
 class RequestModel(_WireModel):
-    """What a caller sends: a field that nobody knows is an error."""
+    """What a caller sends: a field that nobody knows is an error.
+
+    Attributes:
+        most_values: how many JSON values a body that is this model may have.
+    """
+
+    most_values: ClassVar[int] = limits.MAX_REQUEST_VALUES
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_unknown_fields(cls, data: Any) -> Any:
+        # Each would have an error of its own, a hundred times as large as it.
+        most = len(cls.model_fields) + limits.MAX_UNKNOWN_FIELDS
+        if isinstance(data, dict) and len(data) > most:
+            raise PydanticCustomError(
+                "too_many_fields",
+                "an object of at most {maximum} fields, not {actual}",
+                {"maximum": most, "actual": len(data)},
+            )
+        return data
 
 
 class ResponseModel(_WireModel):
     """What a caller receives: unknown fields are skipped, so that each side can grow."""
 
     model_config = ConfigDict(extra="ignore")
+
+
+def at_most(members: int) -> BeforeValidator:
+    """Refuse a list or an object with more members before any of them is validated.
+
+    ``Field(max_length=…)`` alone counts members that are valid, and keeps an error for each other.
+    """
+
+    def check(value: Any) -> Any:
+        if isinstance(value, list | dict) and len(value) > members:
+            field_type = "List" if isinstance(value, list) else "Dictionary"
+            raise PydanticKnownError(
+                "too_long",
+                {"field_type": field_type, "max_length": members, "actual_length": len(value)},
+            )
+        if isinstance(value, dict) and any(map(_is_long, value)):
+            # Errors below repeat it.
+            longest = limits.MAX_FIELD_NAME_CHARACTERS
+            raise ValueError(f"names of at most {longest} characters")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _is_long(name: Any) -> bool:
+    return isinstance(name, str) and len(name) > limits.MAX_FIELD_NAME_CHARACTERS
 
 
 def _metadata_within_limit(value: dict[str, Any]) -> dict[str, Any]:

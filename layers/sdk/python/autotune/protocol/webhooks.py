@@ -11,7 +11,14 @@ from pydantic import (
 )
 
 from autotune.protocol import events
-from autotune.protocol.types import Description, RequestModel, ResponseModel, Timestamp
+from autotune.protocol.limits import MAX_NAMES
+from autotune.protocol.types import (
+    Description,
+    RequestModel,
+    ResponseModel,
+    Timestamp,
+    at_most,
+)
 
 
 def _one_fault(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -24,7 +31,7 @@ def _one_fault(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 EventTypes = Annotated[
-    Literal["all"] | Annotated[list[events.EventType], Field(min_length=1)],
+    Literal["all"] | Annotated[list[events.EventType], Field(min_length=1), at_most(MAX_NAMES)],
     WrapValidator(_one_fault),
 ]
 """``all`` means every type, those of later versions too."""

@@ -1,6 +1,5 @@
 """Reading graders' answers: what one says of each completion, and nothing that it must not say."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 from pydantic import ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import (
     BatchItemScore,
     DeferredResponse,
@@ -16,7 +16,14 @@ from autotune.protocol.grading import (
     GraderVersion,
     ScoreResponse,
 )
+from autotune.protocol.limits import MAX_GRADED_COMPLETION_VALUES, MAX_GRADER_RESPONSE_VALUES
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
+from autotune_platform.runtime.bounded_json import (
+    EXPANDING,
+    TooManyValuesError,
+    parse_document,
+    read_model,
+)
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.verdicts.judgements import Judgement
 
@@ -39,11 +46,12 @@ def read_answer(
     Raises:
         GraderCallError: the answer as a whole is not of the protocol, or is about another request.
     """
-    judgements = (
-        {completion_ids[0]: _read_single(answer)}
-        if path == "/score"
-        else _read_batch(answer, completion_ids)
-    )
+    with EXPANDING:
+        judgements = (
+            {completion_ids[0]: _read_single(answer)}
+            if path == "/score"
+            else _read_batch(answer, completion_ids)
+        )
     return {
         completion_id: replace(judgement, grader_latency_ms=answer.elapsed_ms)
         for completion_id, judgement in judgements.items()
@@ -57,9 +65,10 @@ def read_deferral(answer: GraderAnswer) -> DeferredResponse:
         GraderCallError: it is not of the protocol, or is about another request.
     """
     try:
-        deferral = DeferredResponse.model_validate_json(answer.body)
-    except ValidationError as error:
-        raise GraderCallError("response_malformed", status=202) from error
+        with EXPANDING:
+            deferral = read_model(DeferredResponse, answer.body, most_values=_most_values(0))
+    except ValueError as error:
+        raise _unreadable(error, status=202) from error
     if deferral.request_id != answer.request_id:
         raise GraderCallError("response_mismatched", status=202)
     return deferral
@@ -72,9 +81,9 @@ def _read_single(answer: GraderAnswer) -> Judgement:
         GraderCallError: the answer is not of the protocol, or is about another request.
     """
     try:
-        response = ScoreResponse.model_validate_json(answer.body)
-    except ValidationError as error:
-        raise GraderCallError("response_malformed") from error
+        response = read_model(ScoreResponse, answer.body, most_values=_most_values(1))
+    except ValueError as error:
+        raise _unreadable(error) from error
     if response.request_id != answer.request_id:
         raise GraderCallError("response_mismatched")
     return _judgement(response.score, response.abstained, response.error, response.grader_version)
@@ -90,9 +99,10 @@ def _read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str
         GraderCallError: the answer as a whole is not of the protocol, or is about another request.
     """
     try:
-        envelope = _Envelope.model_validate(json.loads(answer.body))
-    except (ValueError, RecursionError) as error:
-        raise GraderCallError("response_malformed") from error
+        document = parse_document(answer.body, most_values=_most_values(len(completion_ids)))
+        envelope = _Envelope.model_validate(document)
+    except ValueError as error:
+        raise _unreadable(error) from error
     if envelope.request_id != answer.request_id:
         raise GraderCallError("response_mismatched")
     named = [(_name(item), item) for item in envelope.scores]
@@ -103,6 +113,16 @@ def _read_batch(answer: GraderAnswer, completion_ids: Sequence[str]) -> dict[str
         completion_id: _item_judgement(by_name.get(completion_id), times[completion_id], version)
         for completion_id in completion_ids
     }
+
+
+def _most_values(completions: int) -> int:
+    return MAX_GRADER_RESPONSE_VALUES + completions * MAX_GRADED_COMPLETION_VALUES
+
+
+def _unreadable(error: ValueError, *, status: int | None = None) -> GraderCallError:
+    too_large = isinstance(error, TooManyValuesError)
+    reason: ReasonCode = "response_too_large" if too_large else "response_malformed"
+    return GraderCallError(reason, status=status)
 
 
 def _item_judgement(item: Any, times: int, version: str) -> Judgement:

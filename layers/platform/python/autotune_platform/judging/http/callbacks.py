@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
-from pydantic import ValidationError
 
 from autotune.protocol.callbacks import HeartbeatRequest
-from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES
+from autotune.protocol.limits import MAX_GRADER_RESPONSE_BYTES, MAX_GRADER_RESPONSE_VALUES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune.protocol.signing import SignatureError, verify_grader_callback
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError
@@ -18,6 +17,7 @@ from autotune_platform.judging.http.answers import read_answer
 from autotune_platform.judging.http.calls import Call
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.judge import Asker, Judged
+from autotune_platform.runtime.bounded_json import read_model
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     InvalidRequestError,
@@ -111,8 +111,8 @@ class Callbacks:
             InvalidRequestError: it is about another request.
         """
         try:
-            asked = HeartbeatRequest.model_validate_json(body)
-        except ValidationError as error:
+            asked = read_model(HeartbeatRequest, body, most_values=MAX_GRADER_RESPONSE_VALUES)
+        except ValueError as error:
             raise _wrong_request_id(call) from error
         if asked.request_id != call.request_id:
             raise _wrong_request_id(call)

@@ -8,9 +8,9 @@ tries a call that failed three times more, and discards the rollout after that. 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import StrictStr
+from pydantic import FailFast, StrictStr
 
 from autotune.protocol.completions import Score
 from autotune_platform.rewards.contracts.reading import Contract, TrainerRequest, parsed
@@ -29,11 +29,11 @@ class _Choice(TrainerRequest):
 
 class _Sample(TrainerRequest):
     output_text: StrictStr | None = None
-    choices: list[_Choice] = []
+    choices: Annotated[list[_Choice], FailFast()] = []
 
 
 class _Item(TrainerRequest):
-    messages: list[dict[str, Any]]
+    messages: Annotated[list[dict[str, Any]], FailFast()]
 
 
 class _Request(TrainerRequest):

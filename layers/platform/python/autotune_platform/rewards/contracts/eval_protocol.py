@@ -13,7 +13,7 @@ keeps the score that has to stand beside it.
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from autotune.protocol.completions import Score
 from autotune_platform.rewards.contracts.reading import Contract, TrainerRequest, parsed
@@ -25,7 +25,7 @@ _OWN_FIELDS = frozenset({"messages", "ground_truth", "kwargs"})
 
 
 class _Request(TrainerRequest):
-    messages: list[dict[str, Any]]
+    messages: Annotated[list[dict[str, Any]], FailFast()]
     ground_truth: Any = None
     arguments: Annotated[dict[str, Any] | None, Field(alias="kwargs")] = None
 

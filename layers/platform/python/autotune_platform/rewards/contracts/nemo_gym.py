@@ -12,9 +12,9 @@ beside it must be a number, and versions that do not know the field train on tha
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import StrictStr
+from pydantic import FailFast, StrictStr
 
 from autotune.protocol.completions import Score
 from autotune.protocol.limits import MAX_ECHOED_REWARD_BYTES
@@ -37,7 +37,7 @@ class _CreateParams(TrainerRequest):
 
 
 class _Response(TrainerRequest):
-    output: list[dict[str, Any]]
+    output: Annotated[list[dict[str, Any]], FailFast()]
 
 
 class _Request(TrainerRequest):

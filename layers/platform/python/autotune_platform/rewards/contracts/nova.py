@@ -11,9 +11,10 @@ list and returns the other, and has to end within 15 minutes.
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import PlainValidator
+from pydantic import FailFast, PlainValidator
 
 from autotune.protocol.completions import Score
+from autotune.protocol.limits import MAX_BATCH_VALUES
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TrainerRequest,
@@ -35,7 +36,7 @@ def _id(value: Any) -> str | int:
 
 class _Sample(TrainerRequest):
     id: Annotated[str | int, PlainValidator(_id)]
-    messages: list[dict[str, Any]]
+    messages: Annotated[list[dict[str, Any]], FailFast()]
     metadata: dict[str, Any] | None = None
     reference_answer: Any = None
 
@@ -84,4 +85,4 @@ def _answer(document: Any, scores: Sequence[Score]) -> list[dict[str, Any]]:
     ]
 
 
-NOVA = Contract(wait_seconds=840, read=_read, answer=_answer)
+NOVA = Contract(wait_seconds=840, read=_read, answer=_answer, most_values=MAX_BATCH_VALUES)

@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import Field, StrictStr
+from pydantic import FailFast, Field, StrictStr
 
 from autotune.protocol.completions import Score
+from autotune.protocol.limits import MAX_BATCH_VALUES
 from autotune_platform.rewards.contracts.reading import (
     Contract,
     TrainerRequest,
@@ -28,8 +29,8 @@ _SPECIAL_TOKEN = re.compile(r"<[^<>\s]+>|\[\w+\]")
 
 
 class _Request(TrainerRequest):
-    queries: Annotated[list[StrictStr], Field(alias="query")]
-    prompts: list[StrictStr]
+    queries: Annotated[list[StrictStr], Field(alias="query"), FailFast()]
+    prompts: Annotated[list[StrictStr], FailFast()]
     labels: list[Any] | None = None
 
 
@@ -84,4 +85,4 @@ def _answer(_: Any, scores: Sequence[Score]) -> dict[str, Any]:
     return {"rewards": values, "scores": values, "extra_logs": {"confidence": confidences}}
 
 
-OPENRLHF = Contract(wait_seconds=170, read=_read, answer=_answer)
+OPENRLHF = Contract(wait_seconds=170, read=_read, answer=_answer, most_values=MAX_BATCH_VALUES)

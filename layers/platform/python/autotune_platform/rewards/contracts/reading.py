@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ConfigDict, PlainValidator, ValidationError
 
 from autotune.protocol.completions import Score
-from autotune.protocol.limits import MAX_REQUEST_BYTES, MAX_REWARD_QUESTIONS
+from autotune.protocol.limits import MAX_REQUEST_BYTES, MAX_REWARD_QUESTIONS, MAX_REWARD_VALUES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune_platform.http.problems import invalid_request
 from autotune_platform.rewards.models import Question
@@ -27,12 +27,14 @@ class Contract:
         read: returns the questions of a request, in its order.
         answer: returns the answer to a request, given the score of each of its questions.
         most_bytes: largest body.
+        most_values: most JSON values in a body.
     """
 
     wait_seconds: int
     read: Callable[[Any], list[Question]]
     answer: Callable[[Any, Sequence[Score]], Any]
     most_bytes: int = MAX_REQUEST_BYTES
+    most_values: int = MAX_REWARD_VALUES
 
 
 class TrainerRequest(FrozenModel):

@@ -1,0 +1,30 @@
+"""What hostile bodies and answers take of a function's memory, measured in processes of their own.
+
+``python -m tests.security.peaks`` prints all figures.
+"""
+
+import sys
+
+import pytest
+
+from tests.security.peaks import PARSERS, measure
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a process's peak")
+
+MOST_MB = 300
+"""Of a function's 512 MB: the rest is boto3's, which these processes do not load all of."""
+
+MOST_ERROR_BYTES = 16_000
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_what_a_parser_takes_is_bounded(parser: str) -> None:
+    taken = measure(parser)
+    assert taken.statuses, "nothing hostile was sent"
+    assert taken.peak_mb < MOST_MB, vars(taken)
+    assert taken.largest_answer < MOST_ERROR_BYTES, vars(taken)
+    assert "500" not in taken.statuses, vars(taken)
+
+
+def test_valid_batches_of_many_values_pass() -> None:
+    assert measure("api:completions").statuses.get("503"), "none came as far as the service"
