@@ -14,6 +14,7 @@ class AccessStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="access", shared=shared, holds="keys, and unknown paths")
         keys = self.create_api("AccessApi")
+        shared.data.registry.grant_write(keys.function, "PutItem", "UpdateItem", keys="key_*")
         shared.data.registry.grant_query_index(keys.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(keys, paths=resource_paths("keys"))
         http.api.route_unknown_paths(keys)

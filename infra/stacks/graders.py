@@ -4,7 +4,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import GRADERS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import BY_COLLECTION_INDEX
 
@@ -13,6 +13,7 @@ PROBE_INTERVAL = Duration.minutes(5)
 PROBE_TIMEOUT = Duration.minutes(4)
 # As many as the repository of graders spreads their health over.
 HEALTH_SHARDS = 4
+HEALTH = "health#*"
 
 
 class GradersStack(DomainStack):
@@ -25,7 +26,11 @@ class GradersStack(DomainStack):
             "GradersApi",
             environment={**self.grader_environment, "BUDGETS_TABLE": budgets.table.table_name},
         )
-        budgets.grant_read_change(graders.function)
+        budgets.grant_read(graders.function, "GetItem")
+        budgets.grant_write(graders.function, "PutItem", keys=GRADERS)
+        shared.data.registry.grant_read(graders.function, "Query")
+        for keys in (GRADERS, HEALTH):
+            shared.data.registry.grant_write(graders.function, "DeleteItem", "PutItem", keys=keys)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(graders, paths=resource_paths("graders"))
         self._add_probing()
@@ -39,7 +44,9 @@ class GradersStack(DomainStack):
             timeout=PROBE_TIMEOUT,
             environment=self.grader_environment,
         )
-        self.shared.data.registry.grant_query_replace(probe.function)
+        self.shared.data.registry.grant_read(probe.function, "GetItem", "Query")
+        for keys in (GRADERS, HEALTH):
+            self.shared.data.registry.grant_write(probe.function, "PutItem", keys=keys)
         self.shared.data.secrets_key.grant_derive(probe.function)
         shards = [{"shard": shard} for shard in range(HEALTH_SHARDS)]
         self.run_every(PROBE_INTERVAL, probe, inputs=shards)

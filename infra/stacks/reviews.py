@@ -8,6 +8,8 @@ from infra.stacks.http import HttpStack
 from infra.stacks.scoring import ScoringStack
 from infra.tables import REVIEWS_BY_STATE_INDEX
 
+ASSIGNMENTS = "org_*#reviews#*"
+
 
 class ReviewsStack(DomainStack):
     """Has people review by API and by page; their answers wake the runs that wait."""
@@ -20,7 +22,9 @@ class ReviewsStack(DomainStack):
         reviews = self.create_api(
             "ReviewsApi", environment={**self.content_environment, **http.url_environment}
         )
-        data.completions.grant_read_write(reviews.function)
+        data.completions.grant_read(reviews.function, "BatchGetItem", "GetItem", "Query")
+        data.completions.grant_write(reviews.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.completions.grant_write(reviews.function, "DeleteItem", keys=ASSIGNMENTS)
         data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
         data.content.grant_read(reviews.function)
         scoring.workflow.grant_wake(reviews)
