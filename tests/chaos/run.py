@@ -9,6 +9,7 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 
 from rich.console import Console
 
@@ -132,6 +133,11 @@ class Chaos:
         batches = {one.batch_id for one in self.load.accepted.values()}
         client = self._clients[-1]
         return {id_: client.batches.get(id_).counts.model_dump() for id_ in sorted(batches)}
+
+    @property
+    def directory(self) -> Path:
+        """Folder of the stack."""
+        return self._stack.directory
 
     def tables(self) -> Tables:
         """Return the tables as they are now."""

@@ -9,11 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from local.decisions import Decision
 from local.deployment import SERVICE_STACK_NAME
 from tests.support.flattening import Json, flattened
 
 OWN_LOGS = "own log group"
+SUMMARY_NAME = "permissions"
+SUMMARY = pytest.StashKey[str]()
+"""What the end-to-end tests used of the functions' permissions, in one line."""
+
 _LOGICAL_ID = re.compile(r"(?P<name>\w+?)[0-9A-F]{8}")
 _KIND = re.compile(r"(?<=[a-z])(Table|Bucket|Queue|StateMachine)$")
 _EXPORT_PREFIX = "autotune-data:ExportsOutputFnGetAtt"
@@ -81,6 +87,7 @@ class Comparison:
     Attributes:
         functions: all that there are.
         silent: those of them that ask AWS for nothing, with the reason.
+        rarely_called: those that a run may call or not, with the reason.
     """
 
     functions: Collection[str]
@@ -88,6 +95,7 @@ class Comparison:
     decisions: Collection[Decision]
     reviewed: Sequence[Reviewed]
     silent: Mapping[str, str]
+    rarely_called: Mapping[str, str]
 
     @cached_property
     def used(self) -> set[Grant]:
@@ -124,7 +132,8 @@ class Comparison:
         ]
         functions = [
             f"{name} was not called and is not reviewed"
-            for name in sorted(set(self.functions) - self.seen - set(self.silent))
+            for name in sorted(set(self.functions) - self.seen)
+            if name not in self.silent and name not in self.rarely_called
         ]
         return functions + grants
 
