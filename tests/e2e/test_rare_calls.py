@@ -23,7 +23,7 @@ def grader() -> Iterator[LoopbackGrader]:
 
 
 def test_what_is_made_is_listed_changed_and_deleted(client: AutotuneClient) -> None:
-    key = client.keys.create(name="short-lived", role="viewer").key
+    key = client.keys.create(name="short-lived", role="reviewer").key
     assert key.id in [one.id for one in client.keys.list()]
     assert client.keys.revoke(key.id).status == "revoked"
 
@@ -46,9 +46,9 @@ def test_a_large_text_is_read_wherever_texts_are(
     submitted = client.completions.submit(
         task_id=task_id, model_id="m", prompt="p", response=LARGE, priority="high"
     )
-    scored = client.completions.wait_for_score(submitted.completion_id, timeout=PATIENCE)
+    scored = client.completions.wait_for_score(submitted.completion.id, timeout=PATIENCE)
     assert scored.state == "scored"
-    assert client.completions.get(submitted.completion_id).response == LARGE
+    assert client.completions.get(submitted.completion.id).response == LARGE
     (listed,) = client.scores.list(task_id=task_id, include_completion=True)
     assert listed.completion is not None
     assert LARGE.encode() in client.scores.export(format="jsonl", task_id=task_id)
@@ -56,7 +56,7 @@ def test_a_large_text_is_read_wherever_texts_are(
     export = client.exports.create(format="jsonl", model_id="m")
     assert client.exports.wait_for(export.id, timeout=PATIENCE).state == "completed"
     again = client.completions.rescore(task_id=task_id, states=["scored"])
-    assert again.completions == 1
+    assert again.rescored == 1
 
 
 def test_a_large_text_is_read_by_people(client: AutotuneClient) -> None:
@@ -71,7 +71,7 @@ def test_a_large_text_is_read_by_people(client: AutotuneClient) -> None:
         return reviews[0].id if reviews else None
 
     review = client.reviews.get(until(opened, seconds=PATIENCE))
-    assert review.completion_id == submitted.completion_id
+    assert review.completion_id == submitted.completion.id
 
 
 def test_a_run_is_canceled(client: AutotuneClient, grader: LoopbackGrader) -> None:
@@ -85,7 +85,7 @@ def test_a_run_is_canceled(client: AutotuneClient, grader: LoopbackGrader) -> No
 
     run_id = until(sleeping, seconds=PATIENCE)
     client.runs.cancel(run_id)
-    explanation = client.completions.explain(submitted.completion_id)
+    explanation = client.completions.explain(submitted.completion.id)
     assert explanation
 
 

@@ -211,6 +211,15 @@ _OF_TIMING_AND_FAILURES = (
         "tells, counts and audits it where the projection has not.",
     ),
     *rare(
+        "SweepDeliveries",
+        """
+        dynamodb:GetItem Deliveries
+        dynamodb:PutItem Deliveries
+        sqs:SendMessage Webhooks
+        """,
+        "A webhook whose wake-up was lost is woken again (tests/component/webhooks).",
+    ),
+    *rare(
         "TrainersApi",
         """
         dynamodb:GetItem Completions
