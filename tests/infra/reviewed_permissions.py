@@ -82,6 +82,11 @@ _OF_TIMING_AND_FAILURES = (
         "A run is parked after minutes of a grader's outage (tests/component/runs).",
     ),
     *rare(
+        "AwaitAnswers",
+        "states:SendTaskSuccess ScoreCompletions",
+        "All answers came before the run began to wait, so that nothing else wakes it.",
+    ),
+    *rare(
         "GradeChunk",
         """
         dynamodb:Query Completions
