@@ -55,7 +55,8 @@ def stack(
     # Part of the tests use part of the permissions.
     if is_whole(request.session):
         found += compared.unused() + compared.used_after_all()
-    assert not found, "\n".join(found)
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
 
 
 def is_whole(session: pytest.Session) -> bool:
