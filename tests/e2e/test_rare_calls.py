@@ -71,7 +71,9 @@ def test_a_large_text_is_read_by_people(client: AutotuneClient) -> None:
         return reviews[0].id if reviews else None
 
     review = client.reviews.get(until(opened, seconds=PATIENCE))
-    assert review.completion_id == submitted.completion.id
+    assert review.response == LARGE
+    client.reviews.answer(review.id, value=1)  # others find no open review
+    assert client.completions.wait_for_score(submitted.completion.id, timeout=PATIENCE)
 
 
 def test_a_run_is_canceled(client: AutotuneClient, grader: LoopbackGrader) -> None:
