@@ -170,8 +170,9 @@ class Waits:
         """Note the machine of the task that is executed."""
 
         @wraps(execute)
-        def execute_task(state: Any, given: Any, execution: Mapping[str, Any], context: Any) -> Any:
-            self._machine.set(execution["stateMachineArn"])
+        def execute_task(state: Any, given: Any, execution: Any, context: Any) -> Any:
+            if execution:  # a state that is tried by itself is part of none
+                self._machine.set(execution["stateMachineArn"])
             return execute(state, given, execution, context)
 
         return execute_task
