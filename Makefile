@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install demo up down logs status check test pytest test-integrations chaos bench cost memory browser screenshots \
-	lint format check-asl asl-validator synth openapi deploy lock clean
+	lint lint-templates format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
@@ -111,11 +111,15 @@ memory: install ## print how much memory each parser takes at most (3 minutes)
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
 
-lint: install ## check style, types and import rules
+lint: install lint-templates ## check style, types, import rules and CloudFormation templates
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+# Which rules, and why not others, is in .cfnlintrc.yaml.
+lint-templates: synth
+	@$(BIN)/cfn-lint
 
 format: install ## format the code and fix what can be fixed
 	@$(BIN)/ruff check --fix .

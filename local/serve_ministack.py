@@ -12,7 +12,8 @@ from pathlib import Path
 
 import uvicorn
 
-from local import nested_stacks, warm_workers
+from local import nested_stacks, permissions, warm_workers
+from local.decisions import DECISIONS_FILE
 
 APPLICATION = "ministack.app:app"
 KEEP_ALIVE_SECONDS = 75  # as MiniStack's own command has it
@@ -33,6 +34,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     warm_workers.install()
     nested_stacks.install()
+    permissions.install(arguments.directory / DECISIONS_FILE)
     uvicorn.run(
         APPLICATION,
         host=arguments.host,

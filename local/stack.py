@@ -68,7 +68,9 @@ class LocalStack:
     ) -> None:
         self._directory = directory.absolute()
         self._progress = progress or SilentProgress()
-        self._ministack = MiniStack(directory=self._directory, environment=environment or {})
+        self._ministack = MiniStack(
+            directory=self._directory, environment={"AUTH": "true", **(environment or {})}
+        )
 
     @property
     def directory(self) -> Path:

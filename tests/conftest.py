@@ -7,6 +7,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.support import faster_moto
+from tests.support.permissions import SUMMARY, SUMMARY_NAME
 
 # Tests of a folder that share what is dear to make: an app that is synthesized, a browser, a stack.
 _TOGETHER = frozenset(["browser", "e2e", "infra"])
@@ -24,6 +25,18 @@ class _Scheduling(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         folder = nodeid.split("/")[1]
         return folder if folder in _TOGETHER else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over from the worker that ran the end-to-end tests what it saw of permissions."""
+    if summary := getattr(node, "workeroutput", {}).get(SUMMARY_NAME):
+        node.config.stash[SUMMARY] = summary
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if summary := config.stash.get(SUMMARY, None):
+        terminalreporter.write_line(summary)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:

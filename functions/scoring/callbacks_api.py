@@ -16,7 +16,7 @@ def parts() -> CallbackApiParts:
     return CallbackApiParts(ContentEnvironment.parse())
 
 
-app = Api(parts)
+app = Api(parts, keyless=True)
 
 
 @app.post("/api/v1/callbacks/<call_id>", tags=["callbacks"])

@@ -39,12 +39,10 @@ class ContentBucket(PrivateBucket):
         self._key.grant_use_via(grantee, service="s3")
         self._grant_list(grantee)
 
-    def grant_read_write(self, grantee: iam.IGrantable) -> None:
-        """Lets a function read, write and delete content."""
-        actions = ["s3:DeleteObject", "s3:GetObject", "s3:PutObject"]
-        self._grant_objects(grantee, actions=actions)
+    def grant_put(self, grantee: iam.IGrantable) -> None:
+        """Lets a function store content, and see none of it."""
+        self._grant_objects(grantee, actions=["s3:PutObject"])
         self._key.grant_use_via(grantee, service="s3", writes=True)
-        self._grant_list(grantee)
 
     def grant_delete(self, grantee: iam.IGrantable) -> None:
         """Lets a function delete content, and see none of it."""

@@ -1,6 +1,7 @@
 """A DynamoDB table, encrypted with a customer key, recoverable and protected from deletion."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
@@ -15,28 +16,10 @@ SORT_KEY = "sk"
 # Unix seconds; a text of this name, as a review and a reward URL have, removes nothing.
 EXPIRY_ATTRIBUTE = "expires_at"
 
-# No dynamodb:Scan anywhere: a request path that scans is refused, not slow.
-READ_ACTIONS = (
-    "dynamodb:BatchGetItem",
-    "dynamodb:GetItem",
-    "dynamodb:Query",
-)
-WRITE_ACTIONS = (
-    "dynamodb:BatchWriteItem",
-    "dynamodb:DeleteItem",
-    "dynamodb:PutItem",
-    "dynamodb:UpdateItem",
-)
-# Single items, one at a time.
-CHANGE_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem")
-# What finds items by their partition and writes them whole.
-REPLACE_ACTIONS = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query")
-FOLLOW_ACTIONS = (
-    "dynamodb:DescribeStream",
-    "dynamodb:GetRecords",
-    "dynamodb:GetShardIterator",
-    "dynamodb:ListStreams",
-)
+# Nothing may scan: a request path that does is refused, not slow.
+ReadOperation = Literal["BatchGetItem", "GetItem", "Query"]
+WriteOperation = Literal["BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"]
+FOLLOW_OPERATIONS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 
 
 class EncryptedTable(Construct):
@@ -74,76 +57,75 @@ class EncryptedTable(Construct):
             global_secondary_indexes=[_index(index) for index in schema.indexes],
         )
 
-    def grant_read(self, grantee: iam.IGrantable) -> None:
-        """Lets a function get items and query partitions of the table itself."""
-        self._grant(grantee, actions=READ_ACTIONS, resource_arn=self.table.table_arn)
+    def grant_read(
+        self, grantee: iam.IGrantable, *operations: ReadOperation, keys: str | None = None
+    ) -> None:
+        """Lets a function read items of the table itself by some operations.
+
+        Args:
+            grantee: The function or role.
+            operations: What it may do.
+            keys: What the partition keys of the items are like, with ``*``; any without it.
+        """
+        self._grant(
+            grantee,
+            operations=operations,
+            resource_arn=self.table.table_arn,
+            conditions=_on_items(keys),
+        )
         self._key.grant_use_via(grantee, service="dynamodb")
 
-    def grant_read_write(self, grantee: iam.IGrantable) -> None:
-        """Lets a function read and write items of the table itself."""
-        actions = (*READ_ACTIONS, *WRITE_ACTIONS)
-        self._grant(grantee, actions=actions, resource_arn=self.table.table_arn)
-        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
+    def grant_write(
+        self, grantee: iam.IGrantable, *operations: WriteOperation, keys: str | None = None
+    ) -> None:
+        """Lets a function write items of the table itself by some operations.
 
-    def grant_read_change(self, grantee: iam.IGrantable) -> None:
-        """Lets a function read and conditionally write single items, and nothing in bulk."""
-        self._grant(grantee, actions=CHANGE_ACTIONS, resource_arn=self.table.table_arn)
-        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
+        A transaction needs the operation of each of its items.
 
-    def grant_query_replace(self, grantee: iam.IGrantable) -> None:
-        """Lets a function query partitions, and read and put single items."""
-        self._grant(grantee, actions=REPLACE_ACTIONS, resource_arn=self.table.table_arn)
-        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
-
-    def grant_put(self, grantee: iam.IGrantable, *, keys: str) -> None:
-        """Lets a function put single items whose partition key is like ``keys``."""
-        self._grant_on_keys(grantee, action="dynamodb:PutItem", keys=keys)
-
-    def grant_update(self, grantee: iam.IGrantable, *, keys: str) -> None:
-        """Lets a function update single items whose partition key is like ``keys``."""
-        self._grant_on_keys(grantee, action="dynamodb:UpdateItem", keys=keys)
-
-    def grant_query(self, grantee: iam.IGrantable, *, keys: str) -> None:
-        """Lets a function query partitions whose key is like ``keys``."""
-        self._grant_on_keys(grantee, action="dynamodb:Query", keys=keys)
-
-    def grant_delete(self, grantee: iam.IGrantable, *, keys: str) -> None:
-        """Lets a function delete single items whose partition key is like ``keys``."""
-        self._grant_on_keys(grantee, action="dynamodb:DeleteItem", keys=keys)
-
-    def grant_count(self, grantee: iam.IGrantable) -> None:
-        """Lets a function change attributes of single items, in transactions too, and no more."""
-        self._grant(grantee, actions=("dynamodb:UpdateItem",), resource_arn=self.table.table_arn)
+        Args:
+            grantee: The function or role.
+            operations: What it may do.
+            keys: What the partition keys of the items are like, with ``*``; any without it.
+        """
+        self._grant(
+            grantee,
+            operations=operations,
+            resource_arn=self.table.table_arn,
+            conditions=_on_items(keys),
+        )
         self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
     def grant_query_index(self, grantee: iam.IGrantable, *, index_name: str) -> None:
         """Lets a function query one index."""
         arn = f"{self.table.table_arn}/index/{index_name}"
-        self._grant(grantee, actions=("dynamodb:Query",), resource_arn=arn)
+        self._grant(grantee, operations=["Query"], resource_arn=arn)
         self._key.grant_use_via(grantee, service="dynamodb")
 
     def grant_follow(self, grantee: iam.IGrantable) -> None:
         """Lets a function read the table's stream."""
         if self.table.table_stream_arn is None:
             raise ValueError("this table has no stream")
-        self._grant(grantee, actions=FOLLOW_ACTIONS, resource_arn=self.table.table_stream_arn)
+        self._grant(grantee, operations=FOLLOW_OPERATIONS, resource_arn=self.table.table_stream_arn)
         self._key.grant_use_via(grantee, service="dynamodb")
 
-    def _grant_on_keys(self, grantee: iam.IGrantable, *, action: str, keys: str) -> None:
+    def _grant(
+        self,
+        grantee: iam.IGrantable,
+        *,
+        operations: Sequence[str],
+        resource_arn: str,
+        conditions: Mapping[str, Any] | None = None,
+    ) -> None:
         iam.Grant.add_to_principal(
             grantee=grantee,
-            actions=[action],
-            resource_arns=[self.table.table_arn],
-            conditions={"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [keys]}},
+            actions=[f"dynamodb:{operation}" for operation in operations],
+            resource_arns=[resource_arn],
+            conditions=conditions,
         )
-        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
-    def _grant(
-        self, grantee: iam.IGrantable, *, actions: Sequence[str], resource_arn: str
-    ) -> iam.Grant:
-        return iam.Grant.add_to_principal(
-            grantee=grantee, actions=list(actions), resource_arns=[resource_arn]
-        )
+
+def _on_items(keys: str | None) -> Mapping[str, Any] | None:
+    return {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [keys]}} if keys else None
 
 
 def _string_attribute(name: str) -> dynamodb.Attribute:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda_event_sources as event_sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -67,6 +68,31 @@ class WorkQueue(Construct):
                 queue=self.dead_letters, max_receive_count=MAX_RECEIVES
             ),
         )
+
+    def grant_send(self, sender: ServiceFunction) -> None:
+        """Lets a function send messages, and ask nothing of the queue."""
+        iam.Grant.add_to_principal(
+            grantee=sender.function,
+            actions=["sqs:SendMessage"],
+            resource_arns=[self.queue.queue_arn],
+        )
+
+    def grant_count(self, counter: ServiceFunction) -> None:
+        """Lets a function ask how many messages wait."""
+        iam.Grant.add_to_principal(
+            grantee=counter.function,
+            actions=["sqs:GetQueueAttributes"],
+            resource_arns=[self.queue.queue_arn],
+        )
+
+    def grant_redrive(self, redriver: ServiceFunction) -> None:
+        """Lets a function take dead letters and send what was in them again."""
+        iam.Grant.add_to_principal(
+            grantee=redriver.function,
+            actions=["sqs:ReceiveMessage", "sqs:DeleteMessage"],
+            resource_arns=[self.dead_letters.queue_arn],
+        )
+        self.grant_send(redriver)
 
     def drain_into(self, consumer: ServiceFunction) -> None:
         """Makes a function the consumer; it reports which messages of a batch failed."""

@@ -22,7 +22,7 @@ class AuditStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="audit", shared=shared, holds="the audit log's readers")
         entries = self.create_api("AuditApi")
-        shared.data.audit.grant_read(entries.function)
+        shared.data.audit.grant_read(entries.function, "Query")
         http.api.route(entries, paths=["/api/v1/audit"])
         self.export = self._create_export()
         self.alarms.watch_unwritten_audit()
@@ -40,9 +40,8 @@ class AuditStack(DomainStack):
                 "AUDIT_BUCKET": data.audit_archive.bucket.bucket_name,
             },
         )
-        data.audit.grant_read(export.function)
-        for grant in (data.audit.grant_put, data.audit.grant_update):
-            grant(export.function, keys=EXPORT_PROGRESS)
+        data.audit.grant_read(export.function, "GetItem", "Query")
+        data.audit.grant_write(export.function, "PutItem", "UpdateItem", keys=EXPORT_PROGRESS)
         data.registry.grant_query_index(export.function, index_name=BY_COLLECTION_INDEX)
         data.audit_archive.grant_put(export.function)
         self.run_every(Duration.hours(1), export)

@@ -49,9 +49,15 @@ class CompletionsStack(DomainStack):
         completions = self.create_api(
             "CompletionsApi", environment={**self.content_environment, **self.queue_environment}
         )
-        data.completions.grant_read_write(completions.function)
+        data.registry.grant_read(completions.function, "BatchGetItem")
+        data.completions.grant_read(completions.function, "BatchGetItem", "GetItem", "Query")
+        data.completions.grant_write(
+            completions.function, "BatchWriteItem", "PutItem", "UpdateItem"
+        )
         data.completions.grant_query_index(completions.function, index_name=SCORES_BY_TASK_INDEX)
-        data.content.grant_read_write(completions.function)
+        data.content.grant_read(completions.function)
+        data.content.grant_put(completions.function)
+        data.content.grant_delete(completions.function)
         self.grant_send(completions)
         for resource in ("completions", "batches"):
             http.api.route(completions, paths=resource_paths(resource))
@@ -60,7 +66,8 @@ class CompletionsStack(DomainStack):
         scores = self.create_api(
             "ScoresApi", module="scores_api", environment=self.content_environment
         )
-        data.completions.grant_read(scores.function)
+        data.registry.grant_read(scores.function, "BatchGetItem")
+        data.completions.grant_read(scores.function, "BatchGetItem")
         data.completions.grant_query_index(scores.function, index_name=SCORES_BY_TASK_INDEX)
         data.registry.grant_query_index(scores.function, index_name=BY_COLLECTION_INDEX)
         data.content.grant_read(scores.function)
@@ -78,14 +85,14 @@ class CompletionsStack(DomainStack):
             # Not closed with the reward URLs: clients read all their verdicts here.
             most_at_once=self.shared.config.waiting_functions or None,
         )
-        self.shared.data.completions.grant_read(waits.function)
+        self.shared.data.completions.grant_read(waits.function, "BatchGetItem", "GetItem", "Query")
         for path in WAITING_READS:
             http.api.route(waits, paths=[path], method=apigateway.HttpMethod.GET)
 
     def grant_send(self, function: ServiceFunction) -> None:
         """Lets a function queue chunks; it also needs ``queue_environment``."""
         for queue in self.queues.values():
-            queue.queue.grant_send_messages(function.function)
+            queue.grant_send(function)
 
     def _urls(self, suffix: str, which: Callable[[WorkQueue], sqs.Queue]) -> dict[str, str]:
         return {

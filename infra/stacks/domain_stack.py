@@ -18,6 +18,9 @@ from infra.stacks.data_stack import DataStack
 # An HTTP API gives up on a function after 30 seconds.
 API_TIMEOUT = Duration.seconds(29)
 AUDIT_OF_ANY_ORGANIZATION = "org_*"
+GRADERS = "grd_*"
+USED_REQUEST_IDS = "nonce#*"
+USES_OF_KEYS = "use#key_*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +89,7 @@ class DomainStack(NestedStack):
         writes_records: bool = False,
         most_at_once: int | None = None,
     ) -> ServiceFunction:
-        """Makes a function of routes: it reads keys, and audits calls."""
+        """Makes a function of routes: it reads keys, uses request ids up, and audits calls."""
         function = self.create_keyless_api(
             construct_id,
             module=module,
@@ -94,7 +97,9 @@ class DomainStack(NestedStack):
             writes_records=writes_records,
             most_at_once=most_at_once,
         )
-        self.shared.data.registry.grant_read_write(function.function)
+        self.shared.data.registry.grant_read(function.function, "GetItem")
+        for keys in (USED_REQUEST_IDS, USES_OF_KEYS):
+            self.shared.data.registry.grant_write(function.function, "PutItem", keys=keys)
         self.shared.data.secrets_keys.grant_derive(function, "api-key")
         return function
 
@@ -118,7 +123,9 @@ class DomainStack(NestedStack):
             writes_records=writes_records,
             most_at_once=most_at_once,
         )
-        self.shared.data.audit.grant_put(function.function, keys=AUDIT_OF_ANY_ORGANIZATION)
+        self.shared.data.audit.grant_write(
+            function.function, "PutItem", keys=AUDIT_OF_ANY_ORGANIZATION
+        )
         self.alarms.count_unwritten_audit(function)
         return function
 

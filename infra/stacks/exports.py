@@ -45,9 +45,11 @@ class ExportsStack(DomainStack):
         }
         sweep = self._create_sweep()
         for changing in (write, fail, sweep):
-            shared.data.registry.grant_read(changing.function)
-            shared.data.registry.grant_put(changing.function, keys=EXPORTS)
-            shared.data.registry.grant_delete(changing.function, keys=EXPORTS)
+            shared.data.registry.grant_read(changing.function, "GetItem")
+            shared.data.registry.grant_write(
+                changing.function, "DeleteItem", "PutItem", keys=EXPORTS
+            )
+        shared.data.registry.grant_read(write.function, "Query")
         self._add_requests(http)
         self._add_direct_exports(http)
 
@@ -94,8 +96,9 @@ class ExportsStack(DomainStack):
     def _add_requests(self, http: HttpStack) -> None:
         data = self.shared.data
         requests = self.create_api("ExportsApi", environment=self._starting_environment)
+        data.registry.grant_read(requests.function, "BatchGetItem", "Query")
+        data.registry.grant_write(requests.function, "DeleteItem", "PutItem", keys=EXPORTS)
         data.registry.grant_query_index(requests.function, index_name=BY_COLLECTION_INDEX)
-        data.completions.grant_query_index(requests.function, index_name=SCORES_BY_TASK_INDEX)
         data.exports.grant_link_delete(requests.function)
         self._workflow.state_machine.grant_start_execution(requests.function)
         http.api.route(requests, paths=resource_paths("exports"))
@@ -108,12 +111,13 @@ class ExportsStack(DomainStack):
             environment=self.content_environment,
             writes_records=True,
         )
+        self.shared.data.registry.grant_read(direct.function, "BatchGetItem")
         self._grant_read_scores(direct)
         http.api.route(direct, paths=["/api/v1/scores/export"])
 
     def _grant_read_scores(self, function: ServiceFunction) -> None:
         data = self.shared.data
         data.registry.grant_query_index(function.function, index_name=BY_COLLECTION_INDEX)
-        data.completions.grant_read(function.function)
+        data.completions.grant_read(function.function, "BatchGetItem")
         data.completions.grant_query_index(function.function, index_name=SCORES_BY_TASK_INDEX)
         data.content.grant_read(function.function)

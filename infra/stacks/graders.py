@@ -4,9 +4,9 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import GRADERS, DomainStack, Shared
 from infra.stacks.http import HttpStack
-from infra.stacks.scoring import PARKED, ScoringStack
+from infra.stacks.scoring import PARKED_RUNS, ScoringStack
 from infra.tables import BY_COLLECTION_INDEX
 
 PROBE_INTERVAL = Duration.minutes(5)
@@ -14,6 +14,7 @@ PROBE_INTERVAL = Duration.minutes(5)
 PROBE_TIMEOUT = Duration.minutes(4)
 # As many as the repository of graders spreads their health over.
 HEALTH_SHARDS = 4
+HEALTH = "health#*"
 
 
 class GradersStack(DomainStack):
@@ -28,8 +29,12 @@ class GradersStack(DomainStack):
             "GradersApi",
             environment={**self.grader_environment, "BUDGETS_TABLE": budgets.table.table_name},
         )
-        budgets.grant_read_change(graders.function)
         shared.data.secrets_keys.grant_derive(graders, "grader")
+        budgets.grant_read(graders.function, "GetItem")
+        budgets.grant_write(graders.function, "PutItem", keys=GRADERS)
+        shared.data.registry.grant_read(graders.function, "Query")
+        for keys in (GRADERS, HEALTH):
+            shared.data.registry.grant_write(graders.function, "DeleteItem", "PutItem", keys=keys)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(graders, paths=resource_paths("graders"))
         self._add_probing(scoring)
@@ -51,11 +56,13 @@ class GradersStack(DomainStack):
                 "COMPLETIONS_TABLE": data.completions.table.table_name,
             },
         )
-        data.registry.grant_query_replace(probe.function)
+        data.registry.grant_read(probe.function, "GetItem", "Query")
+        for keys in (GRADERS, HEALTH):
+            data.registry.grant_write(probe.function, "PutItem", keys=keys)
         data.secrets_keys.grant_derive(probe, "grader")
-        data.budgets.grant_read(probe.function)
-        data.completions.grant_query(probe.function, keys=PARKED)
-        data.completions.grant_delete(probe.function, keys=PARKED)
+        data.budgets.grant_read(probe.function, "GetItem")
+        data.completions.grant_read(probe.function, "Query", keys=PARKED_RUNS)
+        data.completions.grant_write(probe.function, "DeleteItem", keys=PARKED_RUNS)
         scoring.workflow.grant_wake(probe)
         shards = [{"shard": shard} for shard in range(HEALTH_SHARDS)]
         self.run_every(PROBE_INTERVAL, probe, inputs=shards)

@@ -42,7 +42,8 @@ class OperationsStack(DomainStack):
             description="Creates an organization and its first admin key",
             timeout=OPERATOR_TIMEOUT,
         )
-        self.shared.data.registry.grant_read_write(function.function)
+        for keys in ("org_*", "key_*"):
+            self.shared.data.registry.grant_write(function.function, "PutItem", keys=keys)
         self.shared.data.secrets_keys.grant_derive(function, "api-key")
         return function
 
@@ -55,9 +56,8 @@ class OperationsStack(DomainStack):
             timeout=OPERATOR_TIMEOUT,
             environment={**self.content_environment, **completions.queue_environment},
         )
-        data.completions.grant_read(function.function)
+        data.completions.grant_read(function.function, "BatchGetItem", "GetItem")
         data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
-        data.content.grant_read(function.function)
         return function
 
     def _create_redrive(
@@ -76,6 +76,5 @@ class OperationsStack(DomainStack):
             },
         )
         for queue in (*completions.queues.values(), webhooks.queue):
-            queue.queue.grant_send_messages(function.function)
-            queue.dead_letters.grant_consume_messages(function.function)
+            queue.grant_redrive(function)
         return function

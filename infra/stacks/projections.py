@@ -6,7 +6,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.constructs.stream_consumer import StreamConsumer
-from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
+from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, GRADERS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.webhooks import WebhooksStack
 
@@ -59,11 +59,11 @@ class ProjectionsStack(DomainStack):
                 **webhooks.publisher_environment,
             },
         )
-        data.completions.grant_read(project.function)
+        data.completions.grant_read(project.function, "BatchGetItem")
+        data.completions.grant_write(project.function, "UpdateItem")
         webhooks.grant_publish(project)
-        data.audit.grant_update(project.function, keys=AUDIT_OF_ANY_ORGANIZATION)
-        for table in (data.completions, data.registry):
-            table.grant_count(project.function)
+        data.audit.grant_write(project.function, "UpdateItem", keys=AUDIT_OF_ANY_ORGANIZATION)
+        data.registry.grant_write(project.function, "UpdateItem", keys=GRADERS)
         return StreamConsumer(
             self,
             "VerdictStream",

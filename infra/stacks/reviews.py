@@ -8,6 +8,9 @@ from infra.stacks.http import HttpStack
 from infra.stacks.scoring import ScoringStack
 from infra.tables import BY_COLLECTION_INDEX, REVIEWS_BY_STATE_INDEX
 
+ASSIGNMENTS = "org_*#reviews#*"
+LINKS = "rvl_*"
+
 
 class ReviewsStack(DomainStack):
     """Has people review by API and by page; their answers wake the runs that wait."""
@@ -20,9 +23,12 @@ class ReviewsStack(DomainStack):
         reviews = self.create_api(
             "ReviewsApi", environment={**self.content_environment, **http.url_environment}
         )
-        data.completions.grant_read_write(reviews.function)
+        data.completions.grant_read(reviews.function, "BatchGetItem", "GetItem", "Query")
+        data.completions.grant_write(reviews.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.completions.grant_write(reviews.function, "DeleteItem", keys=ASSIGNMENTS)
         data.completions.grant_query_index(reviews.function, index_name=REVIEWS_BY_STATE_INDEX)
         data.content.grant_read(reviews.function)
+        data.registry.grant_write(reviews.function, "PutItem", "UpdateItem", keys=LINKS)
         data.registry.grant_query_index(reviews.function, index_name=BY_COLLECTION_INDEX)
         data.secrets_keys.grant_derive(reviews, "review-link")
         scoring.workflow.grant_wake(reviews)

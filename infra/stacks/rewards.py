@@ -34,6 +34,7 @@ class RewardsStack(DomainStack):
             self, "RewardUrl", handler=self.trainers, origin=shared.config.api_origin
         )
         rewards = self.create_api("RewardsApi", environment={"REWARD_URL": address.base})
+        shared.data.registry.grant_write(rewards.function, "PutItem", "UpdateItem", keys="rwu_*")
         shared.data.registry.grant_query_index(rewards.function, index_name=BY_COLLECTION_INDEX)
         shared.data.secrets_keys.grant_derive(rewards, "reward-url")
         http.api.route(rewards, paths=resource_paths("reward-urls"))
@@ -47,10 +48,12 @@ class RewardsStack(DomainStack):
             environment={**self.content_environment, **completions.queue_environment},
             most_at_once=self.shared.config.waiting_functions,
         )
-        data.registry.grant_read(trainers.function)
-        data.registry.grant_put(trainers.function, keys=CLAIMS_OF_QUESTIONS)
-        data.completions.grant_read_write(trainers.function)
-        data.content.grant_read_write(trainers.function)
+        data.registry.grant_read(trainers.function, "BatchGetItem", "GetItem")
+        data.registry.grant_write(trainers.function, "PutItem", keys=CLAIMS_OF_QUESTIONS)
+        # It deletes nothing: whoever has a reward URL may call it.
+        data.completions.grant_read(trainers.function, "BatchGetItem", "GetItem")
+        data.completions.grant_write(trainers.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.content.grant_put(trainers.function)
         data.secrets_keys.grant_derive(trainers, "reward-url")
-        completions.grant_send(trainers)
+        completions.queues["Normal"].grant_send(trainers)
         return trainers

@@ -21,7 +21,8 @@ class RunsStack(DomainStack):
         super().__init__(scope, domain="runs", shared=shared, holds="reading and canceling runs")
         runs = self.create_api("RunsApi", environment=self.content_environment)
         completions = shared.data.completions
-        completions.grant_read_write(runs.function)
+        completions.grant_read(runs.function, "BatchGetItem", "GetItem", "Query")
+        completions.grant_write(runs.function, "BatchWriteItem", "PutItem", "UpdateItem")
         completions.grant_query_index(runs.function, index_name=RUNS_BY_STATE_INDEX)
         http.api.route(runs, paths=resource_paths("runs"))
         for path in EXPLANATIONS:

@@ -7,7 +7,12 @@ from infra.config import REPOSITORY_ROOT
 from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.constructs.workflow import Workflow
 from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
-from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, DomainStack, Shared
+from infra.stacks.domain_stack import (
+    AUDIT_OF_ANY_ORGANIZATION,
+    GRADERS,
+    DomainStack,
+    Shared,
+)
 from infra.stacks.http import HttpStack
 from infra.stacks.webhooks import WebhooksStack
 from infra.tables import OPEN_BATCHES_INDEX, RUNS_BY_STATE_INDEX
@@ -16,8 +21,10 @@ GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)
 FAIL_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)
-PARKED = "parked#*"
-"""Partitions of the table of completions that list parked runs by grader."""
+CALLS = "call_*"
+PARKED_RUNS = "parked#*"
+QUEUES_AT_WORK = "queue#*"
+RUNS = "run_*"
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
 
 
@@ -78,10 +85,14 @@ class ScoringStack(DomainStack):
                 "BUDGETS_TABLE": data.budgets.table.table_name,
             },
         )
-        data.registry.grant_read(grade.function)
-        data.registry.grant_update(grade.function, keys="grd_*")
-        data.budgets.grant_read_change(grade.function)
-        data.completions.grant_read_write(grade.function)
+        data.registry.grant_read(grade.function, "GetItem")
+        data.registry.grant_write(grade.function, "UpdateItem", keys=GRADERS)
+        data.budgets.grant_read(grade.function, "GetItem")
+        data.budgets.grant_write(grade.function, "PutItem", "UpdateItem", keys=GRADERS)
+        data.completions.grant_read(grade.function, "BatchGetItem", "Query")
+        data.completions.grant_write(grade.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        for keys in (CALLS, PARKED_RUNS):
+            data.completions.grant_write(grade.function, "DeleteItem", keys=keys)
         data.content.grant_read(grade.function)
         data.secrets_keys.grant_derive(grade, "grader")
         return grade
@@ -94,7 +105,8 @@ class ScoringStack(DomainStack):
             timeout=FAIL_TIMEOUT,
             environment=self.content_environment,
         )
-        self.shared.data.completions.grant_read_write(fail.function)
+        self.shared.data.completions.grant_read(fail.function, "BatchGetItem")
+        self.shared.data.completions.grant_write(fail.function, "UpdateItem")
         return fail
 
     def _create_continue(self) -> ServiceFunction:
@@ -118,10 +130,10 @@ class ScoringStack(DomainStack):
             },
         )
         data = self.shared.data
-        data.completions.grant_read(await_answers.function)
-        data.completions.grant_update(await_answers.function, keys="run_*")
-        data.completions.grant_put(await_answers.function, keys=PARKED)
-        data.budgets.grant_read(await_answers.function)
+        data.completions.grant_read(await_answers.function, "BatchGetItem")
+        data.completions.grant_write(await_answers.function, "UpdateItem", keys=RUNS)
+        data.completions.grant_write(await_answers.function, "PutItem", keys=PARKED_RUNS)
+        data.budgets.grant_read(await_answers.function, "GetItem")
         return await_answers
 
     def _add_dispatch(self, completions: CompletionsStack) -> None:
@@ -139,8 +151,8 @@ class ScoringStack(DomainStack):
                 **({} if grading is None else {"GRADING_FUNCTIONS": str(grading)}),
             },
         )
-        for keys in ("run_*", "queue#*"):
-            data.completions.grant_put(dispatch.function, keys=keys)
+        for keys in (RUNS, QUEUES_AT_WORK):
+            data.completions.grant_write(dispatch.function, "PutItem", keys=keys)
         data.completions.grant_query_index(dispatch.function, index_name=RUNS_BY_STATE_INDEX)
         self.workflow.state_machine.grant_start_execution(dispatch.function)
         for queue in completions.queues.values():
@@ -152,12 +164,11 @@ class ScoringStack(DomainStack):
         callbacks = self.create_keyless_api(
             "CallbacksApi", module="callbacks_api", environment=self.content_environment
         )
-        data.registry.grant_read(callbacks.function)
-        data.registry.grant_update(callbacks.function, keys="grd_*")
-        # A signed request to a path that is no route gets that answer, and needs a fresh request
-        # id.
-        data.registry.grant_put(callbacks.function, keys="nonce#*")
-        data.completions.grant_read_write(callbacks.function)
+        data.registry.grant_read(callbacks.function, "GetItem")
+        data.registry.grant_write(callbacks.function, "UpdateItem", keys=GRADERS)
+        data.completions.grant_read(callbacks.function, "BatchGetItem", "GetItem")
+        data.completions.grant_write(callbacks.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.completions.grant_write(callbacks.function, "DeleteItem", keys=CALLS)
         data.secrets_keys.grant_derive(callbacks, "grader")
         self.workflow.grant_wake(callbacks)
         # Below an id alone: there is no list of calls.
@@ -182,13 +193,16 @@ class ScoringStack(DomainStack):
                 **webhooks.publisher_environment,
             },
         )
-        data.completions.grant_read_write(sweep.function)
+        data.completions.grant_read(sweep.function, "BatchGetItem", "GetItem")
+        data.completions.grant_write(sweep.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.completions.grant_query_index(sweep.function, index_name=OPEN_BATCHES_INDEX)
         data.content.grant_read(sweep.function)
-        data.audit.grant_update(sweep.function, keys=AUDIT_OF_ANY_ORGANIZATION)
-        data.registry.grant_count(sweep.function)
+        data.audit.grant_write(sweep.function, "UpdateItem", keys=AUDIT_OF_ANY_ORGANIZATION)
+        data.registry.grant_write(sweep.function, "UpdateItem", keys=GRADERS)
         webhooks.grant_publish(sweep)
         completions.grant_send(sweep)
+        for queue in completions.queues.values():
+            queue.grant_count(sweep)
         parts = self.shared.config.sweep_parts
         self.run_every(
             Duration.minutes(1),

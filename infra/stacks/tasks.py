@@ -14,5 +14,6 @@ class TasksStack(DomainStack):
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="tasks", shared=shared, holds="tasks")
         tasks = self.create_api("TasksApi")
+        shared.data.registry.grant_write(tasks.function, "DeleteItem", "PutItem", keys="task_*")
         shared.data.registry.grant_query_index(tasks.function, index_name=BY_COLLECTION_INDEX)
         http.api.route(tasks, paths=resource_paths("tasks"))

@@ -45,16 +45,25 @@ class WebhooksStack(DomainStack):
         )
         shared.data.secrets_keys.grant_derive(api, "webhook")
         deliveries = shared.data.deliveries
-        deliveries.grant_read_write(api.function)
+        deliveries.grant_read(api.function, "BatchGetItem", "GetItem")
+        deliveries.grant_write(api.function, "UpdateItem")
         deliveries.grant_query_index(api.function, index_name=DELIVERIES_BY_TIME_INDEX)
-        self.queue.queue.grant_send_messages(api.function)
+        registry = shared.data.registry
+        registry.grant_read(api.function, "Query")
+        registry.grant_write(
+            api.function,
+            *("DeleteItem", "PutItem", "UpdateItem"),
+            keys=WEBHOOKS_OF_ANY_ORGANIZATION,
+        )
+        self.queue.grant_send(api)
         http.api.route(api, paths=resource_paths("webhooks"))
 
     def grant_publish(self, publisher: ServiceFunction) -> None:
         """Lets a function publish events; it also needs ``publisher_environment``."""
-        self.shared.data.registry.grant_read(publisher.function)
-        self.shared.data.deliveries.grant_read_change(publisher.function)
-        self.queue.queue.grant_send_messages(publisher.function)
+        self.shared.data.registry.grant_read(publisher.function, "Query")
+        self.shared.data.deliveries.grant_read(publisher.function, "GetItem")
+        self.shared.data.deliveries.grant_write(publisher.function, "PutItem")
+        self.queue.grant_send(publisher)
 
     def _add_publishing(self) -> None:
         """Publish the events that a transaction stored beside what happened."""
@@ -84,12 +93,13 @@ class WebhooksStack(DomainStack):
             timeout=DELIVER_TIMEOUT,
             environment={**self.publisher_environment, **self.grader_environment},
         )
-        data.registry.grant_read(deliver.function)
-        data.registry.grant_update(deliver.function, keys=WEBHOOKS_OF_ANY_ORGANIZATION)
-        data.deliveries.grant_read_write(deliver.function)
+        data.registry.grant_read(deliver.function, "GetItem")
+        data.registry.grant_write(deliver.function, "UpdateItem", keys=WEBHOOKS_OF_ANY_ORGANIZATION)
+        data.deliveries.grant_read(deliver.function, "BatchGetItem", "GetItem")
+        data.deliveries.grant_write(deliver.function, "PutItem", "UpdateItem")
         data.deliveries.grant_query_index(deliver.function, index_name=DUE_DELIVERIES_INDEX)
         data.secrets_keys.grant_derive(deliver, "webhook")
-        self.queue.queue.grant_send_messages(deliver.function)
+        self.queue.grant_send(deliver)
         self.queue.drain_into(deliver)
 
     def _add_sweeping(self) -> None:
@@ -102,6 +112,7 @@ class WebhooksStack(DomainStack):
             environment=self.publisher_environment,
         )
         deliveries.grant_query_index(sweep.function, index_name=DUE_DELIVERIES_INDEX)
-        deliveries.grant_read_change(sweep.function)
-        self.queue.queue.grant_send_messages(sweep.function)
+        deliveries.grant_read(sweep.function, "GetItem")
+        deliveries.grant_write(sweep.function, "PutItem")
+        self.queue.grant_send(sweep)
         self.run_every(Duration.minutes(1), sweep)

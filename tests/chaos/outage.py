@@ -13,6 +13,7 @@ from autotune import AutotuneClient
 from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding, Verdicts, state_of
+from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
 from tests.support.graders import (
     Exchange,
@@ -66,6 +67,7 @@ def break_down(console: Console) -> list[Finding]:
             invariants.all_are_scored("a poisonous text holds no neighbour", neighbours, verdicts),
             _ended_failed(poison, verdicts),
             _looks_are_few(looks, runs=BATCHES + SINGLES),
+            permissions_finding(Path(folder), suite="outage", console=console),
         ]
 
 

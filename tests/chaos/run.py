@@ -122,11 +122,6 @@ class Chaos:
         self._tell_the_rest()
         self.stream.stop()
 
-    @property
-    def directory(self) -> Path:
-        """Folder of the stack."""
-        return self._stack.directory
-
     def close(self) -> None:
         """End what still runs."""
         self.saboteur.stop()
@@ -138,6 +133,11 @@ class Chaos:
         batches = {one.batch_id for one in self.load.accepted.values()}
         client = self._clients[-1]
         return {id_: client.batches.get(id_).counts.model_dump() for id_ in sorted(batches)}
+
+    @property
+    def directory(self) -> Path:
+        """Folder of the stack."""
+        return self._stack.directory
 
     def tables(self) -> Tables:
         """Return the tables as they are now."""

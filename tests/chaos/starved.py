@@ -22,6 +22,7 @@ from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.operator import Operator
+from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
 from tests.support.graders import LoopbackGrader, answering, loopback_grader
 
@@ -68,6 +69,7 @@ def starve(console: Console) -> list[Finding]:
             invariants.everything_is_decided(accepted, verdicts),
             invariants.no_completion_has_two_verdicts(accepted, verdicts),
             trouble_of_ours_is_no_verdict(accepted, verdicts),
+            permissions_finding(Path(folder), suite="starved", console=console),
         ]
 
 

@@ -25,6 +25,7 @@ from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding, Verdicts
 from tests.chaos.operator import Operator
+from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
 from tests.support.graders import LoopbackGrader, answering, healthy, loopback_grader
 
@@ -75,6 +76,7 @@ def lose(console: Console) -> list[Finding]:
             invariants.all_are_scored(
                 "a trickle waits for nobody's lost batch", trickled, verdicts
             ),
+            permissions_finding(Path(folder), suite="tenants", console=console),
         ]
 
 

@@ -19,7 +19,9 @@ from local.grader_process import GraderProcess
 from local.memory_limits import kills_in
 from local.records import LocalProfile
 from local.stack import LocalStack
+from tests.infra.reviewed_permissions import compared_permissions
 from tests.support.graders import LoopbackGrader
+from tests.support.permissions import SUMMARY, SUMMARY_NAME
 
 AUTOTUNE = Path(sys.executable).with_name("autotune")
 
@@ -33,14 +35,41 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """A running stack whose back-offs take a fiftieth of their time."""
+def stack(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LocalStack]:
+    """A running stack whose back-offs take a fiftieth of their time.
+
+    At its end, no function may have been denied anything. Where all tests ran, each permission must
+    have been used, or stand in ``tests/infra/reviewed_permissions.py``.
+    """
     made = LocalStack(
         directory=tmp_path_factory.mktemp("stack"), environment={"SFN_WAIT_SCALE": "0.02"}
     )
     with made:
         yield made
     assert kills_in(made.directory) == [], "functions took more memory than they have"
+    compared = compared_permissions(made.directory)
+    request.config.stash[SUMMARY] = compared.summary()
+    if hasattr(request.config, "workeroutput"):  # of a worker of xdist, whose terminal is another's
+        request.config.workeroutput[SUMMARY_NAME] = compared.summary()
+    found = compared.denied()
+    # Part of the tests use part of the permissions.
+    if is_whole(request.session):
+        found += compared.unused() + compared.used_after_all()
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+def is_whole(session: pytest.Session) -> bool:
+    """Whether every end-to-end test runs, and none has failed that could have used more."""
+    folder = Path(__file__).parent
+    options = session.config.option
+    return (
+        {item.path for item in session.items}.issuperset(folder.glob("test_*.py"))
+        and not any("::" in argument for argument in session.config.args)
+        and not (options.keyword or options.markexpr or options.deselect or session.testsfailed)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -80,8 +80,18 @@ def subscribed_queue(profile: LocalProfile) -> str:
         one["TopicArn"] for one in sns.list_topics()["Topics"] if "ReviewTopic" in one["TopicArn"]
     ]
     url: str = sqs.create_queue(QueueName="reviewers")["QueueUrl"]
-    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]
-    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn["QueueArn"])
+    asked = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    arn = asked["Attributes"]["QueueArn"]
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": "sns.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": arn,
+        "Condition": {"ArnEquals": {"aws:SourceArn": topic}},
+    }
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
     return url
 
 

@@ -18,7 +18,7 @@ from aws_cdk import App, NestedStack
 from aws_cdk.assertions import Template
 
 from infra.application import DATA_STACK_NAME, SERVICE_STACK_NAME, build_app
-from tests.infra.flattening import flattened
+from tests.support.flattening import flattened
 
 STACK_NAMES = (DATA_STACK_NAME, SERVICE_STACK_NAME)
 WITHOUT_BUNDLING = {"aws:cdk:bundling-stacks": []}
@@ -50,11 +50,16 @@ class Synthesized:
         return Template.from_json(self.templates[DATA_STACK_NAME])
 
     @cached_property
-    def service(self) -> Template:
-        """The stack of the service, with what is in the stacks of all domains."""
+    def service_template(self) -> dict[str, Any]:
+        """The template of the service, with what is in the stacks of all domains."""
         domains = dict(self.templates)
         del domains[DATA_STACK_NAME]
-        return Template.from_json(flattened(domains.pop(SERVICE_STACK_NAME), domains))
+        return flattened(domains.pop(SERVICE_STACK_NAME), domains)
+
+    @cached_property
+    def service(self) -> Template:
+        """The stack of the service, with what is in the stacks of all domains."""
+        return Template.from_json(self.service_template)
 
     def functions(self) -> dict[str, dict[str, Any]]:
         """Properties of each function, by the construct id that the contract names."""

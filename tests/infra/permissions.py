@@ -1,223 +1,285 @@
 """What the role of each function may do, spelled out: a grant that is added is added here, too."""
 
-REGISTRY, COMPLETIONS = "Registry", "Completions"
-READ = {"BatchGetItem", "GetItem", "Query"}
-WRITE = {"BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"}
+from tests.support.permissions import OWN_LOGS
+
 LOGS_AND_TRACES = {
-    ("logs:CreateLogStream", "own log group"),
-    ("logs:PutLogEvents", "own log group"),
-    ("xray:PutTraceSegments", "*"),
-    ("xray:PutTelemetryRecords", "*"),
+    ("logs:CreateLogStream", OWN_LOGS, ""),
+    ("logs:PutLogEvents", OWN_LOGS, ""),
+    ("xray:PutTraceSegments", "*", ""),
+    ("xray:PutTelemetryRecords", "*", ""),
 }
 
 
-def table(name, actions):
-    return {(f"dynamodb:{action}", name) for action in actions}
+def table(name, *operations, keys=""):
+    """Operations on a table or an index, on items whose partition key is like ``keys``."""
+    return {(f"dynamodb:{operation}", name, keys) for operation in operations}
 
 
-def derive(kind):
-    return {("kms:GenerateMac", f"SecretsKeys{kind}")}
+def bucket(name, *operations):
+    """Operations on the objects of a bucket below the prefix of its name."""
+    prefix = {"AuditArchive": "audit"}.get(name, name.lower())
+    return {(f"s3:{operation}", f"{name}/{prefix}/*", "") for operation in operations}
 
 
-REGISTRY_READ_WRITE = table(REGISTRY, READ | WRITE)
-COMPLETIONS_READ_WRITE = table(COMPLETIONS, READ | WRITE)
-CONTENT_READ = {("s3:GetObject", "Content/content/*"), ("s3:ListBucket", "Content")}
-EXPORT_DELETE = {("s3:DeleteObject", "Exports/exports/*"), ("s3:ListBucket", "Exports")}
-EXPORT_READ = {("s3:GetObject", "Exports/exports/*")}
-READ_SCORES = table(COMPLETIONS, READ) | {("dynamodb:Query", "Completions/index/scoresByTask")}
-CONTENT_WRITE = {
-    ("s3:PutObject", "Content/content/*"),
-    ("s3:DeleteObject", "Content/content/*"),
-}
-DECRYPT = {("kms:Decrypt", "DataKey"), ("kms:DescribeKey", "DataKey")}
-ENCRYPT = {
-    ("kms:Encrypt", "DataKey"),
-    ("kms:GenerateDataKey", "DataKey"),
-    ("kms:ReEncryptFrom", "DataKey"),
-    ("kms:ReEncryptTo", "DataKey"),
-}
-PRIORITIES = ("HighPriority", "NormalPriority", "LowPriority")
-ENTER_CALLS = {("dynamodb:PutItem", "Audit")}
-ENTER_DECISIONS = {("dynamodb:UpdateItem", "Audit")}
-API = REGISTRY_READ_WRITE | derive("ApiKey") | DECRYPT | ENCRYPT | ENTER_CALLS
-LIST = {("dynamodb:Query", "Registry/index/byCollection")}
+def found_in(name):
+    """The objects of a bucket can be listed, and one that is missing is answered as missing."""
+    return {("s3:ListBucket", name, "")}
 
 
-def queues(actions, names=PRIORITIES):
-    return {(f"sqs:{action}", name) for name in names for action in actions}
+def queues(*names, operations):
+    return {(f"sqs:{operation}", name, "") for name in names for operation in operations}
 
 
-GIVE = {"SendMessage", "GetQueueAttributes", "GetQueueUrl"}
-TAKE = {
-    *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
-    *("GetQueueAttributes", "GetQueueUrl"),
-}
-SEND = queues(GIVE)
-CONSUME = queues(TAKE)
-SEND_WEBHOOKS = queues(GIVE, ["Webhooks"])
-DELIVERIES = table("Deliveries", READ | WRITE)
-DUE_DELIVERIES = {("dynamodb:Query", "Deliveries/index/dueDeliveries")}
+def send(*names):
+    return queues(*names, operations=["SendMessage"])
+
+
+def drain(*names):
+    """What Lambda needs to take messages and pass them to the function."""
+    operations = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
+    return queues(*names, operations=[*operations, "GetQueueAttributes", "GetQueueUrl"])
 
 
 def follow(stream, *, failures):
     """A table's stream is read; where the records lie that failed is sent to a queue."""
-    actions = {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"}
-    return table(stream, actions) | queues(GIVE, [failures])
+    operations = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+    failed = queues(failures, operations=["SendMessage", "GetQueueAttributes", "GetQueueUrl"])
+    return table(stream, *operations) | failed
 
 
-OPEN_BATCHES = {("dynamodb:Query", "Completions/index/openBatches")}
-PUBLISH = (
-    table(REGISTRY, READ)
-    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
-    | SEND_WEBHOOKS
+def wake(machine):
+    return {("states:SendTaskSuccess", machine, "")}
+
+
+def start(machine):
+    return {("states:StartExecution", machine, "")}
+
+
+def derive(kind):
+    return {("kms:GenerateMac", f"SecretsKeys{kind}", "")}
+
+
+PRIORITIES = ("HighPriority", "NormalPriority", "LowPriority")
+DECRYPT = {("kms:Decrypt", "DataKey", ""), ("kms:DescribeKey", "DataKey", "")}
+ENCRYPT = DECRYPT | {
+    ("kms:Encrypt", "DataKey", ""),
+    ("kms:GenerateDataKey", "DataKey", ""),
+    ("kms:ReEncryptFrom", "DataKey", ""),
+    ("kms:ReEncryptTo", "DataKey", ""),
+}
+AUDITED = table("Audit", "PutItem", keys="org_*")
+API = (
+    table("Registry", "GetItem")
+    | table("Registry", "PutItem", keys="nonce#*")
+    | table("Registry", "PutItem", keys="use#key_*")
+    | AUDITED
+    | derive("ApiKey")
+    | ENCRYPT
 )
+PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {
-    "AccessApi": API | LIST,
-    "AuditApi": API | table("Audit", READ),
-    "TasksApi": API | LIST,
+    "AccessApi": API
+    | table("Registry", "BatchGetItem", keys="use#key_*")
+    | table("Registry", "PutItem", "UpdateItem", keys="key_*")
+    | table("Registry/index/byCollection", "Query"),
+    "AuditApi": API | table("Audit", "Query"),
+    "TasksApi": API
+    | table("Registry", "DeleteItem", "PutItem", keys="task_*")
+    | table("Registry/index/byCollection", "Query"),
     "GradersApi": API
     | derive("Grader")
-    | LIST
-    | table("Budgets", {"GetItem", "PutItem", "UpdateItem"}),
+    | table("Budgets", "GetItem")
+    | table("Budgets", "PutItem", keys="grd_*")
+    | table("Registry", "Query")
+    | table("Registry", "DeleteItem", "PutItem", keys="grd_*")
+    | table("Registry", "DeleteItem", "PutItem", keys="health#*")
+    | table("Registry/index/byCollection", "Query"),
     "CompletionsApi": API
-    | COMPLETIONS_READ_WRITE
-    | {("dynamodb:Query", "Completions/index/scoresByTask")}
-    | CONTENT_READ
-    | CONTENT_WRITE
-    | SEND,
-    "RunsApi": API | COMPLETIONS_READ_WRITE | {("dynamodb:Query", "Completions/index/runsByState")},
-    "WaitingApi": API | table(COMPLETIONS, READ),
+    | send(*PRIORITIES)
+    | table(
+        "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
+    )
+    | table("Completions/index/scoresByTask", "Query")
+    | table("Registry", "BatchGetItem")
+    | found_in("Content")
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    "RunsApi": API
+    | table(
+        "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
+    )
+    | table("Completions/index/runsByState", "Query"),
+    "WaitingApi": API | table("Completions", "BatchGetItem", "GetItem", "Query"),
     "ScoresApi": API
-    | LIST
-    | table(COMPLETIONS, READ)
-    | {("dynamodb:Query", "Completions/index/scoresByTask")}
-    | CONTENT_READ,
-    "ScoreExportApi": API | LIST | READ_SCORES | CONTENT_READ,
+    | table("Completions", "BatchGetItem")
+    | table("Completions/index/scoresByTask", "Query")
+    | table("Registry", "BatchGetItem")
+    | table("Registry/index/byCollection", "Query")
+    | found_in("Content")
+    | bucket("Content", "GetObject"),
+    "ScoreExportApi": API
+    | table("Completions", "BatchGetItem")
+    | table("Completions/index/scoresByTask", "Query")
+    | table("Registry", "BatchGetItem")
+    | table("Registry/index/byCollection", "Query")
+    | found_in("Content")
+    | bucket("Content", "GetObject"),
     "ExportsApi": API
-    | LIST
-    | {("dynamodb:Query", "Completions/index/scoresByTask")}
-    | EXPORT_DELETE
-    | EXPORT_READ
-    | {("states:StartExecution", "ExportScores")},
-    "WriteExport": table(REGISTRY, READ | {"PutItem", "DeleteItem"})
-    | LIST
-    | READ_SCORES
-    | CONTENT_READ
-    | EXPORT_DELETE
-    | EXPORT_READ
-    | {("s3:PutObject", "Exports/exports/*")}
-    | DECRYPT
-    | ENCRYPT,
-    "FailExport": table(REGISTRY, READ | {"PutItem", "DeleteItem"})
-    | EXPORT_DELETE
-    | DECRYPT
-    | ENCRYPT,
-    "SweepExports": table(REGISTRY, READ | {"PutItem", "DeleteItem"})
-    | LIST
-    | EXPORT_DELETE
-    | {("states:StartExecution", "ExportScores")}
-    | DECRYPT
-    | ENCRYPT,
-    "DispatchChunks": CONSUME
-    | {("dynamodb:Query", "Completions/index/runsByState")}
-    | {("states:StartExecution", "ScoreCompletions")}
-    | table(COMPLETIONS, {"PutItem"})
-    | DECRYPT
-    | ENCRYPT,
-    "GradeChunk": table(REGISTRY, READ | {"UpdateItem"})
-    | table("Budgets", {"GetItem", "PutItem", "UpdateItem"})
-    | COMPLETIONS_READ_WRITE
-    | CONTENT_READ
-    | {("states:SendTaskSuccess", "ScoreCompletions")}
+    | table("Registry", "BatchGetItem", "Query")
+    | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
+    | table("Registry/index/byCollection", "Query")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject", "GetObject")
+    | start("ExportScores"),
+    "WriteExport": ENCRYPT
+    | table("Completions", "BatchGetItem")
+    | table("Completions/index/scoresByTask", "Query")
+    | table("Registry", "GetItem", "Query")
+    | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
+    | table("Registry/index/byCollection", "Query")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject", "GetObject", "PutObject"),
+    "FailExport": ENCRYPT
+    | table("Registry", "GetItem")
+    | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject"),
+    "SweepExports": ENCRYPT
+    | table("Registry", "GetItem")
+    | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
+    | table("Registry/index/byCollection", "Query")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject")
+    | start("ExportScores"),
+    "DispatchChunks": ENCRYPT
+    | drain(*PRIORITIES)
+    | table("Completions", "PutItem", keys="queue#*")
+    | table("Completions", "PutItem", keys="run_*")
+    | table("Completions/index/runsByState", "Query")
+    | start("ScoreCompletions"),
+    "GradeChunk": derive("Grader")
+    | ENCRYPT
+    | table("Budgets", "GetItem")
+    | table("Budgets", "PutItem", "UpdateItem", keys="grd_*")
+    | table("Completions", "BatchGetItem", "BatchWriteItem", "PutItem", "Query", "UpdateItem")
+    | table("Completions", "DeleteItem", keys="call_*")
+    | table("Completions", "DeleteItem", keys="parked#*")
+    | table("Registry", "GetItem")
+    | table("Registry", "UpdateItem", keys="grd_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | wake("ScoreCompletions"),
+    "AwaitAnswers": ENCRYPT
+    | table("Budgets", "GetItem")
+    | table("Completions", "BatchGetItem")
+    | table("Completions", "PutItem", keys="parked#*")
+    | table("Completions", "UpdateItem", keys="run_*")
+    | wake("ScoreCompletions"),
+    # It reads no keys.
+    "CallbacksApi": AUDITED
+    | ENCRYPT
+    | table("Registry", "GetItem")
     | derive("Grader")
-    | DECRYPT
-    | ENCRYPT,
-    "AwaitAnswers": table(COMPLETIONS, READ | {"PutItem", "UpdateItem"})
-    | table("Budgets", READ)
-    | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | DECRYPT
-    | ENCRYPT,
-    "CallbacksApi": table(REGISTRY, READ | {"PutItem", "UpdateItem"})
-    | COMPLETIONS_READ_WRITE
-    | ENTER_CALLS
-    | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | derive("Grader")
-    | DECRYPT
-    | ENCRYPT,
-    "ContinueRun": {("states:StartExecution", "ScoreCompletions")},
-    "FailRun": COMPLETIONS_READ_WRITE | DECRYPT | ENCRYPT,
+    | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Completions", "DeleteItem", keys="call_*")
+    | table("Registry", "UpdateItem", keys="grd_*")
+    | wake("ScoreCompletions"),
+    "ContinueRun": start("ScoreCompletions"),
+    "FailRun": ENCRYPT | table("Completions", "BatchGetItem", "UpdateItem"),
     "WebhooksApi": API
     | derive("Webhook")
-    | DELIVERIES
-    | {("dynamodb:Query", "Deliveries/index/deliveriesByTime")}
-    | SEND_WEBHOOKS,
-    "DeliverEvents": table(REGISTRY, READ | {"UpdateItem"})
-    | DELIVERIES
-    | DUE_DELIVERIES
-    | derive("Webhook")
-    | DECRYPT
+    | table("Deliveries", "BatchGetItem", "GetItem", "UpdateItem")
+    | table("Deliveries/index/deliveriesByTime", "Query")
+    | table("Registry", "Query")
+    | table("Registry", "DeleteItem", "PutItem", "UpdateItem", keys="*#webhooks")
+    | send("Webhooks"),
+    "DeliverEvents": derive("Webhook")
     | ENCRYPT
-    | SEND_WEBHOOKS
-    | queues(TAKE, ["Webhooks"]),
-    "SweepDeliveries": DUE_DELIVERIES
-    | table("Deliveries", {"GetItem", "PutItem", "UpdateItem"})
-    | DECRYPT
+    | drain("Webhooks")
+    | table("Deliveries", "BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Deliveries/index/dueDeliveries", "Query")
+    | table("Registry", "GetItem")
+    | table("Registry", "UpdateItem", keys="*#webhooks")
+    | send("Webhooks"),
+    "SweepDeliveries": ENCRYPT
+    | table("Deliveries", "GetItem", "PutItem")
+    | table("Deliveries/index/dueDeliveries", "Query")
+    | send("Webhooks"),
+    "CreateOrganization": derive("ApiKey")
     | ENCRYPT
-    | SEND_WEBHOOKS,
-    "CreateOrganization": API - ENTER_CALLS,
-    "ExportAudit": table("Audit", READ | {"PutItem", "UpdateItem"})
-    | LIST
-    | {("s3:PutObject", "AuditArchive/audit/*")}
-    | DECRYPT
-    | ENCRYPT,
-    "ProjectVerdicts": ENTER_DECISIONS
-    | table(COMPLETIONS, READ | {"UpdateItem"})
-    | table(REGISTRY, {"UpdateItem"})
-    | PUBLISH
-    | follow(COMPLETIONS, failures="VerdictStream")
-    | DECRYPT
-    | ENCRYPT,
-    "SweepBatches": COMPLETIONS_READ_WRITE
-    | ENTER_DECISIONS
-    | OPEN_BATCHES
-    | CONTENT_READ
-    | SEND
-    | PUBLISH
-    | table(REGISTRY, {"UpdateItem"})
-    | DECRYPT
-    | ENCRYPT,
-    "ListStuck": table(COMPLETIONS, READ) | OPEN_BATCHES | CONTENT_READ | DECRYPT,
-    "ProbeGraders": table(REGISTRY, {"Query", "GetItem", "PutItem"})
-    | table("Budgets", READ)
-    | table(COMPLETIONS, {"Query", "DeleteItem"})
-    | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | derive("Grader")
-    | DECRYPT
-    | ENCRYPT,
-    "PublishEvents": PUBLISH | follow(REGISTRY, failures="Outbox") | DECRYPT | ENCRYPT,
+    | table("Registry", "PutItem", keys="key_*")
+    | table("Registry", "PutItem", keys="org_*"),
+    "ExportAudit": ENCRYPT
+    | table("Audit", "GetItem", "Query")
+    | table("Audit", "PutItem", "UpdateItem", keys="export")
+    | table("Registry/index/byCollection", "Query")
+    | bucket("AuditArchive", "PutObject"),
+    "ProjectVerdicts": PUBLISH
+    | ENCRYPT
+    | follow("Completions", failures="VerdictStreamFailures")
+    | table("Audit", "UpdateItem", keys="org_*")
+    | table("Completions", "BatchGetItem", "UpdateItem")
+    | table("Registry", "UpdateItem", keys="grd_*"),
+    "SweepBatches": PUBLISH
+    | ENCRYPT
+    | send(*PRIORITIES)
+    | table("Audit", "UpdateItem", keys="org_*")
+    | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Completions/index/openBatches", "Query")
+    | table("Registry", "UpdateItem", keys="grd_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | queues("HighPriority", operations=["GetQueueAttributes"])
+    | queues("LowPriority", operations=["GetQueueAttributes"])
+    | queues("NormalPriority", operations=["GetQueueAttributes"]),
+    "ListStuck": DECRYPT
+    | table("Completions", "BatchGetItem", "GetItem")
+    | table("Completions/index/openBatches", "Query"),
+    "ProbeGraders": derive("Grader")
+    | ENCRYPT
+    | table("Registry", "GetItem", "Query")
+    | table("Registry", "PutItem", keys="grd_*")
+    | table("Registry", "PutItem", keys="health#*")
+    | table("Budgets", "GetItem")
+    | table("Completions", "Query", "DeleteItem", keys="parked#*")
+    | wake("ScoreCompletions"),
+    "PublishEvents": PUBLISH | ENCRYPT | follow("Registry", failures="OutboxFailures"),
     "ReviewsApi": API
-    | LIST
+    | table("Registry/index/byCollection", "Query")
+    | table("Registry", "PutItem", "UpdateItem", keys="rvl_*")
     | derive("ReviewLink")
-    | COMPLETIONS_READ_WRITE
-    | {("dynamodb:Query", "Completions/index/reviewsByState")}
-    | {("states:SendTaskSuccess", "ScoreCompletions")}
-    | CONTENT_READ,
-    "RewardsApi": API | derive("RewardUrl") | LIST,
-    "TrainersApi": table(REGISTRY, READ | {"PutItem"})
-    | COMPLETIONS_READ_WRITE
-    | CONTENT_READ
-    | CONTENT_WRITE
-    | SEND
-    | ENTER_CALLS
+    | table(
+        "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
+    )
+    | table("Completions", "DeleteItem", keys="org_*#reviews#*")
+    | table("Completions/index/reviewsByState", "Query")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | wake("ScoreCompletions"),
+    "RewardsApi": API
     | derive("RewardUrl")
-    | DECRYPT
-    | ENCRYPT,
+    | table("Registry", "PutItem", "UpdateItem", keys="rwu_*")
+    | table("Registry/index/byCollection", "Query"),
+    "TrainersApi": derive("RewardUrl")
+    | AUDITED
+    | ENCRYPT
+    | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Registry", "BatchGetItem", "GetItem")
+    | table("Registry", "PutItem", keys="question#*")
+    | bucket("Content", "PutObject")
+    | send("NormalPriority"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
-    | {("sns:Publish", "ReviewTopic"), ("s3:DeleteObject", "Content/content/*")}
-    | follow(COMPLETIONS, failures="CompletionChanges")
     | derive("ReviewLink")
-    | DECRYPT
-    | ENCRYPT,
-    "RedriveDeadLetters": SEND | CONSUME | SEND_WEBHOOKS | queues(TAKE, ["Webhooks"]),
+    | ENCRYPT
+    | follow("Completions", failures="CompletionChangesFailures")
+    | bucket("Content", "DeleteObject")
+    | {("sns:Publish", "ReviewTopic", "")},
+    "RedriveDeadLetters": send(*PRIORITIES)
+    | queues("HighPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
+    | queues("LowPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
+    | queues("NormalPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
+    | send("Webhooks")
+    | queues("WebhooksDeadLetters", operations=["DeleteMessage", "ReceiveMessage"]),
 }

@@ -4,103 +4,62 @@ import json
 
 import pytest
 
-from tests.infra.permissions import COMPLETIONS, EXPECTED, LOGS_AND_TRACES, REGISTRY
-
-NAMES = (
-    *("Registry", "Completions", "Budgets", "Content", "DataKey"),
-    *(f"SecretsKeys{kind}" for kind in ("ApiKey", "Grader", "Webhook", "ReviewLink", "RewardUrl")),
-    *("HighPriority", "NormalPriority", "LowPriority", "ScoreCompletions"),
-    *("Audit", "AuditArchive", "Deliveries", "Webhooks", "Outbox", "VerdictStream"),
-    *("CompletionChanges", "ReviewTopic", "Exports", "ExportScores"),
-)
+from tests.infra.permissions import EXPECTED, LOGS_AND_TRACES
+from tests.infra.reviewed_permissions import RARELY_CALLED, REVIEWED, SILENT
+from tests.support.permissions import grants_of, listed, statements_of
 
 
-EXPORT_PREFIX = "autotune-data:ExportsOutputFnGetAtt"
-
-
-def readable(resource):
-    """Name of the thing that a policy's resource refers to, with what follows its ARN."""
-    if resource == "*":
-        return "*"
-    suffix = ""
-    if "Fn::Join" in resource:
-        resource, suffix = resource["Fn::Join"][1]
-    if "Ref" in resource:
-        identifier = resource["Ref"]
-    elif "Fn::GetAtt" in resource:
-        identifier = resource["Fn::GetAtt"][0]
-    else:
-        identifier = resource["Fn::ImportValue"].removeprefix(EXPORT_PREFIX)
-    if "Logs" in identifier:
-        return "own log group"
-    # "Audit" is also what the name of its archive starts with.
-    name = max((name for name in NAMES if identifier.startswith(name)), key=len)
-    return name + suffix
-
-
-def statements_of(synthesized, role_logical_id):
-    return [
-        statement
-        for policy in synthesized.service.find_resources("AWS::IAM::Policy").values()
-        if {"Ref": role_logical_id} in policy["Properties"]["Roles"]
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-    ]
-
-
-def listed(value):
-    return value if isinstance(value, list) else [value]
-
-
-def allowed(synthesized, role_logical_id):
-    return {
-        (action, readable(resource))
-        for statement in statements_of(synthesized, role_logical_id)
-        for action in listed(statement["Action"])
-        for resource in listed(statement["Resource"])
-    }
+def test_every_function_is_spelled_out(aws):
+    assert EXPECTED.keys() == aws.functions().keys()
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_function_may_do_what_it_needs_and_nothing_else(aws, name):
-    role = aws.functions()[name]["Role"]["Fn::GetAtt"][0]
-    assert allowed(aws, role) == EXPECTED[name] | LOGS_AND_TRACES
+    allowed = {
+        (grant.action, grant.resource, grant.keys)
+        for grant in grants_of(aws.service_template)
+        if grant.function == name
+    }
+    assert allowed == EXPECTED[name] | LOGS_AND_TRACES
 
 
-@pytest.mark.parametrize(
-    ("name", "action", "where", "keys"),
-    [
-        ("DispatchChunks", "dynamodb:PutItem", COMPLETIONS, "run_* queue#*"),
-        ("GradeChunk", "dynamodb:UpdateItem", REGISTRY, "grd_*"),
-        ("TasksApi", "dynamodb:PutItem", "Audit", "org_*"),
-        ("CallbacksApi", "dynamodb:PutItem", "Audit", "org_*"),
-        ("ProjectVerdicts", "dynamodb:UpdateItem", "Audit", "org_*"),
-        ("SweepBatches", "dynamodb:UpdateItem", "Audit", "org_*"),
-        ("ExportAudit", "dynamodb:PutItem", "Audit", "export"),
-        ("AwaitAnswers", "dynamodb:UpdateItem", COMPLETIONS, "run_*"),
-        ("AwaitAnswers", "dynamodb:PutItem", COMPLETIONS, "parked#*"),
-        ("CallbacksApi", "dynamodb:UpdateItem", REGISTRY, "grd_*"),
-        ("CallbacksApi", "dynamodb:PutItem", REGISTRY, "nonce#*"),
-        ("WriteExport", "dynamodb:PutItem", REGISTRY, "exp_*"),
-        ("WriteExport", "dynamodb:DeleteItem", REGISTRY, "exp_*"),
-        ("FailExport", "dynamodb:PutItem", REGISTRY, "exp_*"),
-        ("SweepExports", "dynamodb:DeleteItem", REGISTRY, "exp_*"),
-        ("TrainersApi", "dynamodb:PutItem", REGISTRY, "question#*"),
-        ("TrainersApi", "dynamodb:PutItem", "Audit", "org_*"),
-    ],
-)
-def test_a_function_that_adds_to_a_table_of_others_is_kept_to_its_items(
-    aws, name, action, where, keys
-):
-    role = aws.functions()[name]["Role"]["Fn::GetAtt"][0]
-    conditions = [
-        statement["Condition"]
-        for statement in statements_of(aws, role)
-        if action in listed(statement["Action"])
-        and where in map(readable, listed(statement["Resource"]))
-    ]
-    assert conditions == [
-        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [each]}} for each in keys.split()
-    ]
+def test_each_reviewed_permission_is_granted_still(aws):
+    grants = grants_of(aws.service_template)
+    assert [str(each) for each in REVIEWED if not any(map(each.covers, grants))] == []
+    assert {*SILENT, *RARELY_CALLED} <= aws.functions().keys()
+
+
+def test_every_review_gives_its_reason():
+    assert [str(each) for each in REVIEWED if len(each.why.split()) < 6] == []
+
+
+def test_what_anybody_may_call_deletes_nothing():
+    assert not {action for action, _, _ in EXPECTED["TrainersApi"] if "Delete" in action}
+
+
+def test_an_api_writes_only_what_it_owns_in_the_registry():
+    """All of them use up request ids, and note that a key was used."""
+    written = {
+        name: {
+            keys
+            for action, resource, keys in grants
+            if resource == "Registry" and action.endswith(("PutItem", "UpdateItem", "DeleteItem"))
+        }
+        - {"nonce#*", "use#key_*"}
+        for name, grants in EXPECTED.items()
+        if name.endswith("Api")
+    }
+    assert {name: keys for name, keys in written.items() if keys} == {
+        "AccessApi": {"key_*"},
+        "TasksApi": {"task_*"},
+        "GradersApi": {"grd_*", "health#*"},
+        "WebhooksApi": {"*#webhooks"},
+        "RewardsApi": {"rwu_*"},
+        "ReviewsApi": {"rvl_*"},
+        "TrainersApi": {"question#*"},
+        "ExportsApi": {"exp_*"},
+        "CallbacksApi": {"grd_*"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -120,7 +79,7 @@ def test_a_workflow_may_invoke_its_functions(aws, workflow, functions):
     ]
     role = machine["Properties"]["RoleArn"]["Fn::GetAtt"][0]
     invoked = set()
-    for statement in statements_of(aws, role):
+    for statement in statements_of(aws.service_template, role):
         for action in listed(statement["Action"]):
             assert action.split(":")[0] in {"lambda", "logs", "xray"}
             if action == "lambda:InvokeFunction":

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from tests.chaos.throttling import ThrottlingProxy, halved
+from tests.chaos.throttling import ThrottlingProxy, halved, signed_by_account
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -96,3 +96,17 @@ def test_a_batch_of_one_is_done_whole() -> None:
     done, left = halved("BatchWriteItem", json.dumps(asked).encode())
     assert json.loads(done) == asked
     assert left == {}
+
+
+def test_half_a_batch_is_signed_by_the_account() -> None:
+    signature = "SignedHeaders=host, Signature=0"
+    scope = "20261123/us-east-1/dynamodb/aws4_request"
+    signed = {
+        "host": "h",
+        "authorization": f"AWS4-HMAC-SHA256 Credential=ASIA0/{scope}, {signature}",
+        "x-amz-security-token": "t",
+    }
+    assert signed_by_account(signed) == {
+        "host": "h",
+        "authorization": f"AWS4-HMAC-SHA256 Credential=test/{scope}, {signature}",
+    }

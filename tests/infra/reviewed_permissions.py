@@ -1,0 +1,291 @@
+"""Permissions that end-to-end tests are not seen to use, each with the reason why it is granted.
+
+Whoever adds an entry has read the code that needs it. An entry that says that something is never
+seen fails the run in which it is.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from local.decisions import DECISIONS_FILE, read_decisions
+from tests.support.permissions import (
+    OWN_LOGS,
+    Comparison,
+    Reviewed,
+    grants_of,
+    roles_of,
+    service_template,
+)
+
+SILENT = {"ReviewPage": "serves files of its own package, and asks AWS for nothing"}
+"""Functions that are never seen to ask for a permission."""
+
+RARELY_CALLED = {
+    "ContinueRun": "goes on with runs whose history is nearly full, after days",
+    "FailRun": "ends runs of which all attempts failed",
+    "FailExport": "ends exports of which all attempts failed",
+}
+"""Functions that a run may see or not."""
+
+
+def never(function: str, action: str, resource: str, why: str) -> Reviewed:
+    """Of a permission that a service asks for itself, which MiniStack does not model."""
+    return Reviewed(function=function, action=action, resource=resource, why=why)
+
+
+def rare(function: str, grants: str, why: str) -> Iterator[Reviewed]:
+    """Of branches that hang on timing or on a failure; lines of action, resource and keys."""
+    for line in grants.strip().splitlines():
+        action, resource, *keys = line.split()
+        yield Reviewed(
+            function=function,
+            action=action,
+            resource=resource,
+            keys=keys[0] if keys else "",
+            why=why,
+            is_rare=True,
+        )
+
+
+# What the services themselves ask for.
+_OF_SERVICES = (
+    never("*", "logs:*", OWN_LOGS, "Lambda writes a function's logs as its role."),
+    never("*", "xray:*", "*", "Lambda sends a function's traces as its role."),
+    never("*", "kms:*", "DataKey", "The service that holds the data asks for its key."),
+    *(
+        never(function, f"dynamodb:{operation}", table, "Lambda reads the stream as the role.")
+        for operation in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+        for function, table in (
+            ("ProjectVerdicts", "Completions"),
+            ("FollowChanges", "Completions"),
+            ("PublishEvents", "Registry"),
+        )
+    ),
+    never("*", "sqs:*", "*Failures", "Lambda sends what a stream's consumer gave up as the role."),
+    *(
+        never(function, f"sqs:{operation}", queues, "Lambda polls the queue as the role.")
+        for operation in (
+            *("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility"),
+            *("GetQueueAttributes", "GetQueueUrl"),
+        )
+        for function, queues in (("DispatchChunks", "*Priority"), ("DeliverEvents", "Webhooks"))
+    ),
+    never("*", "s3:ListBucket", "Content", "S3 answers 404 for a missing text, and not 403."),
+)
+_OF_TIMING_AND_FAILURES = (
+    *rare(
+        "AwaitAnswers",
+        """
+        dynamodb:GetItem Budgets
+        dynamodb:PutItem Completions parked#*
+        """,
+        "A run is parked after minutes of a grader's outage (tests/component/runs).",
+    ),
+    *rare(
+        "AwaitAnswers",
+        "states:SendTaskSuccess ScoreCompletions",
+        "All answers came before the run began to wait, so that nothing else wakes it.",
+    ),
+    *rare(
+        "GradeChunk",
+        """
+        dynamodb:Query Completions
+        dynamodb:DeleteItem Completions parked#*
+        states:SendTaskSuccess ScoreCompletions
+        """,
+        "The first round that finds a grader back wakes runs that are parked for it.",
+    ),
+    *rare(
+        "GradeChunk",
+        "dynamodb:DeleteItem Completions call_*",
+        "A callback in several parts came before the round that takes it.",
+    ),
+    *rare(
+        "GradeChunk",
+        "dynamodb:UpdateItem Budgets grd_*",
+        "A run behind a limit reserves a turn when it finds no permit left.",
+    ),
+    *rare(
+        "GradeChunk",
+        "dynamodb:UpdateItem Registry grd_*",
+        "An answer that comes after its deadline is counted for the grader.",
+    ),
+    *rare(
+        "ProbeGraders",
+        """
+        dynamodb:Query Completions parked#*
+        dynamodb:DeleteItem Completions parked#*
+        dynamodb:GetItem Budgets
+        states:SendTaskSuccess ScoreCompletions
+        """,
+        "A grader is found well every five minutes, and seldom does anything wait for it then.",
+    ),
+    *rare(
+        "*",
+        "dynamodb:PutItem Registry use#key_*",
+        "A process notes the first use of a key, and the next one an hour later.",
+    ),
+    *rare(
+        "*",
+        "dynamodb:BatchGetItem Registry use#key_*",
+        "Whoever lists keys is shown when each was last used (tests/component/access).",
+    ),
+    *rare(
+        "ReviewsApi",
+        """
+        dynamodb:PutItem Registry rvl_*
+        dynamodb:UpdateItem Registry rvl_*
+        dynamodb:Query Registry/index/byCollection
+        """,
+        "Links are made, listed and revoked by keys (tests/component/reviews).",
+    ),
+    *rare(
+        "*",
+        "kms:GenerateMac SecretsKeys*",
+        "Secrets that nobody asks for in a run, such as those of new reward URLs and links.",
+    ),
+    *rare(
+        "ContinueRun",
+        "states:StartExecution ScoreCompletions",
+        "A run goes on in another execution after thousands of events, which takes days.",
+    ),
+    *rare(
+        "DispatchChunks",
+        "dynamodb:Query Completions/index/runsByState",
+        "It counts an organisation's runs only where the functions that grade are limited.",
+    ),
+    *rare(
+        "ExportAudit",
+        """
+        dynamodb:GetItem Audit
+        dynamodb:PutItem Audit export
+        dynamodb:UpdateItem Audit export
+        """,
+        "The hourly run notes how far it came; an operator who names a day does not.",
+    ),
+    *rare(
+        "ExportsApi",
+        "dynamodb:DeleteItem Registry exp_*",
+        "An export that is deleted while it is open, or whose execution could not be started.",
+    ),
+    *(
+        each
+        for function in ("FailExport", "SweepExports")
+        for each in rare(
+            function,
+            """
+            dynamodb:GetItem Registry
+            dynamodb:PutItem Registry exp_*
+            dynamodb:DeleteItem Registry exp_*
+            s3:ListBucket Exports
+            s3:DeleteObject Exports/exports/*
+            """,
+            "An export whose execution failed or was lost (tests/component/exports).",
+        )
+    ),
+    *rare(
+        "SweepExports",
+        "states:StartExecution ExportScores",
+        "An export whose execution was lost begins again (tests/component/exports).",
+    ),
+    *rare(
+        "WriteExport",
+        """
+        s3:ListBucket Exports
+        s3:DeleteObject Exports/exports/*
+        """,
+        "A step that finds its export deleted or canceled removes the files that it wrote.",
+    ),
+    *rare(
+        "FailRun",
+        """
+        dynamodb:BatchGetItem Completions
+        dynamodb:UpdateItem Completions
+        """,
+        "A run fails after all attempts of a state (tests/component/scoring).",
+    ),
+    *rare(
+        "FollowChanges",
+        "s3:DeleteObject Content/content/*",
+        "DynamoDB removes an item after its retention, which is a month.",
+    ),
+    *rare(
+        "RunsApi",
+        """
+        dynamodb:Query Completions
+        dynamodb:BatchWriteItem Completions
+        """,
+        "An explanation of a decided completion, and a canceled run of a batch of several.",
+    ),
+    *rare(
+        "CompletionsApi",
+        "dynamodb:Query Completions",
+        "Completions of several generations are read with all their verdicts.",
+    ),
+    *rare(
+        "ReviewsApi",
+        "dynamodb:DeleteItem Completions org_*#reviews#*",
+        "A review is assigned to another person (tests/component/reviews).",
+    ),
+    *rare(
+        "SweepBatches",
+        """
+        dynamodb:BatchWriteItem Completions
+        dynamodb:PutItem Completions
+        dynamodb:UpdateItem Audit org_*
+        dynamodb:UpdateItem Registry grd_*
+        dynamodb:Query Registry
+        dynamodb:GetItem Deliveries
+        dynamodb:PutItem Deliveries
+        s3:GetObject Content/content/*
+        sqs:SendMessage *
+        sqs:GetQueueAttributes *
+        """,
+        "It ends what is out of time and sends again what is lost, of any priority and size, and "
+        "tells, counts and audits it where the projection has not.",
+    ),
+    *rare(
+        "SweepDeliveries",
+        """
+        dynamodb:GetItem Deliveries
+        dynamodb:PutItem Deliveries
+        sqs:SendMessage Webhooks
+        """,
+        "A webhook whose wake-up was lost is woken again (tests/component/webhooks).",
+    ),
+    *rare(
+        "TrainersApi",
+        """
+        dynamodb:GetItem Completions
+        s3:PutObject Content/content/*
+        """,
+        "A question that is asked again, or too large for an item (tests/component/rewards).",
+    ),
+    *rare(
+        "RedriveDeadLetters",
+        """
+        sqs:DeleteMessage *DeadLetters
+        sqs:SendMessage *
+        """,
+        "Letters are dead after five deliveries that failed (tests/component/operations).",
+    ),
+    *rare(
+        "GradersApi",
+        "dynamodb:PutItem Budgets grd_*",
+        "Verification closes the circuit of a grader that was down.",
+    ),
+)
+REVIEWED = (*_OF_SERVICES, *_OF_TIMING_AND_FAILURES)
+
+
+def compared_permissions(directory: Path) -> Comparison:
+    """Return what the functions of a local stack may do beside what they did."""
+    template = service_template(directory / "cdk.out")
+    return Comparison(
+        functions=roles_of(template),
+        grants=grants_of(template),
+        decisions=read_decisions(directory / DECISIONS_FILE),
+        reviewed=REVIEWED,
+        silent=SILENT,
+        rarely_called=RARELY_CALLED,
+    )
