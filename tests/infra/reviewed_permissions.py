@@ -140,11 +140,6 @@ _OF_TIMING_AND_FAILURES = (
         "Links are made, listed and revoked by keys (tests/component/reviews).",
     ),
     *rare(
-        "*",
-        "kms:GenerateMac SecretsKeys*",
-        "Secrets that nobody asks for in a run, such as those of new reward URLs and links.",
-    ),
-    *rare(
         "ContinueRun",
         "states:StartExecution ScoreCompletions",
         "A run goes on in another execution after thousands of events, which takes days.",

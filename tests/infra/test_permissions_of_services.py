@@ -5,6 +5,7 @@ Principal, policy of the resource, policy of the key: each link is looked up in 
 
 import pytest
 
+from infra.constructs.customer_keys import SECRET_KINDS
 from tests.infra.conftest import DATA_STACK_NAME
 from tests.support.permissions import granted_resource, grants_of, listed, statements_of
 

@@ -259,10 +259,14 @@ def test_reasoning_is_kept_only_with_its_owners_leave(start: Starter) -> None:
     assert "SECRET" not in json.dumps(stored, default=str)
 
 
-def test_without_a_key_nothing_is_told_of_other_methods_and_paths(platform: Platform) -> None:
-    path = "/api/v1/callbacks/call_" + "0" * 26
-    assert platform.call_back(path, b"", {}, method="GET").status == 401
-    assert platform.call_back(f"{path}/else", b"", {}).status == 401
+def test_other_methods_and_paths_are_told_from_calls_by_nobodys_key(platform: Platform) -> None:
+    call_id = "call_" + "0" * 26
+    path = f"/api/v1/callbacks/{call_id}"
+    wrong = platform.call_back(path, b"", {}, method="GET")
+    assert (wrong.status, wrong.headers["allow"]) == (405, "POST")
+    unknown = platform.call_back(f"{path}/else", b"", {})
+    assert unknown.status == 404
+    assert call_id not in wrong.text + unknown.text
 
 
 def test_settings_are_told_kept_and_checked(platform: Platform, grader: LoopbackGrader) -> None:
