@@ -1,8 +1,10 @@
-"""Alarms that call a person: dead letters, failed runs, streams behind, gaps in the audit log."""
+"""Alarms that call a person: what failed, what waits, what is refused, what is behind."""
 
 from aws_cdk import ArnFormat, Aws, Duration, Stack
+from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
@@ -19,8 +21,21 @@ UNWRITTEN_AUDIT_METRIC = "AuditEntriesNotWritten"
 # As ``audit.calls`` words it.
 UNWRITTEN_AUDIT_MESSAGE = "audit entry not written"
 PERIOD = Duration.minutes(5)
+# Retries outlast a short one.
+SUSTAINED_PERIODS = 3
+# 80 % of Lambda's default quota; the account's own is on the page of Service Quotas.
+CONCURRENCY_ALARM = 800
+API_ERRORS = 5
+LONGEST_SUBMISSION = Duration.seconds(5)
 # A stream forgets after 24 hours; ten retries of a batch take far less than this.
 LONGEST_LAG = Duration.minutes(15)
+
+
+def account_metric(name: str, *, statistic: str) -> cloudwatch.Metric:
+    """Return a metric of Lambda over all functions of the account and region."""
+    return cloudwatch.Metric(
+        namespace="AWS/Lambda", metric_name=name, period=PERIOD, statistic=statistic
+    )
 
 
 class AlarmTopic(Construct):
@@ -119,6 +134,104 @@ class Alarms(Construct):
             description=f"{name} did not run when it was due: Lambda had no capacity for it",
         )
 
+    def watch_waiting(self, queue: sqs.IQueue, *, of: str, longest: Duration) -> None:
+        """Alarms when a message of a queue waits for long."""
+        self._alarm(
+            f"{of}Waiting",
+            metric=queue.metric_approximate_age_of_oldest_message(
+                period=PERIOD, statistic="Maximum"
+            ),
+            description=f"The oldest message waits for over {longest.to_human_string()}: {of}",
+            threshold=longest.to_seconds(),
+        )
+
+    def watch_table(self, table: dynamodb.ITableV2, *, name: str) -> None:
+        """Alarms while DynamoDB refuses reads or writes of a table for a quarter of an hour."""
+        for refused in ("Read", "Write"):
+            self._alarm(
+                f"{name}{refused}Throttles",
+                metric=cloudwatch.Metric(
+                    namespace="AWS/DynamoDB",
+                    metric_name=f"{refused}ThrottleEvents",
+                    dimensions_map={"TableName": table.table_name},
+                    period=PERIOD,
+                    statistic="Sum",
+                ),
+                description=f"DynamoDB refuses some calls on the table {name}: {refused}",
+                periods=SUSTAINED_PERIODS,
+            )
+
+    def watch_account(self) -> None:
+        """Alarms while Lambda refuses invocations, and where the account's quota is nearly used."""
+        self._alarm(
+            "LambdaThrottles",
+            metric=account_metric("Throttles", statistic="Sum"),
+            description="Lambda refuses invocations, of Autotune's functions or of others",
+            periods=SUSTAINED_PERIODS,
+        )
+        self._alarm(
+            "LambdaConcurrency",
+            metric=account_metric("ConcurrentExecutions", statistic="Maximum"),
+            description="Functions of this account run as often at once as 80 % of the quota",
+            threshold=CONCURRENCY_ALARM,
+        )
+
+    def watch_api(self, api: apigateway.IHttpApi, *, submission: ServiceFunction) -> None:
+        """Alarms when requests end in errors of ours, and when submissions are slow.
+
+        The API's own latency says nothing: some reads wait on purpose.
+        """
+        self._alarm(
+            "ApiErrors",
+            metric=api.metric_server_error(period=PERIOD, statistic="Sum"),
+            description="Requests were answered with a status of 500 or above",
+            threshold=API_ERRORS,
+        )
+        self._alarm(
+            "SubmissionLatency",
+            metric=submission.function.metric_duration(period=PERIOD, statistic="p99"),
+            description="One submission in a hundred takes over five seconds",
+            threshold=LONGEST_SUBMISSION.to_milliseconds(),
+            periods=SUSTAINED_PERIODS,
+        )
+
+    def watch_log(
+        self,
+        function: ServiceFunction,
+        *,
+        name: str,
+        message: str,
+        description: str,
+        threshold: float = 1,
+        value: str = "1",
+        statistic: str = "Sum",
+    ) -> cloudwatch.Metric:
+        """Alarms on what lines of a function's log say; return it as a metric.
+
+        Args:
+            function: Writes the lines.
+            name: Of metric and alarm.
+            message: What the lines say.
+            description: What the alarm means.
+            threshold: The alarm is raised from here on.
+            value: What each line adds: a number, or a field as ``$.field``.
+            statistic: How values become one in five minutes.
+        """
+        logs.MetricFilter(
+            self,
+            f"{name}Filter",
+            log_group=function.log_group,
+            filter_pattern=logs.FilterPattern.string_value("$.message", "=", message),
+            metric_namespace=METRICS_NAMESPACE,
+            metric_name=name,
+            metric_value=value,
+        )
+        metric = cloudwatch.Metric(
+            namespace=METRICS_NAMESPACE, metric_name=name, period=PERIOD, statistic=statistic
+        )
+        self._alarm(name, metric=metric, description=description, threshold=threshold)
+        return metric
+
     def count_unwritten_audit(self, function: ServiceFunction) -> None:
         """Counts entries of the audit log that are in a function's log alone."""
         logs.MetricFilter(
@@ -153,6 +266,7 @@ class Alarms(Construct):
         metric: cloudwatch.IMetric,
         description: str,
         threshold: float = 1,
+        periods: int = 1,
     ) -> None:
         alarm = cloudwatch.Alarm(
             self,
@@ -160,7 +274,7 @@ class Alarms(Construct):
             alarm_description=description,
             metric=metric,
             threshold=threshold,
-            evaluation_periods=1,
+            evaluation_periods=periods,
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )

@@ -21,6 +21,12 @@ DRAIN_RATES = {
     "Normal": DrainRate(max_concurrency=10, batching_window_seconds=0),
     "Low": DrainRate(max_concurrency=2, batching_window_seconds=5),
 }
+# An organisation's backlog waits on the queue; another's does not wait for it.
+LONGEST_WAITS = {
+    "High": Duration.minutes(15),
+    "Normal": Duration.hours(1),
+    "Low": Duration.hours(24),
+}
 
 
 class CompletionsStack(DomainStack):
@@ -28,6 +34,7 @@ class CompletionsStack(DomainStack):
 
     Attributes:
         queues: The queue of each priority.
+        submission: The function that takes completions.
         queue_environment: For functions that queue chunks.
         dead_letter_environment: For functions that handle dead letters.
     """
@@ -42,11 +49,12 @@ class CompletionsStack(DomainStack):
         }
         for priority, queue in self.queues.items():
             self.alarms.watch_dead_letters(queue.dead_letters, of=priority)
+            self.alarms.watch_waiting(queue.queue, of=priority, longest=LONGEST_WAITS[priority])
         self.queue_environment = self._urls("QUEUE", lambda queue: queue.queue)
         self.dead_letter_environment = self._urls("DEAD_LETTERS", lambda queue: queue.dead_letters)
 
         data = shared.data
-        completions = self.create_api(
+        self.submission = completions = self.create_api(
             "CompletionsApi", environment={**self.content_environment, **self.queue_environment}
         )
         data.registry.grant_read(completions.function, "BatchGetItem")

@@ -66,3 +66,9 @@ class GradersStack(DomainStack):
         scoring.workflow.grant_wake(probe)
         shards = [{"shard": shard} for shard in range(HEALTH_SHARDS)]
         self.run_every(PROBE_INTERVAL, probe, inputs=shards)
+        self.alarms.watch_log(
+            probe,
+            name="GradersDown",
+            message="grader is down",  # as ``graders.probing`` words it
+            description="Graders went down: half an hour of probes failed",
+        )

@@ -64,6 +64,15 @@ class ProjectionsStack(DomainStack):
         webhooks.grant_publish(project)
         data.audit.grant_write(project.function, "UpdateItem", keys=AUDIT_OF_ANY_ORGANIZATION)
         data.registry.grant_write(project.function, "UpdateItem", keys=GRADERS)
+        self.alarms.watch_log(
+            project,
+            name="PlatformErrorPercent",
+            message="verdicts counted",  # as ``projections.counting`` words it
+            value="$.platform_error_percent",
+            statistic="Average",
+            threshold=1,
+            description="Over one verdict in a hundred failed for an error of ours",
+        )
         return StreamConsumer(
             self,
             "VerdictStream",

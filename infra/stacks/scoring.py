@@ -21,6 +21,7 @@ GRADE_TIMEOUT = Duration.seconds(120)
 AWAIT_TIMEOUT = Duration.seconds(30)
 FAIL_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)
+LONGEST_DUE = Duration.minutes(15)
 CALLS = "call_*"
 PARKED_RUNS = "parked#*"
 QUEUES_AT_WORK = "queue#*"
@@ -208,5 +209,14 @@ class ScoringStack(DomainStack):
             Duration.minutes(1),
             sweep,
             inputs=[{"part": part, "parts": parts} for part in range(parts)],
+        )
+        self.alarms.watch_log(
+            sweep,
+            name="OldestDueBatchSeconds",
+            message="batches swept",  # as ``scoring.sweeper`` words it
+            value="$.oldest_due_seconds",
+            statistic="Maximum",
+            threshold=LONGEST_DUE.to_seconds(),
+            description="The sweeper does not get through what is due",
         )
         return sweep

@@ -16,6 +16,7 @@ from infra.stacks.domain_stack import Shared
 from infra.stacks.exports import ExportsStack
 from infra.stacks.graders import GradersStack
 from infra.stacks.http import HttpStack
+from infra.stacks.observability import ObservabilityStack
 from infra.stacks.operations import OperationsStack
 from infra.stacks.projections import ProjectionsStack
 from infra.stacks.reviews import ReviewsStack
@@ -74,6 +75,15 @@ class ServiceStack(Stack):
         ExportsStack(self, shared=shared, http=http)
         operations = OperationsStack(
             self, shared=shared, webhooks=webhooks, completions=completions
+        )
+
+        ObservabilityStack(
+            self,
+            shared=shared,
+            http=http,
+            completions=completions,
+            scoring=scoring,
+            webhooks=webhooks,
         )
 
         by_operators = "Operators invoke it: docs/guides/operators.md"

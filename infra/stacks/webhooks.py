@@ -17,6 +17,7 @@ PUBLISH_TIMEOUT = Duration.seconds(60)
 WEBHOOKS_OF_ANY_ORGANIZATION = "*#webhooks"
 # One message a function: a slow subscriber holds up no other message of its batch.
 DRAIN_RATE = DrainRate(max_concurrency=50, batching_window_seconds=0, batch_size=1)
+LONGEST_WAIT = Duration.minutes(15)
 
 
 class WebhooksStack(DomainStack):
@@ -33,6 +34,7 @@ class WebhooksStack(DomainStack):
             self, "Webhooks", consumer_timeout=DELIVER_TIMEOUT, drain_rate=DRAIN_RATE
         )
         self.alarms.watch_dead_letters(self.queue.dead_letters, of="Webhooks")
+        self.alarms.watch_waiting(self.queue.queue, of="Webhooks", longest=LONGEST_WAIT)
         self.publisher_environment = {
             "DELIVERIES_TABLE": shared.data.deliveries.table.table_name,
             "WEBHOOK_QUEUE_URL": self.queue.queue.queue_url,

@@ -1,4 +1,14 @@
+import re
 from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from autotune_platform.graders.probing import GONE
+from autotune_platform.projections.counting import COUNTED
+from autotune_platform.scoring.sweeper import SWEPT
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "operators.md"
 
 
 def test_dead_letters_and_failed_runs_call_a_person(aws):
@@ -7,23 +17,41 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     ]
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
+        "5xx",
+        *["ApproximateAgeOfOldestMessage"] * 4,
         *["ApproximateNumberOfMessagesVisible"] * 7,
         *["AsyncEventsDropped"] * 5,
         "AuditEntriesNotWritten",
+        "ConcurrentExecutions",
+        "Duration",
         *["Errors"] * 5,
         *["ExecutionsAborted"] * 2,
         *["ExecutionsFailed"] * 2,
         *["ExecutionsTimedOut"] * 2,
+        "GradersDown",
         *["IteratorAge"] * 3,
+        "OldestDueBatchSeconds",
+        "PlatformErrorPercent",
+        *["ReadThrottleEvents"] * 5,
+        "Throttles",
+        *["WriteThrottleEvents"] * 5,
     ]
     [topic] = aws.service.find_resources(
         "AWS::SNS::Topic", {"Properties": {"DisplayName": "Autotune alarms"}}
     )
     assert all(alarm["AlarmActions"] == [{"Ref": topic}] for alarm in alarms)
-    assert all(
-        alarm["Threshold"] == (900_000 if alarm["MetricName"] == "IteratorAge" else 1)
-        for alarm in alarms
-    )
+    beyond_one = {
+        "5xx": {5},
+        "ApproximateAgeOfOldestMessage": {900, 3_600, 86_400},
+        "ConcurrentExecutions": {800},
+        "Duration": {5_000},
+        "IteratorAge": {900_000},
+        "OldestDueBatchSeconds": {900},
+    }
+    for name, thresholds in beyond_one.items():
+        found = {alarm["Threshold"] for alarm in alarms if alarm["MetricName"] == name}
+        assert found == thresholds, name
+    assert {alarm["Threshold"] for alarm in alarms if alarm["MetricName"] not in beyond_one} == {1}
 
 
 CLOUDWATCH = {"Service": "cloudwatch.amazonaws.com"}
@@ -41,7 +69,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 27
+    assert len(alarms) == 48
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -146,7 +174,8 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
 
     filters = [
         each["Properties"]
-        for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
+        for name, each in aws.service.find_resources("AWS::Logs::MetricFilter").items()
+        if "AuditEntriesNotWritten" in name
     ]
     groups = {each["LogGroupName"]["Ref"] for each in filters}
     functions = aws.functions()
@@ -158,3 +187,49 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
         for each in filters
         for one in each["MetricTransformations"]
     } == {("Autotune", "AuditEntriesNotWritten", "1")}
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "value"),
+    [
+        ("GradersDown", GONE, "1"),
+        ("OldestDueBatchSeconds", SWEPT, "$.oldest_due_seconds"),
+        ("PlatformErrorPercent", COUNTED, "$.platform_error_percent"),
+    ],
+)
+def test_what_logs_say_becomes_a_metric(aws, name, message, value):
+    [made] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
+        if each["Properties"]["MetricTransformations"][0]["MetricName"] == name
+    ]
+    assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'
+    assert made["MetricTransformations"][0]["MetricValue"] == value
+
+
+def test_the_operators_guide_has_an_entry_for_each_alarm(aws):
+    """Each row names alarms, with an ellipsis for what several of them share."""
+    table = GUIDE.read_text().partition("## Alarms")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    named = {
+        name.replace("\N{HORIZONTAL ELLIPSIS}", "*")
+        for row in rows
+        for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])
+    }
+    alarms = [
+        name.removeprefix("Alarms")[:-8]
+        for name in aws.service.find_resources("AWS::CloudWatch::Alarm")
+    ]
+    assert [
+        name for name in alarms if not any(fnmatchcase(name, f"*{known}") for known in named)
+    ] == []
+    assert [
+        known for known in named if not any(fnmatchcase(name, f"*{known}") for name in alarms)
+    ] == []
+
+
+def test_the_dashboard_draws_what_alarms_watch(aws):
+    [dashboard] = aws.service.find_resources("AWS::CloudWatch::Dashboard").values()
+    drawn = str(dashboard["Properties"]["DashboardBody"])
+    for name in ("GradersDown", "OldestDueBatchSeconds", "PlatformErrorPercent", "Throttles"):
+        assert name in drawn

@@ -21,7 +21,7 @@ def past_the_deadline() -> None:
 def opened() -> list[str]:
     """Return the batches that a sweep is to look at some day."""
     in_years = datetime.now(UTC) + timedelta(days=3_650)
-    return sweep_batches.parts().completion_repository.due.due(in_years, limit=100)
+    return list(sweep_batches.parts().completion_repository.due.due(in_years, limit=100))
 
 
 def in_two_rounds(platform: Platform, task_id: str) -> str:

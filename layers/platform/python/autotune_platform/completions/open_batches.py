@@ -28,8 +28,8 @@ class OpenBatches:
     repository: CompletionRepository
     clock: Clock = SYSTEM_CLOCK
 
-    def overdue(self, now: datetime, *, part: int = 0, parts: int = 1) -> list[str]:
-        """Return open batches that should be decided by now, of each organisation one in turn.
+    def overdue(self, now: datetime, *, part: int = 0, parts: int = 1) -> dict[str, datetime]:
+        """Return since when open batches are due, in order: of each organisation one in turn.
 
         Args:
             part: which of as many ``parts`` of them.

@@ -17,6 +17,8 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
+GONE = "grader is down"
+"""Of a line in the log, which an alarm counts: half an hour's probes failed."""
 _CALL_SECONDS = 10
 _PROBES_AT_ONCE = 16
 # A call that takes its whole time, and writing down what it showed.
@@ -100,4 +102,6 @@ class GraderProbing:
             after=after.status,
             reason_code=probe.reason_code,
         )
+        if after.status == "inactive":
+            logger.warning(GONE, grader_id=before.id)
         return "changed"

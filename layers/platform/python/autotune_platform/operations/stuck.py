@@ -44,6 +44,6 @@ class StuckWork:
                 age_seconds=round((now - batch.created_at).total_seconds()),
                 sweeps=batch.sweeps,
             )
-            for batch_id in self.batches.overdue(now)[:MOST_SHOWN]
+            for batch_id in list(self.batches.overdue(now))[:MOST_SHOWN]
             if (batch := self.batches.find(batch_id)) and (pending := self.recovery.pending(batch))
         ]

@@ -2,6 +2,8 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+from aws_lambda_powertools import Logger
+
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.decisions import DecisionAudit, entries
 from autotune_platform.projections.models import Checkpoint
@@ -9,6 +11,11 @@ from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.decisions import Decision
+
+logger = Logger()
+
+COUNTED = "verdicts counted"
+"""Of a line in the log, whose ``platform_error_percent`` an alarm watches."""
 
 
 @part
@@ -37,6 +44,9 @@ class DecisionCounting:
             *self.audit.additions(decisions, after),
         ]
         if self.checkpoints.advance(changes, additions):
+            ours = sum(one.reason_code == "platform_error" for one in decisions)
+            percent = round(100 * ours / len(decisions), 3) if decisions else 0
+            logger.info(COUNTED, verdicts=len(decisions), platform_error_percent=percent)
             return True
         self.statistics.leave_lane()
         return False

@@ -35,6 +35,8 @@ from autotune_platform.verdicts.models import overdue
 
 logger = Logger()
 
+SWEPT = "batches swept"
+"""Of a line in the log, whose ``oldest_due_seconds`` an alarm watches."""
 _LOOKERS = 8
 _SECONDS_TO_STOP = 10
 
@@ -88,10 +90,11 @@ class Sweeper:
             if batch is not None:
                 outcomes.append(self._outcome_of(batch, now, backlog))
 
-        in_parallel(
-            look_after_one, self.batches.overdue(now, part=part, parts=parts), at_most=_LOOKERS
-        )
+        overdue = self.batches.overdue(now, part=part, parts=parts)
+        in_parallel(look_after_one, list(overdue), at_most=_LOOKERS)
         done = Counter(outcomes)
+        oldest = (now - min(overdue.values(), default=now)).total_seconds()
+        logger.info(SWEPT, batches=len(overdue), oldest_due_seconds=round(oldest))
         return SweepReport(
             closed=done["closed"],
             redriven=done["redriven"],

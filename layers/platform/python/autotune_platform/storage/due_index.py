@@ -42,8 +42,10 @@ class DueIndex:
         """Return whether an item is in the index."""
         return OPEN_SHARD in item
 
-    def due(self, now: datetime, *, limit: int, part: int = 0, parts: int = 1) -> list[str]:
-        """Return the ``pk`` of items whose time has come: of each owner one in turn.
+    def due(
+        self, now: datetime, *, limit: int, part: int = 0, parts: int = 1
+    ) -> dict[str, datetime]:
+        """Return since when items are due, by ``pk``, in order: of each owner one in turn.
 
         An owner's own come in the order of their times, so that whoever has many of them holds up
         nobody who has one.
@@ -59,7 +61,12 @@ class DueIndex:
                 by_owner.setdefault(item["organization_id"], []).append(item)
         for items in by_owner.values():
             items.sort(key=lambda item: item["due_at"])
-        return [item["pk"] for turn in zip_longest(*by_owner.values()) for item in turn if item]
+        return {
+            item["pk"]: datetime.fromisoformat(item["due_at"])
+            for turn in zip_longest(*by_owner.values())
+            for item in turn
+            if item
+        }
 
     def _due_in(self, shard: int, now: datetime) -> Iterator[Item]:
         return self._table.items(

@@ -1,0 +1,167 @@
+"""What operators look at: alarms on the whole installation, and a dashboard."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_sqs as sqs
+from aws_cdk import aws_stepfunctions as stepfunctions
+from constructs import Construct
+
+from infra.constructs.alarms import METRICS_NAMESPACE, PERIOD, account_metric
+from infra.stacks.completions import CompletionsStack
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.http import HttpStack
+from infra.stacks.scoring import ScoringStack
+from infra.stacks.webhooks import WebhooksStack
+
+_WIDTH = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Graph:
+    """Lines over time."""
+
+    title: str
+    lines: Sequence[cloudwatch.IMetric]
+
+
+class ObservabilityStack(DomainStack):
+    """Watches what no domain owns, and draws what all of them do."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        *,
+        shared: Shared,
+        http: HttpStack,
+        completions: CompletionsStack,
+        scoring: ScoringStack,
+        webhooks: WebhooksStack,
+    ) -> None:
+        super().__init__(
+            scope, domain="observability", shared=shared, holds="alarms on the whole, a dashboard"
+        )
+        data = shared.data
+        tables: Mapping[str, dynamodb.ITableV2] = {
+            "Registry": data.registry.table,
+            "Completions": data.completions.table,
+            "Deliveries": data.deliveries.table,
+            "Budgets": data.budgets.table,
+            "Audit": data.audit.table,
+        }
+        for name, table in tables.items():
+            self.alarms.watch_table(table, name=name)
+        self.alarms.watch_account()
+        self.alarms.watch_api(http.api.api, submission=completions.submission)
+        queues = {name: queue.queue for name, queue in completions.queues.items()}
+        queues["Webhooks"] = webhooks.queue.queue
+        api = http.api.api
+        rows = [
+            [
+                _Graph(
+                    title="Requests, and errors of ours",
+                    lines=[api.metric_count(period=PERIOD), api.metric_server_error(period=PERIOD)],
+                ),
+                _Graph(
+                    title="Submission: how long it takes",
+                    lines=[
+                        completions.submission.function.metric_duration(
+                            period=PERIOD, statistic=statistic
+                        )
+                        for statistic in ("p50", "p99")
+                    ],
+                ),
+                _Graph(title="Runs", lines=_runs(scoring.workflow.state_machine)),
+            ],
+            [
+                _Graph(title="Messages that wait", lines=_waiting(queues)),
+                _Graph(title="The oldest message, in seconds", lines=_ages(queues)),
+                _Graph(
+                    title="Batches that are due, graders that went down, errors of ours",
+                    lines=[
+                        _own("OldestDueBatchSeconds", "Maximum"),
+                        _own("GradersDown", "Sum"),
+                        _own("PlatformErrorPercent", "Average"),
+                    ],
+                ),
+            ],
+            [
+                _Graph(
+                    title="Lambda in this account",
+                    lines=[
+                        account_metric("ConcurrentExecutions", statistic="Maximum"),
+                        account_metric("Throttles", statistic="Sum"),
+                        account_metric("Errors", statistic="Sum"),
+                    ],
+                ),
+                _Graph(title="DynamoDB: what it read and wrote", lines=_consumed(tables)),
+                _Graph(title="DynamoDB: what it refused", lines=_refused(tables)),
+            ],
+        ]
+        self._draw(rows)
+
+    def _draw(self, rows: Sequence[Sequence[_Graph]]) -> None:
+        dashboard = cloudwatch.Dashboard(self, "Dashboard", dashboard_name=self.shared.service_name)
+        for row in rows:
+            dashboard.add_widgets(
+                *(
+                    cloudwatch.GraphWidget(title=graph.title, left=list(graph.lines), width=_WIDTH)
+                    for graph in row
+                )
+            )
+
+
+def _own(name: str, statistic: str) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=METRICS_NAMESPACE, metric_name=name, period=PERIOD, statistic=statistic
+    )
+
+
+def _runs(machine: stepfunctions.IStateMachine) -> list[cloudwatch.IMetric]:
+    return [
+        machine.metric_started(period=PERIOD),
+        machine.metric_succeeded(period=PERIOD),
+        machine.metric_failed(period=PERIOD),
+    ]
+
+
+def _waiting(queues: Mapping[str, sqs.IQueue]) -> list[cloudwatch.IMetric]:
+    return [
+        queue.metric_approximate_number_of_messages_visible(period=PERIOD, label=name)
+        for name, queue in queues.items()
+    ]
+
+
+def _ages(queues: Mapping[str, sqs.IQueue]) -> list[cloudwatch.IMetric]:
+    return [
+        queue.metric_approximate_age_of_oldest_message(period=PERIOD, label=name)
+        for name, queue in queues.items()
+    ]
+
+
+def _consumed(tables: Mapping[str, dynamodb.ITableV2]) -> list[cloudwatch.IMetric]:
+    return [
+        metric
+        for name, table in tables.items()
+        for metric in (
+            table.metric_consumed_read_capacity_units(period=PERIOD, label=f"{name}: read"),
+            table.metric_consumed_write_capacity_units(period=PERIOD, label=f"{name}: written"),
+        )
+    ]
+
+
+def _refused(tables: Mapping[str, dynamodb.ITableV2]) -> list[cloudwatch.IMetric]:
+    return [
+        cloudwatch.Metric(
+            namespace="AWS/DynamoDB",
+            metric_name=f"{refused}ThrottleEvents",
+            dimensions_map={"TableName": table.table_name},
+            period=PERIOD,
+            statistic="Sum",
+            label=f"{name}: {refused.lower()}",
+        )
+        for name, table in tables.items()
+        for refused in ("Read", "Write")
+    ]
