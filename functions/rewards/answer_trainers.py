@@ -91,6 +91,7 @@ def _answer(token: str, contract: Contract, wait: int | None, stops: list[str]) 
     # From here on the organisation is known, and its audit log may show who uses its URL.
     app.acts_for(reward_url.organization_id, principal_id=reward_url.id, is_outsider=False)
     parts().reward_urls.require_active(reward_url)
+    parts().access.require_organization(reward_url.organization_id)
     app.signed_request.require_within_limit(contract.most_bytes)
     left: float = app.lambda_context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER_SECONDS
     wished = contract.wait_seconds if wait is None else wait

@@ -7,7 +7,7 @@ from infra.constructs.service_function import ServiceFunction
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.webhooks import WebhooksStack
-from infra.tables import OPEN_BATCHES_INDEX
+from infra.tables import BY_COLLECTION_INDEX, OPEN_BATCHES_INDEX
 
 OPERATOR_TIMEOUT = Duration.seconds(30)
 REDRIVE_TIMEOUT = Duration.seconds(60)
@@ -18,6 +18,7 @@ class OperationsStack(DomainStack):
 
     Attributes:
         create_organization: Creates an organisation and its first key.
+        manage_organizations: Lists, suspends and resumes organisations.
         list_stuck: Lists which batches are overdue.
         redrive: Moves dead letters back to their queues.
     """
@@ -32,6 +33,7 @@ class OperationsStack(DomainStack):
     ) -> None:
         super().__init__(scope, domain="operations", shared=shared, holds="operators' functions")
         self.create_organization = self._create_organizations()
+        self.manage_organizations = self._create_management()
         self.list_stuck = self._create_list_stuck(completions)
         self.redrive = self._create_redrive(webhooks, completions)
 
@@ -45,6 +47,18 @@ class OperationsStack(DomainStack):
         for keys in ("org_*", "key_*"):
             self.shared.data.registry.grant_write(function.function, "PutItem", keys=keys)
         self.shared.data.secrets_keys.grant_derive(function, "api-key")
+        return function
+
+    def _create_management(self) -> ServiceFunction:
+        function = self.create(
+            "ManageOrganizations",
+            module="manage_organizations",
+            description="Lists, suspends and resumes organizations",
+            timeout=OPERATOR_TIMEOUT,
+        )
+        registry = self.shared.data.registry
+        registry.grant_write(function.function, "UpdateItem", keys="org_*")
+        registry.grant_query_index(function.function, index_name=BY_COLLECTION_INDEX)
         return function
 
     def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:

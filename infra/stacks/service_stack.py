@@ -90,6 +90,7 @@ class ServiceStack(Stack):
         waits = "Waits for scores behind reward URLs: docs/guides/operators.md"
         for name, function, description in (
             ("CreateOrganization", operations.create_organization, by_operators),
+            ("ManageOrganizations", operations.manage_organizations, by_operators),
             ("ExportAudit", audit.export, by_operators),
             ("SweepBatches", scoring.sweep, by_operators),
             ("ListStuck", operations.list_stuck, by_operators),

@@ -210,6 +210,9 @@ EXPECTED = {
     | ENCRYPT
     | table("Registry", "PutItem", keys="key_*")
     | table("Registry", "PutItem", keys="org_*"),
+    "ManageOrganizations": ENCRYPT
+    | table("Registry", "UpdateItem", keys="org_*")
+    | table("Registry/index/byCollection", "Query"),
     "ExportAudit": ENCRYPT
     | table("Audit", "GetItem", "Query")
     | table("Audit", "PutItem", "UpdateItem", keys="export")

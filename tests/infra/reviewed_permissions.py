@@ -24,6 +24,7 @@ RARELY_CALLED = {
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
+    "ManageOrganizations": "is invoked by operators who list or suspend organisations",
 }
 """Functions that a run may see or not."""
 
@@ -109,6 +110,14 @@ _OF_TIMING_AND_FAILURES = (
         "GradeChunk",
         "dynamodb:UpdateItem Registry grd_*",
         "An answer that comes after its deadline is counted for the grader.",
+    ),
+    *rare(
+        "ManageOrganizations",
+        """
+        dynamodb:UpdateItem Registry org_*
+        dynamodb:Query Registry/index/byCollection
+        """,
+        "Operators list organisations and suspend them (tests/component/operations).",
     ),
     *rare(
         "ProbeGraders",

@@ -12,7 +12,12 @@ from autotune.cli import exit_codes
 ACCOUNT, REGION = "123456789012", "eu-central-1"
 FUNCTION = "autotune-CreateOrganization-1"
 CREATED = {
-    "organization": {"id": "org_1", "name": "Acme", "createdAt": "2026-11-21T00:00:00Z"},
+    "organization": {
+        "id": "org_1",
+        "name": "Acme",
+        "status": "active",
+        "createdAt": "2026-11-21T00:00:00Z",
+    },
     "key": {
         "id": "key_1",
         "organizationId": "org_1",
@@ -118,3 +123,32 @@ def test_an_unreachable_aws_is_exit_status_5(run, monkeypatch):
     ran = run("ops", "create-organization", "Acme", "--region", REGION)
     assert ran.exit_code == exit_codes.UNAVAILABLE
     assert "127.0.0.1:9" in ran.stderr
+
+
+ORGANIZATION = {
+    "id": "org_1",
+    "name": "Acme",
+    "status": "suspended",
+    "createdAt": "2026-11-21T00:00:00Z",
+}
+
+
+def test_organisations_are_listed(aws, run):
+    page = {"organizations": [ORGANIZATION], "nextAfter": None}
+    deploy({"ManageOrganizationsFunctionName": FUNCTION}, json.dumps(page))
+    assert run("ops", "organizations").stdout == "org_1  suspended  2026-11-21  Acme\n"
+
+
+@pytest.mark.parametrize("action", ["suspend", "resume"])
+def test_an_organisation_is_suspended_and_taken_up_again(aws, run, action):
+    answer = json.dumps({"organization": ORGANIZATION})
+    deploy({"ManageOrganizationsFunctionName": FUNCTION}, answer)
+    ran = run("ops", f"{action}-organization", "org_1", "--json")
+    assert ran.json_lines == [ORGANIZATION]
+
+
+def test_an_answer_that_is_no_organisation_is_named(aws, run):
+    deploy({"ManageOrganizationsFunctionName": FUNCTION}, "{}")
+    ran = run("ops", "suspend-organization", "org_1")
+    assert ran.exit_code == exit_codes.UNAVAILABLE
+    assert "did not answer as expected" in ran.stderr

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from autotune.protocol.access import KeyStatus, Role
+from autotune.protocol.access import KeyStatus, OrganizationStatus, Role
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -25,10 +25,11 @@ Scope = Literal["own", "organization"]
 
 
 class Organization(FrozenModel):
-    """A tenant."""
+    """A tenant; of one that operators suspended nothing is accepted or returned."""
 
     id: str
     name: str
+    status: OrganizationStatus = "active"
     created_at: datetime
 
 

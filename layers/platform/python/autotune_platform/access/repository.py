@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from autotune.protocol.access import OrganizationStatus
+from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Key, Organization
 from autotune_platform.storage.cursors import encode_cursor
 from autotune_platform.storage.registry import (
@@ -10,6 +12,7 @@ from autotune_platform.storage.registry import (
     EntityRepository,
     entity_from,
     entity_item,
+    find_entity,
     list_collection,
 )
 
@@ -29,6 +32,19 @@ class AccessRepository(EntityRepository[Key]):
         self._table.put_new(
             entity_item(organization, pk=organization.id, in_collection=_ORGANIZATIONS)
         )
+
+    def get_organization(self, organization_id: str) -> Organization | None:
+        """Return an organisation; None where there is none."""
+        return find_entity(self._table, "org", organization_id, Organization)
+
+    def set_organization_status(
+        self, organization_id: str, status: OrganizationStatus
+    ) -> Organization | None:
+        """Suspend an organisation or take it up again; return it, or None where there is none."""
+        if not is_id("org", organization_id):
+            return None
+        item = self._table.update(organization_id, RECORD, {"status": status})
+        return entity_from(item, Organization) if item else None
 
     def list_organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""

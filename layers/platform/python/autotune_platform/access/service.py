@@ -6,7 +6,7 @@ from datetime import datetime
 from aws_lambda_powertools import Logger
 from cachetools import TTLCache
 
-from autotune.protocol.access import CreateKeyRequest
+from autotune.protocol.access import CreateKeyRequest, OrganizationStatus
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import SIGNATURE_TOLERANCE_SECONDS
 from autotune.protocol.signing import KEY_HEADER, SignatureError, verify_api_request
@@ -28,6 +28,7 @@ from autotune_platform.runtime.errors import (
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
+    OrganizationSuspendedError,
     ReplayedRequestError,
     StaleRequestError,
     UnauthenticatedError,
@@ -48,6 +49,9 @@ class AccessService:
         self._repository = repository
         self._secrets = secrets
         self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
+        self._statuses: TTLCache[str, OrganizationStatus] = TTLCache(
+            _CACHED_KEYS, _CACHED_KEY_SECONDS
+        )
         self._noted: TTLCache[str, bool] = TTLCache(_CACHED_KEYS, _USE_NOTED_SECONDS)
 
     def claimed_key(self, request: SignedRequest) -> Key | None:
@@ -135,6 +139,36 @@ class AccessService:
             organization.id, CreateKeyRequest(name="first admin key", role="admin"), created_by=None
         )
         return organization, key, api_key
+
+    def require_organization(self, organization_id: str) -> None:
+        """Require that an organisation is not suspended, as was known half a minute ago.
+
+        Raises:
+            OrganizationSuspendedError: an operator suspended it.
+        """
+        status = self._statuses.get(organization_id)
+        if status is None:
+            organization = self._repository.get_organization(organization_id)
+            status = "active" if organization is None else organization.status
+            self._statuses[organization_id] = status
+        if status == "suspended":
+            raise OrganizationSuspendedError(
+                f"organization {organization_id} is suspended; ask who operates this installation"
+            )
+
+    def set_organization_status(
+        self, organization_id: str, status: OrganizationStatus
+    ) -> Organization:
+        """Suspend an organisation, or take it up again.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        changed = self._repository.set_organization_status(organization_id, status)
+        if changed is None:
+            raise NotFoundError(f"no organization {organization_id}")
+        self._statuses.pop(organization_id, None)
+        return changed
 
     def organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""

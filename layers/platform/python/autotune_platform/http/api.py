@@ -217,6 +217,7 @@ class Api(APIGatewayHttpResolver):
         request.require_within_limit()
         caller = authenticator.authenticate(key, request)
         call.authenticated_as(caller)
+        self._parts().access.require_organization(caller.organization_id)
         return caller
 
     def _parsed_body(self, text: str) -> Any:

@@ -75,6 +75,14 @@ class ForbiddenError(AutotuneError):
     title = "This key's role does not allow the action"
 
 
+class OrganizationSuspendedError(AutotuneError):
+    """An operator suspended the organisation of whoever calls."""
+
+    status = 403
+    code = "organization_suspended"
+    title = "The operator of this installation suspended the organisation"
+
+
 class NotFoundError(AutotuneError):
     """Nothing of that id exists, or it belongs to somebody else: both look the same."""
 

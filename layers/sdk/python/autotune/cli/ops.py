@@ -2,18 +2,24 @@
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Invocation, command, note, stop
-from autotune.protocol.access import CreateOrganizationResponse
+from autotune.protocol.access import (
+    CreateOrganizationResponse,
+    OrganizationList,
+    OrganizationResponse,
+)
 
 if TYPE_CHECKING:
     from boto3.session import Session
     from botocore.exceptions import BotoCoreError, ClientError
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 _DENIED_CODES = {
     "AccessDenied",
@@ -72,6 +78,39 @@ def create_organization(invocation: Invocation, name: str, *, deployment: Deploy
 
 
 @command(app)
+def organizations(invocation: Invocation, *, deployment: Deployment) -> None:
+    """List organisations, in order of their creation."""
+    after: str | None = None
+    while True:
+        answer = deployment.call("ManageOrganizations", {"action": "list", "after": after})
+        page = _read(OrganizationList, answer)
+        for one in page.organizations:
+            if invocation.as_json:
+                invocation.show_json(one)
+            else:
+                typer.echo(f"{one.id}  {one.status:<9}  {one.created_at:%Y-%m-%d}  {one.name}")
+        after = page.next_after
+        if after is None:
+            return
+
+
+@command(app)
+def suspend_organization(
+    invocation: Invocation, organization_id: str, *, deployment: Deployment
+) -> None:
+    """Accept and return nothing more of an organisation; what it has is kept."""
+    _change(invocation, deployment, "suspend", organization_id)
+
+
+@command(app)
+def resume_organization(
+    invocation: Invocation, organization_id: str, *, deployment: Deployment
+) -> None:
+    """Take up an organisation again that was suspended."""
+    _change(invocation, deployment, "resume", organization_id)
+
+
+@command(app)
 def stuck(invocation: Invocation, *, deployment: Deployment) -> None:
     """List batches that are overdue; the sweeper redrives them by itself every minute."""
     batches = deployment.call("ListStuck", {})["batches"]
@@ -96,6 +135,21 @@ def sweep(invocation: Invocation, *, deployment: Deployment) -> None:
 def redrive(invocation: Invocation, *, deployment: Deployment) -> None:
     """Move dead letters back to their queues; print how many of each queue moved."""
     _show_counts(invocation, deployment.call("RedriveDeadLetters", {})["moved"])
+
+
+def _change(
+    invocation: Invocation, deployment: Deployment, action: str, organization_id: str
+) -> None:
+    event = {"action": action, "organizationId": organization_id}
+    answer = deployment.call("ManageOrganizations", event)
+    invocation.show(_read(OrganizationResponse, answer).organization)
+
+
+def _read(model: type[AnswerT], answer: dict[str, Any]) -> AnswerT:
+    try:
+        return model.model_validate(answer)
+    except ValidationError:
+        stop("the function did not answer as expected", exit_codes.UNAVAILABLE)
 
 
 def _show_counts(invocation: Invocation, counts: dict[str, int]) -> None:

@@ -8,6 +8,7 @@ from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, T
 
 Role = Literal["training_operator", "grader_owner", "reviewer", "admin"]
 
+OrganizationStatus = Literal["active", "suspended"]
 KeyStatus = Literal["active", "revoked", "expired"]
 
 PrincipalId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,100}$")]
@@ -73,11 +74,28 @@ class KeyList(ResponseModel):
 
 
 class Organization(ResponseModel):
-    """A tenant: everything belongs to exactly one."""
+    """A tenant: everything belongs to exactly one.
+
+    Of one that is suspended nothing is accepted or returned.
+    """
 
     id: str
     name: str
+    status: OrganizationStatus = "active"
     created_at: Timestamp
+
+
+class OrganizationList(ResponseModel):
+    """A page of organisations, in order of their creation; ``next_after`` begins the next one."""
+
+    organizations: list[Organization]
+    next_after: str | None = None
+
+
+class OrganizationResponse(ResponseModel):
+    """One organisation."""
+
+    organization: Organization
 
 
 class CreateOrganizationResponse(ResponseModel):
