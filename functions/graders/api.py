@@ -31,14 +31,14 @@ from autotune_platform.graders.health import Health
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.outbound.addresses import check_url
-from autotune_platform.runtime.environment import GraderEnvironment
+from autotune_platform.runtime.environment import GraderApiEnvironment
 from autotune_platform.wiring.grader_admin import GraderApiParts
 
 
 @cache
 def parts() -> GraderApiParts:
     """Return what this process is put together from."""
-    return GraderApiParts(GraderEnvironment.parse())
+    return GraderApiParts(GraderApiEnvironment.parse())
 
 
 app = Api(parts)
@@ -121,7 +121,7 @@ def delete_grader(grader_id: str) -> None:
 
 @app.post("/api/v1/graders/<grader_id>/verify", tags=["graders"])
 def verify_grader(grader_id: str) -> VerifyGraderResponse:
-    """Call the grader and see that it signs its answers and refuses strangers."""
+    """Call the grader: see that it signs its answers, refuses strangers and scores a question."""
     grader, checks = parts().verification.verify(
         parts().grader_service.get_managed(app.caller, app.scope, grader_id)
     )

@@ -27,7 +27,11 @@ class GradersStack(DomainStack):
         budgets = shared.data.budgets
         graders = self.create_api(
             "GradersApi",
-            environment={**self.grader_environment, "BUDGETS_TABLE": budgets.table.table_name},
+            environment={
+                **self.grader_environment,
+                **http.url_environment,
+                "BUDGETS_TABLE": budgets.table.table_name,
+            },
         )
         shared.data.secrets_keys.grant_derive(graders, "grader")
         budgets.grant_read(graders.function, "GetItem")

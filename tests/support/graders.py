@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from autotune.protocol.grading import VERIFICATION_METADATA
 from autotune.protocol.signing import (
     SignatureError,
     sign_grader_response,
@@ -101,20 +102,30 @@ class Callback:
     headers: dict[str, str]
 
 
+def is_of_verification(asked: Answer) -> bool:
+    """Whether this is the question that a verification asks, which no run has asked."""
+    return VERIFICATION_METADATA in (asked.get("completion", {}).get("metadata") or {})
+
+
 @dataclass
 class LoopbackGrader:
-    """A grader that gives every completion the value in its metadata, or 0.5."""
+    """A grader that gives every completion the value in its metadata, or 0.5.
+
+    Questions of verification are kept apart, and have a disease of their own.
+    """
 
     url: str
     secret: str = ""
     version: str = "1.0.0"
     disease: Disease = healthy
     health_disease: Disease = healthy
+    question_disease: Disease = healthy
     refuses_strangers: bool = True
     health: Answer = field(default_factory=dict)
     requests: list[tuple[str, Answer]] = field(default_factory=list)
     connections: int = 0
     bodies: list[bytes] = field(default_factory=list)
+    verifications: list[Answer] = field(default_factory=list)
 
     def judge(self, completion: Answer) -> Answer:
         metadata = completion.get("metadata") or {}
@@ -126,6 +137,9 @@ class LoopbackGrader:
         if path == "/health":
             return {"status": "healthy", "version": self.version, **self.health}
         asked = json.loads(body)
+        if is_of_verification(asked):
+            self.verifications.append(asked)
+            return self.scores(path, request_id, asked)
         self.requests.append((path, asked))
         self.bodies.append(body)
         return self.scores(path, request_id, asked)
@@ -210,6 +224,8 @@ class _Handler(BaseHTTPRequestHandler):
         )
         if self.path == "/health":
             self.grader.health_disease(exchange)
+        elif is_of_verification(json.loads(body)):
+            self.grader.question_disease(exchange)
         else:
             self.grader.disease(exchange)
         time.sleep(exchange.delay_seconds)

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.graders import LoopbackGrader, loopback_grader
+from tests.support.graders import (
+    Disease,
+    Exchange,
+    LoopbackGrader,
+    answering,
+    deferring,
+    loopback_grader,
+    scoring,
+)
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 
@@ -81,6 +89,64 @@ def test_a_grader_that_fails_a_check_stays_inactive(
     assert answer.json["verified"] is False
     assert answer.json["grader"]["status"] == "inactive"
     assert reason in [check.get("reasonCode") for check in answer.json["checks"]]
+
+
+def refusing(exchange: Exchange) -> None:
+    del exchange.answer["score"]
+    exchange.answer["error"] = "grader_failed"
+
+
+@pytest.mark.parametrize(
+    ("disease", "reason"),
+    [
+        (answering(status=500), "grader_error"),
+        (answering(sign=False), "response_unsigned"),
+        (answering(body=b"{}"), "response_malformed"),
+        (answering(body=b"[" * 2_000), "response_too_large"),
+        (scoring(7), "response_malformed"),
+        (refusing, "item_failed"),
+        (deferring, "response_malformed"),
+    ],
+)
+def test_a_grader_that_scores_nothing_stays_inactive(
+    platform: Platform, grader: LoopbackGrader, disease: Disease, reason: str
+) -> None:
+    grader_id = platform.new_grader(grader)
+    grader.question_disease = disease
+    answer = platform.call("POST", f"/api/v1/graders/{grader_id}/verify").json
+    assert (answer["verified"], answer["grader"]["status"]) == (False, "inactive")
+    assert answer["checks"][-1]["reasonCode"] == reason
+
+
+def test_the_question_of_a_verification_says_what_it_is(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    platform.new_grader(grader)
+    (asked,) = grader.verifications
+    assert asked["completion"]["metadata"] == {"autotuneVerification": True}
+    assert "callbackUrl" not in asked
+    assert not grader.requests
+    assert platform.call("GET", "/api/v1/scores").json["scores"] == []
+
+
+def abstaining(exchange: Exchange) -> None:
+    del exchange.answer["score"]
+    exchange.answer["abstained"] = True
+
+
+def test_a_grader_may_abstain_from_the_question(platform: Platform, grader: LoopbackGrader) -> None:
+    grader.question_disease = abstaining
+    platform.new_grader(grader)
+
+
+def test_a_grader_that_answers_later_may_do_so_and_nobody_takes_the_answer(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    grader.question_disease = deferring
+    platform.new_grader(grader, capabilities={"supportsAsync": True})
+    (asked,) = grader.verifications
+    path = "/api/v1/callbacks/" + asked["callbackUrl"].rpartition("/")[2]
+    assert platform.call_back(path, b"{}", {}).status == 404
 
 
 def test_a_new_endpoint_has_to_be_verified_again(

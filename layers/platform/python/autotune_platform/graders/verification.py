@@ -1,28 +1,44 @@
-"""Verifying that an endpoint is a grader which knows its secret and refuses strangers."""
+"""Verifying that an endpoint is a grader which knows its secret, refuses strangers and scores."""
 
 import json
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.graders import VerificationCheck
-from autotune.protocol.grading import HealthResponse
+from autotune.protocol.grading import (
+    VERIFICATION_METADATA,
+    DeferredResponse,
+    GradedCompletion,
+    HealthResponse,
+    ScoreRequest,
+    ScoreResponse,
+)
 from autotune.protocol.ids import new_id
+from autotune.protocol.limits import MAX_GRADER_RESPONSE_VALUES
 from autotune_platform.budgets.states import BudgetStates
-from autotune_platform.gateway.calls import GraderCallError
+from autotune_platform.gateway.calls import GraderAnswer, GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.graders.service import GraderService
+from autotune_platform.runtime.bounded_json import TooManyValuesError, read_model
 from autotune_platform.runtime.parts import part
 
-# Two calls have to fit into the 29 s of an API request.
-_CALL_SECONDS = 10
+# Three calls have to fit into the 29 s of an API request.
+_CALL_SECONDS = 6
+_QUESTION_SECONDS = 14
 
 
 @part
 class GraderVerification:
-    """Asks an endpoint for its health, signed, and sees that a wrong signature is refused."""
+    """Asks an endpoint for its health and for a score, and sees that it refuses a wrong signature.
+
+    Attributes:
+        api_url: where a grader that answers later would send its answer.
+    """
 
     graders: GraderService
     gateway: GraderGateway
     budgets: BudgetStates
+    api_url: str
 
     def verify(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
         """Try a grader; return it as it is now registered, and each check.
@@ -38,7 +54,11 @@ class GraderVerification:
         health, signed = self._check_health(usable)
         checks = [signed]
         if health is not None:
-            checks += [_check_batch_size(grader, health), self._check_refusal(usable)]
+            checks += [
+                _check_batch_size(grader, health),
+                self._check_refusal(usable),
+                self._check_question(usable),
+            ]
         passed = health is not None and all(check.passed for check in checks)
         version = health.version if health is not None and passed else None
         if passed:
@@ -54,6 +74,39 @@ class GraderVerification:
         if found.answer is None:
             return None, VerificationCheck(name=name, passed=False, reason_code=found.reason_code)
         return found.answer, VerificationCheck(name=name, passed=True)
+
+    def _check_question(self, usable: UsableGrader) -> VerificationCheck:
+        """See that a question is scored or abstained from, or answered later where it may be.
+
+        The question says in its metadata that it is one of verification. What is answered later is
+        answered to a call that nobody waits for.
+        """
+        name = "question of a verification is answered with a score"
+        can_defer = usable.grader.capabilities.supports_async
+        question = ScoreRequest(
+            request_id=new_id("req"),
+            completion=GradedCompletion(
+                id=new_id("cmp"),
+                task_id=new_id("task"),
+                prompt="What is 2 + 2?",
+                response="4",
+                metadata={VERIFICATION_METADATA: True},
+            ),
+            callback_url=f"{self.api_url}/api/v1/callbacks/{new_id('call')}" if can_defer else None,
+        )
+        try:
+            answer = self.gateway.ask(
+                usable,
+                "/score",
+                body=question.model_dump_json(by_alias=True, exclude_none=True).encode(),
+                request_id=question.request_id,
+                timeout_seconds=_QUESTION_SECONDS,
+                deferrable=can_defer,
+            )
+            reason_code = _fault_in(answer)
+        except GraderCallError as error:
+            reason_code = error.reason_code
+        return VerificationCheck(name=name, passed=reason_code is None, reason_code=reason_code)
 
     def _check_refusal(self, usable: UsableGrader) -> VerificationCheck:
         name = "wrongly signed score request is refused with 401"
@@ -78,6 +131,22 @@ class GraderVerification:
         return VerificationCheck(
             name=name, passed=False, reason_code="unauthenticated_request_accepted"
         )
+
+
+def _fault_in(answer: GraderAnswer) -> ReasonCode | None:
+    """Return what is wrong with an answer to the question; None where nothing is."""
+    expected: type[DeferredResponse | ScoreResponse]
+    expected = DeferredResponse if answer.deferred else ScoreResponse
+    try:
+        read = read_model(expected, answer.body, most_values=MAX_GRADER_RESPONSE_VALUES)
+    except TooManyValuesError:
+        return "response_too_large"
+    except ValueError:
+        return "response_malformed"
+    if read.request_id != answer.request_id:
+        return "response_mismatched"
+    # The owner's code raised, or refused what any grader is asked to score or to leave out.
+    return "item_failed" if isinstance(read, ScoreResponse) and read.error is not None else None
 
 
 def _check_batch_size(grader: Grader, health: HealthResponse) -> VerificationCheck:

@@ -47,9 +47,15 @@ class GatewayEnvironment(Environment):
 
 
 class GraderEnvironment(GatewayEnvironment):
-    """For the function that registers graders and shows how they are."""
+    """For functions that look after graders."""
 
     budgets_table: str
+
+
+class GraderApiEnvironment(GraderEnvironment):
+    """For the function that registers and verifies graders, and shows how they are."""
+
+    api_url: str
 
 
 class ProbingEnvironment(GraderEnvironment):

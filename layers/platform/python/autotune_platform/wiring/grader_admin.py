@@ -11,7 +11,7 @@ from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking, WellGraders
 from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import GraderEnvironment, ProbingEnvironment
+from autotune_platform.runtime.environment import GraderApiEnvironment, ProbingEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.budgets import BudgetParts
@@ -51,10 +51,13 @@ class ProbingParts(GatewayParts, GraderAdminParts, BudgetParts):
 class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, BudgetParts):
     """What registers and verifies graders."""
 
-    environment: GraderEnvironment
+    environment: GraderApiEnvironment
 
     @cached_property
     def verification(self) -> GraderVerification:
         return GraderVerification(
-            graders=self.grader_service, gateway=self.gateway, budgets=self.budget_states
+            graders=self.grader_service,
+            gateway=self.gateway,
+            budgets=self.budget_states,
+            api_url=self.environment.api_url,
         )

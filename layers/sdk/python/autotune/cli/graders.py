@@ -51,6 +51,7 @@ _HINTS = {
     "grader_timeout": "is it running, and awake, at {endpoint}?",
     "grader_unhealthy": f"its own /health says so; {_OWN_LOG}",
     "grader_unreachable": "is it running at {endpoint}?",
+    "item_failed": f"it raised on the question of the verification; {_OWN_LOG}",
     "redirect_refused": "register the address that it redirects to",
     "response_signature_invalid": _ASK_FOR_SECRET,
     "response_unsigned": "is {endpoint} a grader, and does it sign its answers?",

@@ -20,6 +20,10 @@ GraderVersion = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,100}$")]
 """1 to 100 printable ASCII characters."""
 
 
+VERIFICATION_METADATA = "autotuneVerification"
+"""In the metadata of the one question that a verification asks; its score is kept nowhere."""
+
+
 class ScoreDimension(ResponseModel):
     """One aspect of a score, such as ``correctness``; ``weight`` is its share in the whole."""
 
