@@ -51,7 +51,9 @@ def submit_completion(
     )
     return _accepted(
         SubmitCompletionResponse(
-            completion=completion, estimated_score_time_ms=batch.estimated_score_time_ms
+            completion=completion,
+            estimated_score_time_ms=batch.estimated_score_time_ms,
+            warnings=list(submission.warnings),
         ),
         submission,
     )
@@ -70,6 +72,7 @@ def submit_batch(
             completion_ids=batch.completion_ids,
             created_at=batch.created_at,
             estimated_score_time_ms=batch.estimated_score_time_ms,
+            warnings=list(submission.warnings),
         ),
         submission,
     )

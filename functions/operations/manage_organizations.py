@@ -27,9 +27,9 @@ class ChangeRequest(RequestModel):
     organization_id: str
 
 
-_REQUEST: TypeAdapter[ListRequest | ChangeRequest] = TypeAdapter(
-    Annotated[ListRequest | ChangeRequest, Field(discriminator="action")]
-)
+@cache
+def _requests() -> TypeAdapter[ListRequest | ChangeRequest]:
+    return TypeAdapter(Annotated[ListRequest | ChangeRequest, Field(discriminator="action")])
 
 
 @cache
@@ -46,7 +46,7 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
         NotFoundError: there is no such organisation.
     """
     try:
-        request = _REQUEST.validate_python(event)
+        request = _requests().validate_python(event)
     except ValidationError as error:
         raise ValueError(
             'expected {"action": "list"}, or {"action": "suspend" or "resume", "organizationId": …}'

@@ -37,6 +37,8 @@ WARM_UP_EACH = 2
 WARM_UP_SECONDS = 4
 WARM_UP_THINKING_SECONDS = 3.0
 ROUND_SECONDS = 5
+MEETS_NOBODY_SECONDS = 30
+"""Longer than the SDK tries by itself."""
 MOST_ROUNDS = 5
 COMPLETIONS_PER_ROUND = 1_000
 THROTTLED_TABLE = "Completions"
@@ -231,6 +233,10 @@ class Chaos:
         # and if it were not, the invariants would tell.
         subprocess.run(command, check=False, capture_output=True)
         assert not self._stack.status().is_running
+        # What is submitted now is to find nobody, and be submitted again.
+        until = time.monotonic() + MEETS_NOBODY_SECONDS
+        while not self.load.repeated.total() and time.monotonic() < until:
+            time.sleep(0.2)
         try:
             self.profile = self._stack.up()
         finally:

@@ -7,6 +7,7 @@ import pytest
 
 from autotune.protocol.ids import new_id
 from tests.support.graders import LoopbackGrader
+from tests.support.health import falls_ill
 from tests.support.platform import Platform
 
 
@@ -285,3 +286,27 @@ def test_an_unreadable_chunk_is_logged_without_what_is_in_it(
     assert len(logged) == 1
     assert "completion_ids" in logged[0]
     assert "PRIVATE" not in logged[0]
+
+
+def test_who_submits_to_a_grader_that_is_not_well_is_warned(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    grader_id = platform.new_grader(grader)
+    task_id = platform.new_task(grader_id)
+    assert platform.submit(task_id, {}).json["warnings"] == []
+    falls_ill(grader)
+    seen = []
+    for _ in range(6):
+        platform.probe_graders()
+        warnings = platform.submit(task_id, {}, {}).json["warnings"]
+        seen += [one["code"] for one in warnings] or [None]
+    assert seen == [None, *["grader_degraded"] * 4, "grader_inactive"]
+    alone = {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"}
+    for _ in range(2):
+        answer = platform.call(
+            "POST", "/api/v1/completions", alone, headers={"Idempotency-Key": "once"}
+        )
+        assert answer.status == 202
+        (warning,) = answer.json["warnings"]
+        assert (warning["code"], warning["graderId"]) == ("grader_inactive", grader_id)
+        assert "deadline" in warning["detail"]

@@ -1,10 +1,13 @@
 """From a submission to the batch that it becomes: its tasks, and who judges for them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from typing import Literal
 
-from autotune.protocol.completions import NewCompletion, Priority
+from autotune.protocol.completions import NewCompletion, Priority, SubmissionWarning
+from autotune.protocol.graders import GraderStatus
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.access.models import Caller
@@ -22,6 +25,24 @@ from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 # Queue, run and writing, on top of what the grader itself takes.
 _PLATFORM_LATENCY_MS = 500
 _SECONDS_PER_DAY = 86_400
+
+
+_MOST_WARNINGS = 20
+_UNWELL: Mapping[GraderStatus, tuple[Literal["grader_degraded", "grader_inactive"], str]] = {
+    "degraded": ("grader_degraded", "its health is bad; what is submitted may wait"),
+    "inactive": (
+        "grader_inactive",
+        "it was not well for half an hour; what is submitted waits for it until its deadline",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The batch that a submission becomes, and what its caller should know of its graders."""
+
+    batch: Batch
+    warnings: Sequence[SubmissionWarning]
 
 
 @part
@@ -52,7 +73,7 @@ class BatchPlanner:
         fingerprint: str,
         priority: Priority,
         alone: bool,
-    ) -> Batch:
+    ) -> Plan:
         """Return the batch that a submission becomes; panels that judge for it are stored by then.
 
         Raises:
@@ -65,7 +86,7 @@ class BatchPlanner:
         now = self.clock.now()
         slowest = max(grader.capabilities.avg_latency_ms for grader in graders.values())
         judges = {task.id: self._judge(task, graders) for task in tasks.values()}
-        return Batch(
+        batch = Batch(
             id=batch_id,
             organization_id=caller.organization_id,
             fingerprint=fingerprint,
@@ -87,6 +108,7 @@ class BatchPlanner:
             created_at=now,
             attempted_at=now,
         )
+        return Plan(batch, _warnings(graders))
 
     def _tasks_of(
         self, caller: Caller, completions: Sequence[NewCompletion], *, alone: bool
@@ -146,6 +168,16 @@ class BatchPlanner:
         )
         self.panels.keep(panel)
         return GradedBy(grader_id=panel.id, grader_version=panel.version)
+
+
+def _warnings(graders: Mapping[str, Grader]) -> list[SubmissionWarning]:
+    """Return which graders are not well, in the order of their ids."""
+    unwell = [id_ for id_, grader in sorted(graders.items()) if grader.status in _UNWELL]
+    said = {id_: _UNWELL[graders[id_].status] for id_ in unwell[:_MOST_WARNINGS]}
+    return [
+        SubmissionWarning(code=code, grader_id=id_, detail=detail)
+        for id_, (code, detail) in said.items()
+    ]
 
 
 def _deadline_seconds(task: Task) -> int:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autotune.protocol.completions import NewCompletion, Priority
+from autotune.protocol.completions import NewCompletion, Priority, SubmissionWarning
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.chunks import chunks_of
@@ -30,10 +30,11 @@ _LONGEST_ATTEMPT_SECONDS = 30
 
 @dataclass(frozen=True)
 class Submission:
-    """An accepted batch, and whether it was accepted before."""
+    """An accepted batch, whether it was accepted before, and which of its graders are not well."""
 
     batch: Batch
     replayed: bool
+    warnings: Sequence[SubmissionWarning] = ()
 
 
 @part
@@ -83,8 +84,9 @@ class SubmissionService:
             else derived_id("bat", caller.organization_id, idempotency_key)
         )
         batch: Batch | None = None
+        warnings: Sequence[SubmissionWarning] = ()
         try:
-            batch = self.planner.plan(
+            plan = self.planner.plan(
                 caller,
                 completions,
                 batch_id=batch_id,
@@ -92,6 +94,7 @@ class SubmissionService:
                 priority=priority,
                 alone=alone,
             )
+            batch, warnings = plan.batch, plan.warnings
         except AutotuneError:
             # What was accepted stays accepted, whatever became of its task and grader since.
             if self.repository.get_batch(batch_id) is None:
@@ -100,9 +103,9 @@ class SubmissionService:
         if batch is None or not self.repository.add_batch(batch):
             batch = self._resubmitted(batch_id, fingerprint)
             if batch.status == "accepted":
-                return Submission(batch, replayed=True)
+                return Submission(batch, replayed=True, warnings=warnings)
         self._finish(batch, list(_completions(batch, completions)), fenced=fenced)
-        return Submission(batch, replayed=False)
+        return Submission(batch, replayed=False, warnings=warnings)
 
     def resume(self, batch: Batch) -> bool:
         """Finish a fenced submission whose attempt is dead, without its body, or give it up.

@@ -46,6 +46,7 @@ class Submission:
         self.replayed = 0
         self.is_submitted = False
         self.batch_ids: list[str] = []
+        self._warned: set[str] = set()
         self.summary = VerdictSummary()
         self._progress = progress
         self._unfinished: asyncio.Queue[str] = asyncio.Queue()
@@ -127,6 +128,10 @@ class Submission:
         self.submitted += count
         self.replayed += count if batch.replayed else 0
         self.batch_ids.append(batch.batch_id)
+        for warning in batch.warnings:
+            if warning.grader_id not in self._warned:
+                self._warned.add(warning.grader_id)
+                self._progress.print_line(f"grader {warning.grader_id}: {warning.detail}")
         if watch:
             self._added_by_batch[batch.batch_id] = set()
             self._unfinished.put_nowait(batch.batch_id)

@@ -110,20 +110,36 @@ class CompletionResponse(ResponseModel):
     completion: Completion
 
 
+class SubmissionWarning(ResponseModel):
+    """A grader of a submission whose health is bad: what is accepted waits for it."""
+
+    code: Literal["grader_degraded", "grader_inactive"]
+    grader_id: str
+    detail: str
+
+
 class SubmitCompletionResponse(ResponseModel):
-    """The durable completion; its score is usually there after ``estimated_score_time_ms``."""
+    """The durable completion; its score is usually there after ``estimated_score_time_ms``.
+
+    ``warnings`` has at most 20.
+    """
 
     completion: Completion
     estimated_score_time_ms: int
+    warnings: list[SubmissionWarning] = []
 
 
 class BatchSubmitResponse(ResponseModel):
-    """Ids in the order of the request; prompts and responses are not sent back."""
+    """Ids in the order of the request; prompts and responses are not sent back.
+
+    ``warnings`` has at most 20.
+    """
 
     batch_id: str
     completion_ids: list[str]
     created_at: Timestamp
     estimated_score_time_ms: int
+    warnings: list[SubmissionWarning] = []
 
 
 class Score(ResponseModel):
