@@ -2,7 +2,7 @@
 
 import pytest
 
-from autotune.cli.graders import describe_check
+from autotune.cli.grader_checks import describe_check
 from autotune.protocol.graders import VerificationCheck
 
 ENDPOINT = "https://g.example"
