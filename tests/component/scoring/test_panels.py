@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import boto3
 import pytest
 
+from autotune.protocol.ids import new_id
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.runtime.errors import UnavailableError
@@ -135,6 +136,8 @@ def test_a_panel_is_stored_and_read_once_in_a_process(trio: Trio) -> None:
         killer.called.clear()
         return count
 
+    assert trio.platform.call("GET", f"/api/v1/completions/{new_id('cmp')}").status == 404
+    calls("PutItem")
     trio.platform.submit(task_id, {})
     first = calls("PutItem")
     trio.platform.submit(task_id, {})
