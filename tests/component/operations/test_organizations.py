@@ -114,7 +114,11 @@ def test_what_is_no_request_is_named(platform: Platform, event: dict[str, Any]) 
         manage(event, None)
 
 
-@pytest.mark.parametrize("organization_id", [new_id("org"), new_id("key"), "", "x" * 3_000])
+@pytest.mark.parametrize(
+    "organization_id",
+    [new_id("org"), new_id("key"), "", "x" * 3_000],
+    ids=["unknown", "a key", "empty", "long"],
+)
 def test_an_unknown_organisation_is_not_made(platform: Platform, organization_id: str) -> None:
     with pytest.raises(Exception, match="no organization"):
         ask(action="suspend", organizationId=organization_id)
