@@ -34,7 +34,7 @@ def create_key(body: CreateKeyRequest) -> CreateKeyResponse:
     """Create a key in the caller's organisation; its credential is shown this once."""
     key, api_key = parts().access.create_key(app.caller, body)
     app.made(key_id=key.id)
-    return CreateKeyResponse(key=_on_wire(key), api_key=api_key)
+    return CreateKeyResponse(key=_on_wire(key, {}), api_key=api_key)
 
 
 @app.get("/api/v1/keys", tags=["keys"])

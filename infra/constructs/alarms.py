@@ -20,6 +20,7 @@ METRICS_NAMESPACE = "Autotune"
 UNWRITTEN_AUDIT_METRIC = "AuditEntriesNotWritten"
 # As ``audit.calls`` words it.
 UNWRITTEN_AUDIT_MESSAGE = "audit entry not written"
+REFUSED = ("Read", "Write")
 PERIOD = Duration.minutes(5)
 # Retries outlast a short one.
 SUSTAINED_PERIODS = 3
@@ -29,6 +30,27 @@ API_ERRORS = 5
 LONGEST_SUBMISSION = Duration.seconds(5)
 # A stream forgets after 24 hours; ten retries of a batch take far less than this.
 LONGEST_LAG = Duration.minutes(15)
+
+
+def own_metric(name: str, *, statistic: str) -> cloudwatch.Metric:
+    """Return a metric that is made of what logs say."""
+    return cloudwatch.Metric(
+        namespace=METRICS_NAMESPACE, metric_name=name, period=PERIOD, statistic=statistic
+    )
+
+
+def throttle_metric(
+    table: dynamodb.ITableV2, refused: str, *, label: str | None = None
+) -> cloudwatch.Metric:
+    """Return how many reads or writes of a table DynamoDB refused."""
+    return cloudwatch.Metric(
+        namespace="AWS/DynamoDB",
+        metric_name=f"{refused}ThrottleEvents",
+        dimensions_map={"TableName": table.table_name},
+        period=PERIOD,
+        statistic="Sum",
+        label=label,
+    )
 
 
 def account_metric(name: str, *, statistic: str) -> cloudwatch.Metric:
@@ -147,16 +169,10 @@ class Alarms(Construct):
 
     def watch_table(self, table: dynamodb.ITableV2, *, name: str) -> None:
         """Alarms while DynamoDB refuses reads or writes of a table for a quarter of an hour."""
-        for refused in ("Read", "Write"):
+        for refused in REFUSED:
             self._alarm(
                 f"{name}{refused}Throttles",
-                metric=cloudwatch.Metric(
-                    namespace="AWS/DynamoDB",
-                    metric_name=f"{refused}ThrottleEvents",
-                    dimensions_map={"TableName": table.table_name},
-                    period=PERIOD,
-                    statistic="Sum",
-                ),
+                metric=throttle_metric(table, refused),
                 description=f"DynamoDB refuses some calls on the table {name}: {refused}",
                 periods=SUSTAINED_PERIODS,
             )
@@ -205,8 +221,8 @@ class Alarms(Construct):
         threshold: float = 1,
         value: str = "1",
         statistic: str = "Sum",
-    ) -> cloudwatch.Metric:
-        """Alarms on what lines of a function's log say; return it as a metric.
+    ) -> None:
+        """Makes a metric of what lines of a function's log say, and alarms on it.
 
         Args:
             function: Writes the lines.
@@ -226,11 +242,8 @@ class Alarms(Construct):
             metric_name=name,
             metric_value=value,
         )
-        metric = cloudwatch.Metric(
-            namespace=METRICS_NAMESPACE, metric_name=name, period=PERIOD, statistic=statistic
-        )
+        metric = own_metric(name, statistic=statistic)
         self._alarm(name, metric=metric, description=description, threshold=threshold)
-        return metric
 
     def count_unwritten_audit(self, function: ServiceFunction) -> None:
         """Counts entries of the audit log that are in a function's log alone."""
@@ -250,12 +263,7 @@ class Alarms(Construct):
         """Alarms when a function of any stack counted an entry that is in its log alone."""
         self._alarm(
             UNWRITTEN_AUDIT_METRIC,
-            metric=cloudwatch.Metric(
-                namespace=METRICS_NAMESPACE,
-                metric_name=UNWRITTEN_AUDIT_METRIC,
-                period=PERIOD,
-                statistic="Sum",
-            ),
+            metric=own_metric(UNWRITTEN_AUDIT_METRIC, statistic="Sum"),
             description="Entries of the audit log could not be written; they are in the logs",
         )
 

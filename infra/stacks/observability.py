@@ -9,7 +9,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as stepfunctions
 from constructs import Construct
 
-from infra.constructs.alarms import METRICS_NAMESPACE, PERIOD, account_metric
+from infra.constructs.alarms import PERIOD, REFUSED, account_metric, own_metric, throttle_metric
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
@@ -81,9 +81,9 @@ class ObservabilityStack(DomainStack):
                 _Graph(
                     title="Batches that are due, graders that went down, errors of ours",
                     lines=[
-                        _own("OldestDueBatchSeconds", "Maximum"),
-                        _own("GradersDown", "Sum"),
-                        _own("PlatformErrorPercent", "Average"),
+                        own_metric("OldestDueBatchSeconds", statistic="Maximum"),
+                        own_metric("GradersDown", statistic="Sum"),
+                        own_metric("PlatformErrorPercent", statistic="Average"),
                     ],
                 ),
             ],
@@ -111,12 +111,6 @@ class ObservabilityStack(DomainStack):
                     for graph in row
                 )
             )
-
-
-def _own(name: str, statistic: str) -> cloudwatch.Metric:
-    return cloudwatch.Metric(
-        namespace=METRICS_NAMESPACE, metric_name=name, period=PERIOD, statistic=statistic
-    )
 
 
 def _runs(machine: stepfunctions.IStateMachine) -> list[cloudwatch.IMetric]:
@@ -154,14 +148,7 @@ def _consumed(tables: Mapping[str, dynamodb.ITableV2]) -> list[cloudwatch.IMetri
 
 def _refused(tables: Mapping[str, dynamodb.ITableV2]) -> list[cloudwatch.IMetric]:
     return [
-        cloudwatch.Metric(
-            namespace="AWS/DynamoDB",
-            metric_name=f"{refused}ThrottleEvents",
-            dimensions_map={"TableName": table.table_name},
-            period=PERIOD,
-            statistic="Sum",
-            label=f"{name}: {refused.lower()}",
-        )
+        throttle_metric(table, refused, label=f"{name}: {refused.lower()}")
         for name, table in tables.items()
-        for refused in ("Read", "Write")
+        for refused in REFUSED
     ]

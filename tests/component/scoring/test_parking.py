@@ -1,7 +1,7 @@
 """Runs that wait for a grader that is down are parked, and woken in waves once it is back."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -69,10 +69,17 @@ def listed() -> list[dict[str, Any]]:
     return [item for item in items if item["pk"]["S"].startswith("parked#")]
 
 
-def probe_health(platform: Platform, clock: StandingClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Probe all graders, at the time of a clock."""
-    monkeypatch.setattr(probe_graders.parts().probing.waiting, "clock", clock)
-    assert platform.probe_graders()["probed"] == 1
+@pytest.fixture
+def probe(
+    platform: Platform, clock: StandingClock, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], None]:
+    """Probe all graders' health, at the time of the clock."""
+
+    def probe_health() -> None:
+        monkeypatch.setattr(probe_graders.parts().probing.waiting, "clock", clock)
+        assert platform.probe_graders()["probed"] == 1
+
+    return probe_health
 
 
 def until_parked(
@@ -225,61 +232,51 @@ def test_a_probe_that_fails_wakes_nobody(
 
 
 def test_a_grader_whose_health_is_well_again_has_a_parked_run_look_at_it(
-    platform: Platform,
-    parked: list[dict[str, Any]],
-    tokens: Tokens,
-    clock: StandingClock,
-    monkeypatch: pytest.MonkeyPatch,
+    parked: list[dict[str, Any]], tokens: Tokens, probe: Callable[[], None]
 ) -> None:
-    probe_health(platform, clock, monkeypatch)
+    probe()
     assert tokens.ended == ["first"]
     assert listed() == []
 
 
 def test_a_grader_whose_health_is_bad_wakes_nobody(
-    platform: Platform,
     parked: list[dict[str, Any]],
     tokens: Tokens,
     grader: LoopbackGrader,
-    clock: StandingClock,
-    monkeypatch: pytest.MonkeyPatch,
+    probe: Callable[[], None],
 ) -> None:
     falls_ill(grader)
-    probe_health(platform, clock, monkeypatch)
+    probe()
     assert tokens.waiting == {"first"}
     assert len(listed()) == 1
 
 
-def test_good_health_wakes_nobody_before_the_circuit_admits_a_probe(
-    platform: Platform,
-    parked: list[dict[str, Any]],
-    tokens: Tokens,
-    grader: LoopbackGrader,
-    clock: StandingClock,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def just_down(platform: Platform, parked: list[dict[str, Any]], grader: LoopbackGrader) -> str:
+    """A grader that a question found down again, and that is well by now; its id."""
     grader.disease = down
     assert platform.grade(parked[1])["is_parked"]
     grader.disease = healthy
-    probe_health(platform, clock, monkeypatch)
+    grader_id: str = parked[0]["grader_id"]
+    return grader_id
+
+
+def test_good_health_wakes_nobody_before_the_circuit_admits_a_probe(
+    just_down: str, tokens: Tokens, clock: StandingClock, probe: Callable[[], None]
+) -> None:
+    probe()
     assert tokens.waiting == {"first"}
     clock.turn(minutes=10)
-    probe_health(platform, clock, monkeypatch)
+    probe()
     assert tokens.ended == ["first"]
 
 
-def test_what_is_parked_alone_is_scored_soon_after_its_grader_is_verified(
-    platform: Platform,
-    parked: list[dict[str, Any]],
-    tokens: Tokens,
-    clock: StandingClock,
-    monkeypatch: pytest.MonkeyPatch,
+def test_what_is_parked_alone_is_woken_soon_after_its_grader_is_verified(
+    platform: Platform, just_down: str, tokens: Tokens, probe: Callable[[], None]
 ) -> None:
-    grader_id = parked[0]["grader_id"]
-    assert platform.call("POST", f"/api/v1/graders/{grader_id}/verify").status == 200
-    probe_health(platform, clock, monkeypatch)
+    assert platform.call("POST", f"/api/v1/graders/{just_down}/verify").json["verified"]
+    probe()
     assert tokens.ended == ["first"]
-    assert platform.grade(parked[0])["remaining"] == 0
 
 
 def test_a_run_that_is_woken_twice_goes_on_once(

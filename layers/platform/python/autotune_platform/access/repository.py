@@ -26,6 +26,7 @@ class AccessRepository(EntityRepository[Key]):
     model = Key
     kind = "key"
     listed_as = "key"
+    named = "key"
 
     def add_organization(self, organization: Organization) -> None:
         """Store a new organisation."""
@@ -64,10 +65,13 @@ class AccessRepository(EntityRepository[Key]):
         found = self._table.get_many(wanted)
         return {wanted[at]: datetime.fromisoformat(found[at]["used_at"]) for at in found}
 
-    def rename(self, key: Key, name: str) -> Key | None:
-        """Give a key another name; return it, or None if it is gone."""
-        item = self._table.update(key.id, RECORD, {"name": name})
-        return entity_from(item, Key) if item else None
+    def rename(self, organization_id: str, key_id: str, name: str) -> Key:
+        """Give a key of an organisation another name, and return it.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        return self._set(self.get_of(organization_id, key_id), {"name": name})
 
     def use_request_id(self, key_id: str, request_id: str, *, now: int, until: int) -> bool:
         """Note that a key used a request id; return False where it did before.

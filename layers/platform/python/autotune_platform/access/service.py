@@ -190,10 +190,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        renamed = self._repository.rename(self.get_key(caller, key_id), name)
-        if renamed is None:
-            raise NotFoundError(f"no key {key_id}")
-        return renamed
+        return self._repository.rename(caller.organization_id, key_id, name)
 
     def last_uses(self, keys: Iterable[Key]) -> dict[str, datetime]:
         """Return when keys were last used, by id, as far as they were; to within an hour."""
@@ -205,10 +202,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        key = self._repository.get(key_id)
-        if key is None or key.organization_id != caller.organization_id:
-            raise NotFoundError(f"no key {key_id}")
-        return key
+        return self._repository.get_of(caller.organization_id, key_id)
 
     def list_keys(
         self, caller: Caller, *, limit: int, next_token: str | None
@@ -222,9 +216,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        revoked = self._repository.revoke(self.get_key(caller, key_id))
-        if revoked is None:
-            raise NotFoundError(f"no key {key_id}")
+        revoked = self._repository.revoke(caller.organization_id, key_id)
         self._forget(key_id)
         return revoked
 

@@ -48,6 +48,7 @@ class ExportRepository(EntityRepository[Export]):
     model = Export
     kind = "exp"
     listed_as = "export"
+    named = "export"
 
     def claim(self, organization_id: str, idempotency_key: str) -> KeyClaim:
         """Return the claim of an idempotency key; it has no export if the key is new."""

@@ -122,12 +122,8 @@ class ExportService:
         self.files.delete_all(export)
 
     def _find(self, caller: Caller, export_id: str) -> Export:
-        export = self.repository.get(export_id)
-        if (
-            export is None
-            or export.organization_id != caller.organization_id
-            or _has_expired(export)
-        ):
+        export = self.repository.get_of(caller.organization_id, export_id)
+        if _has_expired(export):
             raise NotFoundError(f"no export {export_id}")
         return export
 

@@ -31,6 +31,7 @@ class GraderRepository(EntityRepository[Grader]):
     model = Grader
     kind = "grd"
     listed_as = "grader"
+    named = "grader"
 
     def change_status(
         self,

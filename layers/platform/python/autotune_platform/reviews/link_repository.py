@@ -27,6 +27,7 @@ class LinkRepository(EntityRepository[ReviewLink]):
     model = ReviewLink
     kind = "rvl"
     listed_as = "reviewLink"
+    named = "review link"
 
     def _item(self, entity: ReviewLink) -> Item:
         return {**super()._item(entity), "expires_at": int(entity.valid_until.timestamp())}

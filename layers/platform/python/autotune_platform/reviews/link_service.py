@@ -9,7 +9,6 @@ from autotune_platform.reviews.link_repository import LinkRepository, ReviewLink
 from autotune_platform.reviews.links import LinkPayload, ReviewLinks
 from autotune_platform.reviews.service import ReviewService
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.parts import part
 
 
@@ -67,10 +66,4 @@ class ReviewLinkService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        link = self.repository.get(link_id)
-        if link is None or link.organization_id != caller.organization_id:
-            raise NotFoundError(f"no review link {link_id}")
-        revoked = self.repository.revoke(link)
-        if revoked is None:
-            raise NotFoundError(f"no review link {link_id}")
-        return revoked
+        return self.repository.revoke(caller.organization_id, link_id)

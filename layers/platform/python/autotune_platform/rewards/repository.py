@@ -42,6 +42,7 @@ class RewardUrlRepository(EntityRepository[RewardUrl]):
     model = RewardUrl
     kind = "rwu"
     listed_as = "rewardUrl"
+    named = "reward URL"
 
 
 class ClaimRepository:

@@ -60,10 +60,7 @@ class RewardUrlService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        reward_url = self.repository.get(reward_url_id)
-        if reward_url is None or reward_url.organization_id != caller.organization_id:
-            raise NotFoundError(f"no reward URL {reward_url_id}")
-        return reward_url
+        return self.repository.get_of(caller.organization_id, reward_url_id)
 
     def list(
         self, caller: Caller, *, limit: int, next_token: str | None
@@ -77,10 +74,7 @@ class RewardUrlService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        revoked = self.repository.revoke(self.get(caller, reward_url_id))
-        if revoked is None:
-            raise NotFoundError(f"no reward URL {reward_url_id}")
-        return revoked
+        return self.repository.revoke(caller.organization_id, reward_url_id)
 
     def prove(self, token: str) -> RewardUrl:
         """Return the reward URL of a token, also one that was revoked or has expired.

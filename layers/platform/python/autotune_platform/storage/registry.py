@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from autotune.protocol.ids import IdKind, is_id
+from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
@@ -110,11 +111,13 @@ class EntityRepository(Generic[OwnedT]):
     Attributes:
         kind: of their ids.
         listed_as: the kind in the names of their collections.
+        named: the kind in errors.
     """
 
     model: type[OwnedT]
     kind: IdKind
     listed_as: str
+    named: str
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -126,6 +129,17 @@ class EntityRepository(Generic[OwnedT]):
     def get(self, identifier: str) -> OwnedT | None:
         """Return an entity of any organisation."""
         return find_entity(self._table, self.kind, identifier, self.model)
+
+    def get_of(self, organization_id: str, identifier: str) -> OwnedT:
+        """Return an entity of an organisation.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        entity = self.get(identifier)
+        if entity is None or entity.organization_id != organization_id:
+            raise self._missing(identifier)
+        return entity
 
     def list(
         self, organization_id: str, *, limit: int, next_token: str | None
@@ -142,10 +156,27 @@ class EntityRepository(Generic[OwnedT]):
         """Store a changed entity; return False where it changed or went in the meantime."""
         return self._table.replace(before.id, RECORD, self._item(after), only_if=unchanged(before))
 
-    def revoke(self, entity: OwnedT) -> OwnedT | None:
-        """Mark an entity revoked; return it, or None if it is gone."""
-        item = self._table.update(entity.id, RECORD, {"status": "revoked"})
-        return entity_from(item, self.model) if item else None
+    def revoke(self, organization_id: str, identifier: str) -> OwnedT:
+        """Mark an entity of an organisation revoked, and return it; revoking twice is fine.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        return self._set(self.get_of(organization_id, identifier), {"status": "revoked"})
+
+    def _set(self, entity: OwnedT, changes: Mapping[str, Any]) -> OwnedT:
+        """Set attributes of an entity and return it.
+
+        Raises:
+            NotFoundError: it is gone.
+        """
+        item = self._table.update(entity.id, RECORD, changes)
+        if item is None:
+            raise self._missing(entity.id)
+        return entity_from(item, self.model)
+
+    def _missing(self, identifier: str) -> NotFoundError:
+        return NotFoundError(f"no {self.named} {identifier}")
 
     def _item(self, entity: OwnedT) -> Item:
         listed = collection(entity.organization_id, self.listed_as)

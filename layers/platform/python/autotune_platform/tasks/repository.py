@@ -20,6 +20,7 @@ class TaskRepository(EntityRepository[Task]):
     model = Task
     kind = "task"
     listed_as = "task"
+    named = "task"
 
     def get_many(self, task_ids: Iterable[str]) -> dict[str, Task]:
         """Return those tasks that exist, of any organisation, by id."""

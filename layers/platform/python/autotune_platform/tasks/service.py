@@ -51,10 +51,7 @@ class TaskService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        task = self.repository.get(task_id)
-        if task is None or task.organization_id != caller.organization_id:
-            raise NotFoundError(f"no task {task_id}")
-        return task
+        return self.repository.get_of(caller.organization_id, task_id)
 
     def get_many(self, caller: Caller, task_ids: Iterable[str]) -> dict[str, Task]:
         """Return those of the tasks that are the organisation's, by id."""
