@@ -67,6 +67,9 @@ class DeploymentConfig:
         region: AWS region of every stack; a table with a customer key needs to know it at synth.
         api_requests_per_second: Steady request rate that the API stage admits, per account.
         api_burst_requests: Requests that the API stage admits at once above the steady rate.
+        keyless_requests_per_second: Steady request rate that it admits to each route that needs no
+            key: graders' callbacks, the review page, unknown paths.
+        keyless_burst_requests: Requests that it admits there at once above that.
         api_origin: Where MiniStack answers, such as ``http://127.0.0.1:4566``: the host name that
             it gives an API resolves nowhere. None on AWS.
         waiting_functions: Most requests to reward URLs that wait at once, of all organisations
@@ -81,6 +84,8 @@ class DeploymentConfig:
     api_origin: str | None = None
     api_requests_per_second: int = 500
     api_burst_requests: int = 1000
+    keyless_requests_per_second: int = 250
+    keyless_burst_requests: int = 500
     waiting_functions: int | None = WAITING_FUNCTIONS
     grading_functions: int | None = GRADING_FUNCTIONS
 

@@ -9,17 +9,17 @@ from autotune.protocol.completions import BatchResponse, VerdictResponse
 from autotune.protocol.limits import MAX_GENERATIONS, MAX_WAIT_SECONDS
 from autotune_platform.completions.wire import batch_on_wire, status_on_wire
 from autotune_platform.http.api import Api
-from autotune_platform.runtime.environment import ContentEnvironment
-from autotune_platform.wiring.completions import CompletionReadParts
+from autotune_platform.runtime.environment import WaitingEnvironment
+from autotune_platform.wiring.completions import WaitingReadParts
 
 Generation = Annotated[int | None, Query(ge=0, le=MAX_GENERATIONS)]
 Wait = Annotated[int, Query(ge=0, le=MAX_WAIT_SECONDS)]
 
 
 @cache
-def parts() -> CompletionReadParts:
+def parts() -> WaitingReadParts:
     """Return what this process is put together from."""
-    return CompletionReadParts(ContentEnvironment.parse())
+    return WaitingReadParts(WaitingEnvironment.parse())
 
 
 app = Api(parts)
@@ -37,16 +37,19 @@ def read_score(
     It answers as before when the text is deleted or has expired. A grader's owner reads the scores
     of their own graders, in their organisation. Verdicts of a panel are nobody's own.
     """
-    status = parts().completions.status(
-        app.caller, app.scope, completion_id, wait_seconds=wait, generation=generation
-    )
+    with parts().waiting.share(app.caller, wait) as seconds:
+        status = parts().completions.status(
+            app.caller, app.scope, completion_id, wait_seconds=seconds, generation=generation
+        )
     return VerdictResponse(verdict=status_on_wire(status, app.scope))
 
 
 @app.get("/api/v1/batches/<batch_id>", tags=["completions"])
 def read_batch(batch_id: str, wait: Wait = 0) -> BatchResponse:
     """Return a batch with its verdicts, waiting up to ``wait`` seconds until none is pending."""
-    return batch_on_wire(parts().completions.batch_status(app.caller, batch_id, wait_seconds=wait))
+    with parts().waiting.share(app.caller, wait) as seconds:
+        status = parts().completions.batch_status(app.caller, batch_id, wait_seconds=seconds)
+    return batch_on_wire(status)
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

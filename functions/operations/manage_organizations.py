@@ -1,11 +1,17 @@
-"""List, suspend and resume organisations, for an operator with AWS credentials."""
+"""List, limit, suspend and resume organisations, for an operator with AWS credentials."""
 
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from autotune.protocol.access import Organization, OrganizationList, OrganizationResponse
+from autotune.protocol.access import (
+    Organization,
+    OrganizationLimitChanges,
+    OrganizationList,
+    OrganizationResponse,
+)
+from autotune.protocol.problems import field_problems
 from autotune.protocol.types import RequestModel
 from autotune_platform.access import models
 from autotune_platform.runtime.environment import Environment
@@ -27,9 +33,20 @@ class ChangeRequest(RequestModel):
     organization_id: str
 
 
+class LimitRequest(RequestModel):
+    """The event that sets limits of an organisation."""
+
+    action: Literal["limit"]
+    organization_id: str
+    limits: OrganizationLimitChanges
+
+
+Request = ListRequest | ChangeRequest | LimitRequest
+
+
 @cache
-def _requests() -> TypeAdapter[ListRequest | ChangeRequest]:
-    return TypeAdapter(Annotated[ListRequest | ChangeRequest, Field(discriminator="action")])
+def _requests() -> TypeAdapter[Request]:
+    return TypeAdapter(Annotated[Request, Field(discriminator="action")])
 
 
 @cache
@@ -42,14 +59,16 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
     """List organisations, or change one.
 
     Raises:
-        ValueError: the event is none of the two.
+        ValueError: the event is none of these.
         NotFoundError: there is no such organisation.
     """
     try:
         request = _requests().validate_python(event)
     except ValidationError as error:
         raise ValueError(
-            'expected {"action": "list"}, or {"action": "suspend" or "resume", "organizationId": …}'
+            'expected {"action": "list"}, {"action": "suspend" or "resume", "organizationId": …} '
+            'or {"action": "limit", "organizationId": …, "limits": {…}}: '
+            + "; ".join(f"{one.field}: {one.expected}" for one in field_problems(error)[:5])
         ) from error
     if isinstance(request, ListRequest):
         found = parts().access.organizations(after=request.after, limit=request.limit)
@@ -59,10 +78,15 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
             next_after=found[-1].id if is_full else None,
         )
         return page.model_dump(mode="json", by_alias=True)
-    status: Literal["active", "suspended"] = (
-        "suspended" if request.action == "suspend" else "active"
-    )
-    changed = parts().access.set_organization_status(request.organization_id, status)
+    access = parts().access
+    if isinstance(request, LimitRequest):
+        changes = request.limits.model_dump(exclude_unset=True)
+        changed = access.set_limits(request.organization_id, changes)
+    else:
+        status: Literal["active", "suspended"] = (
+            "suspended" if request.action == "suspend" else "active"
+        )
+        changed = access.set_organization_status(request.organization_id, status)
     return OrganizationResponse(organization=_on_wire(changed)).model_dump(
         mode="json", by_alias=True
     )

@@ -19,7 +19,8 @@ from autotune_platform.rewards.contracts.nova import NOVA
 from autotune_platform.rewards.contracts.openrlhf import OPENRLHF
 from autotune_platform.rewards.contracts.reading import Contract
 from autotune_platform.rewards.contracts.slime import SLIME
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.rewards.scoring import caller_of
+from autotune_platform.runtime.environment import RewardEnvironment
 from autotune_platform.wiring.rewards import RewardScoringParts
 
 # The time that the function keeps for answering that scores are still pending.
@@ -44,7 +45,7 @@ Stops = Annotated[list[str], Query(alias="stop"), BeforeValidator(_as_sent)]
 @cache
 def parts() -> RewardScoringParts:
     """Return what this process is put together from."""
-    return RewardScoringParts(SubmissionEnvironment.parse())
+    return RewardScoringParts(RewardEnvironment.parse())
 
 
 app = Api(parts, keyless=True)
@@ -91,11 +92,12 @@ def _answer(token: str, contract: Contract, wait: int | None, stops: list[str]) 
     # From here on the organisation is known, and its audit log may show who uses its URL.
     app.acts_for(reward_url.organization_id, principal_id=reward_url.id, is_outsider=False)
     parts().reward_urls.require_active(reward_url)
-    parts().access.require_organization(reward_url.organization_id)
+    caller = parts().access.admit(caller_of(reward_url))
     app.signed_request.require_within_limit(contract.most_bytes)
     left: float = app.lambda_context.get_remaining_time_in_millis() / 1000 - _TO_ANSWER_SECONDS
     wished = contract.wait_seconds if wait is None else wait
     return parts().reward_answers.answer(
+        caller,
         reward_url,
         contract,
         app.signed_request.body,

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
 
 import jsii
 from aws_cdk import Acknowledgment, RemovalPolicy, Validations
@@ -26,6 +28,14 @@ ACCESS_LOG_FIELDS = {
     "responseLatency": "$context.responseLatency",
     "integrationError": "$context.integrationErrorMessage",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throttle:
+    """Requests that are admitted: at a steady rate, and at once above that."""
+
+    requests_per_second: int
+    burst_requests: int
 
 
 WHY_NO_AUTHORIZER = (
@@ -68,24 +78,20 @@ class SignedApi(Construct):
         construct_id: str,
         *,
         name: str,
-        requests_per_second: int,
-        burst_requests: int,
         origin: str | None = None,
     ) -> None:
-        """Makes the API without routes.
+        """Makes the API without routes; it answers once it is open.
 
         Args:
             scope: Parent construct.
             construct_id: Identifier within the parent.
             name: Name of the API and of its access log.
-            requests_per_second: Steady request rate that the stage admits.
-            burst_requests: Requests that the stage admits at once above that.
             origin: Where MiniStack answers for the API; its own host name if None.
         """
         super().__init__(scope, construct_id)
         # A log group of this prefix needs no entry in the account's log resource policy, which
         # is limited to 5,120 characters.
-        access_log = logs.LogGroup(
+        self._access_log = logs.LogGroup(
             self,
             "AccessLog",
             log_group_name=f"/aws/vendedlogs/apigateway/{name}",
@@ -104,17 +110,37 @@ class SignedApi(Construct):
             if origin is None
             else f"{origin}/_aws/execute-api/{self.api.api_id}/$default"
         )
-        apigateway.HttpStage(
-            self,
+        self._keyless: list[apigateway.HttpRoute] = []
+
+    def open(self, scope: Construct, *, throttle: Throttle, keyless: Throttle) -> None:
+        """Lets the API answer, once all routes are made.
+
+        A stage is refused that throttles a route which is not there yet.
+
+        Args:
+            scope: What knows the stacks of all routes.
+            throttle: What the stage admits.
+            keyless: What it admits to each route that anybody may call: what strangers send there
+                takes nothing from those who sign.
+        """
+        stage = apigateway.HttpStage(
+            scope,
             "Stage",
             http_api=self.api,
             stage_name="$default",
             auto_deploy=True,
             throttle=apigateway.ThrottleSettings(
-                rate_limit=requests_per_second, burst_limit=burst_requests
+                rate_limit=throttle.requests_per_second, burst_limit=throttle.burst_requests
             ),
-            access_log_settings=AccessLog(log_group=access_log),
+            access_log_settings=AccessLog(log_group=self._access_log),
         )
+        settings = {
+            "ThrottlingRateLimit": keyless.requests_per_second,
+            "ThrottlingBurstLimit": keyless.burst_requests,
+        }
+        stage.node.add_dependency(*self._keyless)
+        described = cast("apigateway.CfnStage", stage.node.default_child)
+        described.route_settings = {_key_of(route): settings for route in self._keyless}
 
     def route(
         self,
@@ -122,15 +148,22 @@ class SignedApi(Construct):
         *,
         paths: Sequence[str],
         method: apigateway.HttpMethod = apigateway.HttpMethod.ANY,
+        keyless: bool = False,
     ) -> None:
         """Sends every method of some paths to a function, or one.
 
         Routes stand beside their function: its stack knows the API's, which knows of no function.
+
+        Args:
+            handler: The function.
+            paths: The paths.
+            method: The method.
+            keyless: Whether anybody may call without a key.
         """
         integration = self._integration(handler)
         for path in paths:
             key = apigateway.HttpRouteKey.with_(path, method)
-            self._add_route(handler, path, key=key, integration=integration)
+            self._add_route(handler, path, key=key, integration=integration, keyless=keyless)
 
     def route_unknown_paths(self, handler: ServiceFunction) -> None:
         """Sends what no other route matches to a function, which answers in our error format."""
@@ -139,6 +172,7 @@ class SignedApi(Construct):
             "UnknownPaths",
             key=apigateway.HttpRouteKey.DEFAULT,
             integration=self._integration(handler),
+            keyless=True,
         )
 
     def _add_route(
@@ -148,10 +182,13 @@ class SignedApi(Construct):
         *,
         key: apigateway.HttpRouteKey,
         integration: integrations.HttpLambdaIntegration,
+        keyless: bool,
     ) -> None:
         route = apigateway.HttpRoute(
             handler, construct_id, http_api=self.api, route_key=key, integration=integration
         )
+        if keyless:
+            self._keyless.append(route)
         Validations.of(route).acknowledge(
             Acknowledgment(id="AwsSolutions-APIG4", reason=WHY_NO_AUTHORIZER)
         )
@@ -162,6 +199,10 @@ class SignedApi(Construct):
             handler.function,
             payload_format_version=apigateway.PayloadFormatVersion.VERSION_2_0,
         )
+
+
+def _key_of(route: apigateway.HttpRoute) -> str:
+    return cast("apigateway.CfnRoute", route.node.default_child).route_key
 
 
 def resource_paths(resource: str) -> list[str]:

@@ -17,5 +17,6 @@ class AccessStack(DomainStack):
         shared.data.registry.grant_read(keys.function, "BatchGetItem", keys=USES_OF_KEYS)
         shared.data.registry.grant_write(keys.function, "PutItem", "UpdateItem", keys="key_*")
         shared.data.registry.grant_query_index(keys.function, index_name=BY_COLLECTION_INDEX)
+        self.grant_count_entities(keys)
         http.api.route(keys, paths=resource_paths("keys"))
         http.api.route_unknown_paths(keys)

@@ -15,6 +15,7 @@ from infra.stacks.http import HttpStack
 from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
 WAITING_READS = ("/api/v1/completions/{completionId}/score", "/api/v1/batches/{batchId}")
+OPEN_COUNTS = "open#*"
 DISPATCH_TIMEOUT = Duration.seconds(30)
 DRAIN_RATES = {
     "High": DrainRate(max_concurrency=20, batching_window_seconds=0),
@@ -89,11 +90,15 @@ class CompletionsStack(DomainStack):
         waits = self.create_api(
             "WaitingApi",
             module="waiting_api",
-            environment=self.content_environment,
+            environment={
+                **self.content_environment,
+                "BUDGETS_TABLE": self.shared.data.budgets.table.table_name,
+            },
             # Not closed with the reward URLs: clients read all their verdicts here.
             most_at_once=self.shared.config.waiting_functions or None,
         )
         self.shared.data.completions.grant_read(waits.function, "BatchGetItem", "GetItem", "Query")
+        self.grant_share_waiting(waits)
         for path in WAITING_READS:
             http.api.route(waits, paths=[path], method=apigateway.HttpMethod.GET)
 

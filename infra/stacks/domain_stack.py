@@ -21,6 +21,9 @@ AUDIT_OF_ANY_ORGANIZATION = "org_*"
 GRADERS = "grd_*"
 USED_REQUEST_IDS = "nonce#*"
 USES_OF_KEYS = "use#key_*"
+COUNTED_REQUESTS = "rate#*"
+COUNTED_ENTITIES = "entities#*"
+WAITING_REQUESTS = "waiting#*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +103,27 @@ class DomainStack(NestedStack):
         self.shared.data.registry.grant_read(function.function, "GetItem")
         for keys in (USED_REQUEST_IDS, USES_OF_KEYS):
             self.shared.data.registry.grant_write(function.function, "PutItem", keys=keys)
+        self.grant_count_requests(function)
         self.shared.data.secrets_keys.grant_derive(function, "api-key")
         return function
+
+    def grant_count_requests(self, function: ServiceFunction) -> None:
+        """Lets a function keep callers to their rates."""
+        self.shared.data.registry.grant_write(
+            function.function, "UpdateItem", keys=COUNTED_REQUESTS
+        )
+
+    def grant_count_entities(self, function: ServiceFunction) -> None:
+        """Lets a function keep organisations to as many entities as they may have."""
+        self.shared.data.registry.grant_write(
+            function.function, "UpdateItem", keys=COUNTED_ENTITIES
+        )
+
+    def grant_share_waiting(self, function: ServiceFunction) -> None:
+        """Lets a function keep organisations to as many waiting requests as they may have."""
+        budgets = self.shared.data.budgets
+        budgets.grant_read(function.function, "GetItem", keys=WAITING_REQUESTS)
+        budgets.grant_write(function.function, "PutItem", keys=WAITING_REQUESTS)
 
     def create_keyless_api(
         self,

@@ -40,6 +40,7 @@ class GradersStack(DomainStack):
         for keys in (GRADERS, HEALTH):
             shared.data.registry.grant_write(graders.function, "DeleteItem", "PutItem", keys=keys)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)
+        self.grant_count_entities(graders)
         http.api.route(graders, paths=resource_paths("graders"))
         self._add_probing(scoring)
 

@@ -7,7 +7,7 @@ from infra.stacks.domain_stack import DomainStack, Shared
 
 
 class HttpStack(DomainStack):
-    """Holds the API and its stage; routes are in the stacks of their functions.
+    """Holds the API; routes are in the stacks of their functions, and the stage comes after them.
 
     Attributes:
         api: What routes are added to.
@@ -21,8 +21,6 @@ class HttpStack(DomainStack):
             self,
             "Api",
             name=shared.service_name,
-            requests_per_second=config.api_requests_per_second,
-            burst_requests=config.api_burst_requests,
             origin=config.api_origin,
         )
         self.url_environment = {"API_URL": self.api.url}

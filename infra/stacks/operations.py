@@ -18,7 +18,7 @@ class OperationsStack(DomainStack):
 
     Attributes:
         create_organization: Creates an organisation and its first key.
-        manage_organizations: Lists, suspends and resumes organisations.
+        manage_organizations: Lists, limits, suspends and resumes organisations.
         list_stuck: Lists which batches are overdue.
         redrive: Moves dead letters back to their queues.
     """
@@ -44,6 +44,7 @@ class OperationsStack(DomainStack):
             description="Creates an organization and its first admin key",
             timeout=OPERATOR_TIMEOUT,
         )
+        self.grant_count_entities(function)
         for keys in ("org_*", "key_*"):
             self.shared.data.registry.grant_write(function.function, "PutItem", keys=keys)
         self.shared.data.secrets_keys.grant_derive(function, "api-key")
@@ -53,10 +54,11 @@ class OperationsStack(DomainStack):
         function = self.create(
             "ManageOrganizations",
             module="manage_organizations",
-            description="Lists, suspends and resumes organizations",
+            description="Lists, limits, suspends and resumes organizations",
             timeout=OPERATOR_TIMEOUT,
         )
         registry = self.shared.data.registry
+        registry.grant_read(function.function, "GetItem", keys="org_*")
         registry.grant_write(function.function, "UpdateItem", keys="org_*")
         registry.grant_query_index(function.function, index_name=BY_COLLECTION_INDEX)
         return function

@@ -41,4 +41,4 @@ class ReviewsStack(DomainStack):
             timeout=API_TIMEOUT,
             reads_environment=False,
         )
-        http.api.route(page, paths=["/review", "/review/{proxy+}"])
+        http.api.route(page, paths=["/review", "/review/{proxy+}"], keyless=True)

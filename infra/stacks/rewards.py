@@ -6,7 +6,7 @@ from constructs import Construct
 from infra.constructs.function_url import FunctionUrl
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
-from infra.stacks.completions import CompletionsStack
+from infra.stacks.completions import OPEN_COUNTS, CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import BY_COLLECTION_INDEX
@@ -37,6 +37,7 @@ class RewardsStack(DomainStack):
         shared.data.registry.grant_write(rewards.function, "PutItem", "UpdateItem", keys="rwu_*")
         shared.data.registry.grant_query_index(rewards.function, index_name=BY_COLLECTION_INDEX)
         shared.data.secrets_keys.grant_derive(rewards, "reward-url")
+        self.grant_count_entities(rewards)
         http.api.route(rewards, paths=resource_paths("reward-urls"))
 
     def _create_trainers(self, completions: CompletionsStack) -> ServiceFunction:
@@ -45,13 +46,20 @@ class RewardsStack(DomainStack):
             "TrainersApi",
             module="answer_trainers",
             timeout=ANSWER_TIMEOUT,
-            environment={**self.content_environment, **completions.queue_environment},
+            environment={
+                **self.content_environment,
+                **completions.queue_environment,
+                "BUDGETS_TABLE": data.budgets.table.table_name,
+            },
             most_at_once=self.shared.config.waiting_functions,
         )
         data.registry.grant_read(trainers.function, "BatchGetItem", "GetItem")
         data.registry.grant_write(trainers.function, "PutItem", keys=CLAIMS_OF_QUESTIONS)
         # It deletes nothing: whoever has a reward URL may call it.
+        self.grant_count_requests(trainers)
+        self.grant_share_waiting(trainers)
         data.completions.grant_read(trainers.function, "BatchGetItem", "GetItem")
+        data.completions.grant_read(trainers.function, "Query", keys=OPEN_COUNTS)
         data.completions.grant_write(trainers.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.content.grant_put(trainers.function)
         data.secrets_keys.grant_derive(trainers, "reward-url")

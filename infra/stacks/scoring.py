@@ -173,7 +173,7 @@ class ScoringStack(DomainStack):
         data.secrets_keys.grant_derive(callbacks, "grader")
         self.workflow.grant_wake(callbacks)
         # Below an id alone: there is no list of calls.
-        http.api.route(callbacks, paths=["/api/v1/callbacks/{proxy+}"])
+        http.api.route(callbacks, paths=["/api/v1/callbacks/{proxy+}"], keyless=True)
 
     def _create_sweep(
         self, webhooks: WebhooksStack, completions: CompletionsStack

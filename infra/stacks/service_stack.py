@@ -8,6 +8,7 @@ from constructs import Construct
 from infra.config import DeploymentConfig
 from infra.constructs.alarms import AlarmTopic
 from infra.constructs.service_package import ServicePackage
+from infra.constructs.signed_api import Throttle
 from infra.stacks.access import AccessStack
 from infra.stacks.audit import AuditStack
 from infra.stacks.completions import CompletionsStack
@@ -77,6 +78,17 @@ class ServiceStack(Stack):
             self, shared=shared, webhooks=webhooks, completions=completions
         )
 
+        http.api.open(
+            self,
+            throttle=Throttle(
+                requests_per_second=config.api_requests_per_second,
+                burst_requests=config.api_burst_requests,
+            ),
+            keyless=Throttle(
+                requests_per_second=config.keyless_requests_per_second,
+                burst_requests=config.keyless_burst_requests,
+            ),
+        )
         ObservabilityStack(
             self,
             shared=shared,

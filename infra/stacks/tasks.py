@@ -16,4 +16,5 @@ class TasksStack(DomainStack):
         tasks = self.create_api("TasksApi")
         shared.data.registry.grant_write(tasks.function, "DeleteItem", "PutItem", keys="task_*")
         shared.data.registry.grant_query_index(tasks.function, index_name=BY_COLLECTION_INDEX)
+        self.grant_count_entities(tasks)
         http.api.route(tasks, paths=resource_paths("tasks"))

@@ -68,8 +68,12 @@ ENCRYPT = DECRYPT | {
     ("kms:ReEncryptTo", "DataKey", ""),
 }
 AUDITED = table("Audit", "PutItem", keys="org_*")
+COUNTED_REQUESTS = table("Registry", "UpdateItem", keys="rate#*")
+COUNTED_ENTITIES = table("Registry", "UpdateItem", keys="entities#*")
+WAITING = table("Budgets", "GetItem", "PutItem", keys="waiting#*")
 API = (
     table("Registry", "GetItem")
+    | COUNTED_REQUESTS
     | table("Registry", "PutItem", keys="nonce#*")
     | table("Registry", "PutItem", keys="use#key_*")
     | AUDITED
@@ -79,14 +83,17 @@ API = (
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {
     "AccessApi": API
+    | COUNTED_ENTITIES
     | table("Registry", "BatchGetItem", keys="use#key_*")
     | table("Registry", "PutItem", "UpdateItem", keys="key_*")
     | table("Registry/index/byCollection", "Query"),
     "AuditApi": API | table("Audit", "Query"),
     "TasksApi": API
+    | COUNTED_ENTITIES
     | table("Registry", "DeleteItem", "PutItem", keys="task_*")
     | table("Registry/index/byCollection", "Query"),
     "GradersApi": API
+    | COUNTED_ENTITIES
     | derive("Grader")
     | table("Budgets", "GetItem")
     | table("Budgets", "PutItem", keys="grd_*")
@@ -108,7 +115,7 @@ EXPECTED = {
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
     )
     | table("Completions/index/runsByState", "Query"),
-    "WaitingApi": API | table("Completions", "BatchGetItem", "GetItem", "Query"),
+    "WaitingApi": API | WAITING | table("Completions", "BatchGetItem", "GetItem", "Query"),
     "ScoresApi": API
     | table("Completions", "BatchGetItem")
     | table("Completions/index/scoresByTask", "Query")
@@ -208,10 +215,11 @@ EXPECTED = {
     | send("Webhooks"),
     "CreateOrganization": derive("ApiKey")
     | ENCRYPT
+    | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="key_*")
     | table("Registry", "PutItem", keys="org_*"),
     "ManageOrganizations": ENCRYPT
-    | table("Registry", "UpdateItem", keys="org_*")
+    | table("Registry", "GetItem", "UpdateItem", keys="org_*")
     | table("Registry/index/byCollection", "Query"),
     "ExportAudit": ENCRYPT
     | table("Audit", "GetItem", "Query")
@@ -261,10 +269,14 @@ EXPECTED = {
     | bucket("Content", "GetObject")
     | wake("ScoreCompletions"),
     "RewardsApi": API
+    | COUNTED_ENTITIES
     | derive("RewardUrl")
     | table("Registry", "PutItem", "UpdateItem", keys="rwu_*")
     | table("Registry/index/byCollection", "Query"),
     "TrainersApi": derive("RewardUrl")
+    | COUNTED_REQUESTS
+    | WAITING
+    | table("Completions", "Query", keys="open#*")
     | AUDITED
     | ENCRYPT
     | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")

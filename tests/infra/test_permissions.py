@@ -38,23 +38,23 @@ def test_what_anybody_may_call_deletes_nothing():
 
 
 def test_an_api_writes_only_what_it_owns_in_the_registry():
-    """All of them use up request ids, and note that a key was used."""
+    """All of them use up request ids, count requests, and note that a key was used."""
     written = {
         name: {
             keys
             for action, resource, keys in grants
             if resource == "Registry" and action.endswith(("PutItem", "UpdateItem", "DeleteItem"))
         }
-        - {"nonce#*", "use#key_*"}
+        - {"nonce#*", "rate#*", "use#key_*"}
         for name, grants in EXPECTED.items()
         if name.endswith("Api")
     }
     assert {name: keys for name, keys in written.items() if keys} == {
-        "AccessApi": {"key_*"},
-        "TasksApi": {"task_*"},
-        "GradersApi": {"grd_*", "health#*"},
+        "AccessApi": {"key_*", "entities#*"},
+        "TasksApi": {"task_*", "entities#*"},
+        "GradersApi": {"grd_*", "health#*", "entities#*"},
         "WebhooksApi": {"*#webhooks"},
-        "RewardsApi": {"rwu_*"},
+        "RewardsApi": {"rwu_*", "entities#*"},
         "ReviewsApi": {"rvl_*"},
         "TrainersApi": {"question#*"},
         "ExportsApi": {"exp_*"},

@@ -122,6 +122,21 @@ def test_the_stage_is_throttled_and_has_an_access_log_without_texts(aws):
     assert not any("header" in value or "query" in value for value in fields.values())
 
 
+def test_what_needs_no_key_is_throttled_apart(aws):
+    """A stage is refused whose settings name a route that is not there yet."""
+    [stage] = aws.service.find_resources("AWS::ApiGatewayV2::Stage").values()
+    settings = stage["Properties"]["RouteSettings"]
+    assert set(settings) == {
+        "$default",
+        "ANY /api/v1/callbacks/{proxy+}",
+        "ANY /review",
+        "ANY /review/{proxy+}",
+    }
+    throttle = {"ThrottlingRateLimit": 250, "ThrottlingBurstLimit": 500}
+    assert all(each == throttle for each in settings.values())
+    assert {"Access", "Reviews", "Scoring"} <= set(stage["DependsOn"])
+
+
 @pytest.mark.parametrize(
     ("workflow", "file", "functions"),
     [

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -152,7 +152,10 @@ def _reward(name: str) -> Iterator[Any]:
     from autotune_platform.rewards.answering import RewardAnswers
 
     contract = getattr(import_module(f"autotune_platform.rewards.contracts.{name}"), name.upper())
-    answers = RewardAnswers(scoring=SimpleNamespace(score=lambda *_, **__: []))  # type: ignore[arg-type]
+    answers = RewardAnswers(
+        scoring=SimpleNamespace(score=lambda *_, **__: []),  # type: ignore[arg-type]
+        waiting=SimpleNamespace(share=lambda *_: nullcontext(0)),  # type: ignore[arg-type]
+    )
     fields = {
         "azure": ["sample", "sample.choices", "item", "item.messages", "item.messages[].content"],
         "eval_protocol": ["messages", "messages[].content", "ground_truth", "kwargs"],
@@ -169,7 +172,7 @@ def _reward(name: str) -> Iterator[Any]:
     yield None
     for sent in bodies(fields, most_bytes=contract.most_bytes, most_values=most, seed=SEED):
         try:
-            answers.answer(None, contract, sent, wait_seconds=0)  # type: ignore[arg-type]
+            answers.answer(None, None, contract, sent, wait_seconds=0)  # type: ignore[arg-type]
         except Exception as error:  # noqa: BLE001 - what its answer takes is measured
             response = problem_response(error, request_id="req_1")
             yield response.status_code, len((response.body or "").encode())

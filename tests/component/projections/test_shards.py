@@ -23,9 +23,9 @@ SHARDS = (1, 4, 16, 64)
 BATCHES = 16
 OF_EACH = 6
 SCATTERED = 5
-# In one transaction a checkpoint, statistics, metering and an audit entry, two units each while
-# none is over 1 KB; and two to close the batch.
-UNITS_OF_A_BATCH = 10
+# In one transaction a checkpoint, statistics, metering, an audit entry and the count of what is
+# undecided, two units each while none is over 1 KB; and two to close the batch.
+UNITS_OF_A_BATCH = 12
 
 
 @pytest.fixture(autouse=True)

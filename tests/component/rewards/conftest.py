@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from autotune_platform.rewards.models import Question, RewardUrl
-from autotune_platform.rewards.scoring import RewardScoring
-from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.rewards.scoring import RewardScoring, caller_of
+from autotune_platform.runtime.environment import RewardEnvironment, SubmissionEnvironment
 from autotune_platform.verdicts.models import Verdict
 from autotune_platform.wiring.reward_urls import RewardUrlParts
 from autotune_platform.wiring.rewards import RewardScoringParts
@@ -63,7 +63,7 @@ class Rewarded:
 
     def reward_scoring(self) -> RewardScoring:
         """Return a service of its own, as another process has."""
-        service = RewardScoringParts(SubmissionEnvironment.parse()).reward_scoring
+        service = RewardScoringParts(RewardEnvironment.parse()).reward_scoring
         service.clock = self.clock
         return service
 
@@ -73,7 +73,9 @@ class Rewarded:
 
     def ask(self, *responses: str, wait_seconds: float = 0) -> list[Verdict | None]:
         questions = [Question("p", response, {}, "f", "f", "f") for response in responses]
-        return self.reward_scoring().score(self.reward_url(), questions, wait_seconds=wait_seconds)
+        url = self.reward_url()
+        scoring = self.reward_scoring()
+        return scoring.score(caller_of(url), url, questions, wait_seconds=wait_seconds)
 
     def responses_graded(self) -> list[str]:
         """The responses that the grader was asked about, in order, with repetitions."""

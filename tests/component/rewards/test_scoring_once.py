@@ -121,7 +121,9 @@ def test_what_a_question_costs(rewarded: Rewarded) -> None:
     killer.called.clear()
     rewarded.ask("a")
     assert first["PutItem"] == 2  # the claim, and the batch
-    assert first["UpdateItem"] == 2  # still ours, and accepted
+    assert first["UpdateItem"] == 1  # still ours
+    assert first["TransactWriteItems"] == 1  # accepted, and undecided
+    assert first["Query"] == 1  # how many are undecided, once in ten seconds
     assert first["BatchWriteItem"] == first["SendMessageBatch"] == 1
     # The reward URL and the task; the claim, its batch and the verdict.
     assert Counter(killer.called) == {"GetItem": 2, "BatchGetItem": 3}

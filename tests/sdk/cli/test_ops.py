@@ -8,6 +8,7 @@ from moto import mock_aws
 from moto.awslambda_simple.models import lambda_simple_backends
 
 from autotune.cli import exit_codes
+from autotune.protocol.access import OrganizationLimits
 
 ACCOUNT, REGION = "123456789012", "eu-central-1"
 FUNCTION = "autotune-CreateOrganization-1"
@@ -83,7 +84,10 @@ def test_an_organisation_is_created_and_its_key_shown(aws, run):
 
 def test_json_has_everything(aws, run):
     deploy({"CreateOrganizationFunctionName": FUNCTION}, json.dumps(CREATED))
-    assert run("ops", "create-organization", "Acme", "--json").json_lines == [CREATED]
+    [shown] = run("ops", "create-organization", "Acme", "--json").json_lines
+    limits = shown["organization"].pop("limits")
+    assert shown == CREATED
+    assert limits == OrganizationLimits().model_dump(by_alias=True)
 
 
 def test_an_answer_that_is_none_is_told(aws, run):
@@ -144,7 +148,30 @@ def test_an_organisation_is_suspended_and_taken_up_again(aws, run, action):
     answer = json.dumps({"organization": ORGANIZATION})
     deploy({"ManageOrganizationsFunctionName": FUNCTION}, answer)
     ran = run("ops", f"{action}-organization", "org_1", "--json")
-    assert ran.json_lines == [ORGANIZATION]
+    [shown] = ran.json_lines
+    assert {name: shown[name] for name in ORGANIZATION} == ORGANIZATION
+
+
+def test_limits_of_an_organisation_are_set_and_shown(aws, run):
+    limits = OrganizationLimits(tasks=3).model_dump(by_alias=True)
+    answer = json.dumps({"organization": {**ORGANIZATION, "limits": limits}})
+    deploy({"ManageOrganizationsFunctionName": FUNCTION}, answer)
+    ran = run("ops", "limit-organization", "org_1", "tasks=3", "keys=default", "--json")
+    assert ran.json_lines == [limits]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("requests=3", "names no limit; there are requestsPerSecond, "),
+        ("tasks", "expected tasks= and a number, or tasks=default"),
+        ("tasks=-1", "expected tasks= and a number"),
+    ],
+)
+def test_a_limit_that_is_none_is_refused_before_anything_is_asked(aws, run, limit, said):
+    ran = run("ops", "limit-organization", "org_1", limit)
+    assert ran.exit_code == exit_codes.USAGE
+    assert said in " ".join(ran.stderr.split())
 
 
 def test_an_answer_that_is_no_organisation_is_named(aws, run):

@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from autotune import AsyncAutotuneClient, WaitTimeoutError
+from autotune.protocol.access import OrganizationLimits
 from tests.support.http_faults import Fault
 
 
@@ -39,6 +40,18 @@ def test_a_gateway_that_cuts_the_hold_short_does_not_end_the_wait(api, client):
     batch = submit(api, client)
     api.misbehave(Fault(where="GET /api/v1/batches", status=504, body=b"", content_type=""))
     assert client.batches.wait(batch.batch_id, timeout=20).counts.pending == 0
+
+
+def test_an_api_that_lets_nobody_wait_is_asked_ever_less_often(api, client, monkeypatch):
+    """An organisation of which as many reads wait as may is answered at once."""
+    nobody = OrganizationLimits(waiting_requests=0)
+    monkeypatch.setattr("autotune_platform.access.models.Organization.limits", nobody)
+    api.grading_seconds = 60
+    batch = submit(api, client)
+    with pytest.raises(WaitTimeoutError):
+        client.completions.wait_for_score(batch.completion_ids[0], timeout=2.5)
+    polls = [one for one in api.received if one.path.endswith("/score")]
+    assert len(polls) == 4  # at 0, 0.4, 1.2 and 2.5 s
 
 
 def test_waiting_gives_up_when_the_time_is_over(api, client):

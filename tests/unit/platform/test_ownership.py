@@ -13,6 +13,7 @@ SHARED = {
     "autotune_platform.graders.directory",
     "autotune_platform.graders.service",
     # Records that the steps above share (docs/architecture.md).
+    "autotune_platform.completions.open_counts",
     "autotune_platform.judging.human.records",
     "autotune_platform.verdicts.panels",
     # Between domain and index; only verdicts and wiring import it.

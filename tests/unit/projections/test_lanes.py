@@ -4,7 +4,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from autotune_platform.projections.lanes import LANES, Lane
+from autotune_platform.storage.lanes import LANES, Lane
 
 
 def test_processes_that_leave_a_lane_where_they_meet_soon_meet_no_more() -> None:

@@ -26,5 +26,16 @@ HOLDER = DataHolder(
             days=1,
             retained="they go when their signature is too old to be accepted",
         ),
+        RegistryHolding(
+            key="rate#org_* / second",
+            what="how many requests came in each second, by key",
+            days=1,
+            retained="they go when their second is over",
+        ),
+        RegistryHolding(
+            key="entities#org_* / counts",
+            what="how many keys, graders, tasks and reward URLs there are",
+            retained="as long as what is counted",
+        ),
     ],
 )

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from autotune.protocol.access import KeyStatus, OrganizationStatus, Role
+from pydantic import Field
+
+from autotune.protocol.access import KeyStatus, OrganizationLimits, OrganizationStatus, Role
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -25,12 +27,21 @@ Scope = Literal["own", "organization"]
 
 
 class Organization(FrozenModel):
-    """A tenant; of one that operators suspended nothing is accepted or returned."""
+    """A tenant; of one that operators suspended nothing is accepted or returned.
+
+    ``own_limits`` are those that operators set for it, by their names.
+    """
 
     id: str
     name: str
     status: OrganizationStatus = "active"
     created_at: datetime
+    own_limits: Mapping[str, int] = {}
+
+    @property
+    def limits(self) -> OrganizationLimits:
+        """Its limits, its own and those that every organisation has."""
+        return OrganizationLimits.model_validate(self.own_limits)
 
 
 class Key(Entity):
@@ -59,7 +70,8 @@ class Caller(FrozenModel):
     """The authenticated sender of one request.
 
     ``by_link`` is whether the sender came by a link rather than signed with a key; ``review_id``
-    is the one review that such a link is confined to, if it is.
+    is the one review that such a link is confined to, if it is. ``limits`` are those of the
+    organisation.
     """
 
     key_id: str
@@ -69,6 +81,7 @@ class Caller(FrozenModel):
     request_id: str
     by_link: bool = False
     review_id: str | None = None
+    limits: OrganizationLimits = Field(default_factory=OrganizationLimits)
 
 
 _Grants = Mapping[tuple[Resource, Action], Scope]

@@ -1,9 +1,9 @@
 """Where organisations and keys are stored."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
-from autotune.protocol.access import OrganizationStatus
 from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Key, Organization
 from autotune_platform.storage.cursors import encode_cursor
@@ -27,6 +27,7 @@ class AccessRepository(EntityRepository[Key]):
     kind = "key"
     listed_as = "key"
     named = "key"
+    is_counted = True
 
     def add_organization(self, organization: Organization) -> None:
         """Store a new organisation."""
@@ -38,13 +39,13 @@ class AccessRepository(EntityRepository[Key]):
         """Return an organisation; None where there is none."""
         return find_entity(self._table, "org", organization_id, Organization)
 
-    def set_organization_status(
-        self, organization_id: str, status: OrganizationStatus
+    def change_organization(
+        self, organization_id: str, changes: Mapping[str, Any]
     ) -> Organization | None:
-        """Suspend an organisation or take it up again; return it, or None where there is none."""
+        """Set attributes of an organisation; return it, or None where there is none."""
         if not is_id("org", organization_id):
             return None
-        item = self._table.update(organization_id, RECORD, {"status": status})
+        item = self._table.update(organization_id, RECORD, changes)
         return entity_from(item, Organization) if item else None
 
     def list_organizations(self, *, after: str | None, limit: int) -> list[Organization]:

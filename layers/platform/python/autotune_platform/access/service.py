@@ -1,7 +1,8 @@
 """Keys: who is calling, and what the caller may do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from aws_lambda_powertools import Logger
 from cachetools import TTLCache
@@ -19,6 +20,7 @@ from autotune_platform.access.models import (
     Resource,
     Scope,
 )
+from autotune_platform.access.rates import RequestRates
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
@@ -45,11 +47,14 @@ _USE_NOTED_SECONDS = 3_600
 class AccessService:
     """Authenticates requests, and manages an organisation's keys."""
 
-    def __init__(self, *, repository: AccessRepository, secrets: DerivedSecrets) -> None:
+    def __init__(
+        self, *, repository: AccessRepository, secrets: DerivedSecrets, rates: RequestRates
+    ) -> None:
         self._repository = repository
         self._secrets = secrets
+        self._rates = rates
         self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
-        self._statuses: TTLCache[str, OrganizationStatus] = TTLCache(
+        self._organizations: TTLCache[str, Organization] = TTLCache(
             _CACHED_KEYS, _CACHED_KEY_SECONDS
         )
         self._noted: TTLCache[str, bool] = TTLCache(_CACHED_KEYS, _USE_NOTED_SECONDS)
@@ -136,25 +141,43 @@ class AccessService:
         organization = Organization(id=new_id("org"), name=name, created_at=now)
         self._repository.add_organization(organization)
         key, api_key = self._add_key(
-            organization.id, CreateKeyRequest(name="first admin key", role="admin"), created_by=None
+            organization.id,
+            CreateKeyRequest(name="first admin key", role="admin"),
+            created_by=None,
+            at_most=organization.limits.keys,
         )
         return organization, key, api_key
 
-    def require_organization(self, organization_id: str) -> None:
-        """Require that an organisation is not suspended, as was known half a minute ago.
+    def admit(self, caller: Caller) -> Caller:
+        """Admit a request of somebody who is known; return who it is, with what they may ask for.
+
+        Whether the organisation is suspended, and its limits, are as they were half a minute ago.
 
         Raises:
-            OrganizationSuspendedError: an operator suspended it.
+            OrganizationSuspendedError: an operator suspended the organisation.
+            TooManyRequestsError: the key or its organisation sends too many in a second.
         """
-        status = self._statuses.get(organization_id)
-        if status is None:
-            organization = self._repository.get_organization(organization_id)
-            status = "active" if organization is None else organization.status
-            self._statuses[organization_id] = status
-        if status == "suspended":
+        organization = self._organization(caller.organization_id)
+        if organization.status == "suspended":
             raise OrganizationSuspendedError(
-                f"organization {organization_id} is suspended; ask who operates this installation"
+                f"organization {organization.id} is suspended; ask who operates this installation"
             )
+        admitted = caller.model_copy(update={"limits": organization.limits})
+        self._rates.take(admitted)
+        return admitted
+
+    def set_limits(self, organization_id: str, changes: Mapping[str, int | None]) -> Organization:
+        """Set limits of an organisation by their names; None takes back what was set.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        before = self._repository.get_organization(organization_id)
+        if before is None:
+            raise NotFoundError(f"no organization {organization_id}")
+        own = {**before.own_limits, **changes}
+        limits = {name: most for name, most in own.items() if most is not None}
+        return self._change(organization_id, {"own_limits": limits})
 
     def set_organization_status(
         self, organization_id: str, status: OrganizationStatus
@@ -164,11 +187,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none.
         """
-        changed = self._repository.set_organization_status(organization_id, status)
-        if changed is None:
-            raise NotFoundError(f"no organization {organization_id}")
-        self._statuses.pop(organization_id, None)
-        return changed
+        return self._change(organization_id, {"status": status})
 
     def organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""
@@ -182,7 +201,12 @@ class AccessService:
         """
         if request.expires_at is not None and request.expires_at <= SYSTEM_CLOCK.now():
             raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
-        return self._add_key(caller.organization_id, request, created_by=caller.key_id)
+        return self._add_key(
+            caller.organization_id,
+            request,
+            created_by=caller.key_id,
+            at_most=caller.limits.keys,
+        )
 
     def rename_key(self, caller: Caller, key_id: str, name: str) -> Key:
         """Give a key another name.
@@ -220,6 +244,22 @@ class AccessService:
         self._forget(key_id)
         return revoked
 
+    def _organization(self, organization_id: str) -> Organization:
+        found = self._organizations.get(organization_id)
+        if found is None:
+            found = self._repository.get_organization(organization_id)
+            if found is None:
+                raise UnauthenticatedError("the organization is gone")
+            self._organizations[organization_id] = found
+        return found
+
+    def _change(self, organization_id: str, changes: Mapping[str, Any]) -> Organization:
+        changed = self._repository.change_organization(organization_id, changes)
+        if changed is None:
+            raise NotFoundError(f"no organization {organization_id}")
+        self._organizations.pop(organization_id, None)
+        return changed
+
     def _forget(self, key_id: str) -> None:
         """Have a key read anew by the next request of this process."""
         self._keys.pop(key_id, None)
@@ -235,7 +275,12 @@ class AccessService:
             logger.exception("use of a key not noted", key_id=key.id)
 
     def _add_key(
-        self, organization_id: str, request: CreateKeyRequest, *, created_by: str | None
+        self,
+        organization_id: str,
+        request: CreateKeyRequest,
+        *,
+        created_by: str | None,
+        at_most: int,
     ) -> tuple[Key, str]:
         key_id = new_id("key")
         key = Key(
@@ -249,7 +294,7 @@ class AccessService:
             created_by=created_by,
             expires_at=request.expires_at,
         )
-        self._repository.add(key)
+        self._repository.add(key, at_most=at_most)
         return key, f"{key_id}.{self._secrets.derive('api-key', key_id, key.secret_version)}"
 
 

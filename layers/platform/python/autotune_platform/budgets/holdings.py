@@ -8,7 +8,7 @@ HOLDER = DataHolder(
         Holding(
             place="table budgets",
             key="* / *",
-            what="rate, turns, calls under way and circuit of each grader",
+            what="rate, turns, calls and circuit of each grader; requests that wait",
             days=8,
             retained="it goes by itself",
         )

@@ -37,6 +37,11 @@ class Generation(FrozenModel):
         """The name under which a batch keeps it."""
         return f"{RESCORED}{self.number}"
 
+    @property
+    def size(self) -> int:
+        """How many completions are in it."""
+        return int(self.places, 16).bit_count()
+
     def has(self, place: int) -> bool:
         """Return whether the completion at an index of the batch is in it."""
         return bool(int(self.places, 16) >> place & 1)

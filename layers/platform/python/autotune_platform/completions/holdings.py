@@ -35,6 +35,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table completions",
+            key="open#org_* / open#*",
+            what="how many completions are undecided",
+            retained="what is undecided is still counted",
+        ),
+        Holding(
+            place="table completions",
             key="queue#* / progress",
             what="up to when the messages of each queue were received",
             of="installation",

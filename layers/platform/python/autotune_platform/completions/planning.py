@@ -1,5 +1,7 @@
 """From a submission to the batch that it becomes: its tasks, and who judges for them."""
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +13,7 @@ from autotune.protocol.graders import GraderStatus
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune.protocol.problems import FieldProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.completions.models import Batch, Segment
+from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch, Segment
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -39,9 +41,13 @@ _UNWELL: Mapping[GraderStatus, tuple[Literal["grader_degraded", "grader_inactive
 
 @dataclass(frozen=True)
 class Plan:
-    """The batch that a submission becomes, and what its caller should know of its graders."""
+    """The batch that a submission becomes, and what its caller should know of its graders.
+
+    ``runs`` is how many its chunks begin.
+    """
 
     batch: Batch
+    runs: int
     warnings: Sequence[SubmissionWarning]
 
 
@@ -108,7 +114,19 @@ class BatchPlanner:
             created_at=now,
             attempted_at=now,
         )
-        return Plan(batch, _warnings(graders))
+        return Plan(batch, self._runs(batch, tasks), _warnings(graders))
+
+    def _runs(self, batch: Batch, tasks: Mapping[str, Task]) -> int:
+        """Return how many runs a batch begins: for each judge as many as ``chunks_of`` cuts."""
+        judged: Counter[tuple[str, str]] = Counter()
+        members: dict[tuple[str, str], int] = {}
+        for segment in batch.segments:
+            judge = segment.grader_id, segment.grader_version
+            judged[judge] += segment.count
+            members[judge] = len(tasks[segment.task_id].graders)
+        return sum(
+            math.ceil(count / CHUNK_COMPLETIONS) * members[judge] for judge, count in judged.items()
+        )
 
     def _tasks_of(
         self, caller: Caller, completions: Sequence[NewCompletion], *, alone: bool

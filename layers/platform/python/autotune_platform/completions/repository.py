@@ -14,9 +14,13 @@ from autotune_platform.completions.models import (
     CompletionText,
     PackedText,
 )
+from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.completions.sleeps import ASLEEP, Sleep
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.retry import BUSY
 from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.verdicts.models import CompletionHeader
@@ -29,6 +33,7 @@ _CONCURRENT_DELETIONS = 8
 _CONCURRENT_UPDATES = 8
 _OPEN_BATCHES = "openBatches"
 OPEN_SHARDS = 16
+_ATTEMPTS = 8
 # Of a completion: what its item has in another form.
 _LATER = {"generation", "rescored_at"}
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone", *_LATER}
@@ -43,6 +48,7 @@ class CompletionRepository:
 
     def __init__(self, *, table: Table, bucket: str, s3: "S3Client") -> None:
         self._table = table
+        self.open_counts = OpenCounts(table=table)
         self.due = DueIndex(table, sk=_BATCH, index=_OPEN_BATCHES, shards=OPEN_SHARDS)
         self._bucket = bucket
         self._s3 = s3
@@ -79,17 +85,27 @@ class CompletionRepository:
         self._table.update(batch.id, _BATCH, {"status": "interrupted"}, only_if=expected)
 
     def mark_accepted(self, batch: Batch, *, due_at: datetime) -> None:
-        """Note that a batch is stored and queued, and when the sweeper shall look after it."""
-        self._table.update(
-            batch.id,
-            _BATCH,
-            {
-                "status": "accepted",
-                "one_run": batch.is_one_run,
-                **self.due.opened(batch.id, due_at),
-            },
-            only_if=batch.model_dump(mode="json", include={"attempted_at"}),
-        )
+        """Note that a batch is stored and queued, and when the sweeper shall look after it.
+
+        Its completions count as open from then on. Where another attempt holds the batch, nothing
+        is noted.
+
+        Raises:
+            UnavailableError: others kept writing the same items.
+        """
+        changes = {
+            "status": "accepted",
+            "one_run": batch.is_one_run,
+            **self.due.opened(batch.id, due_at),
+        }
+        attempt = batch.model_dump(mode="json", include={"attempted_at"})
+        for _ in BUSY.attempts(_ATTEMPTS):
+            if self._open(batch, batch.size, changes, only_if=attempt):
+                return
+            stored = self.get_batch(batch.id)
+            if stored is None or stored.attempted_at != batch.attempted_at:
+                return
+        raise UnavailableError("the batch is busy", retry_after_seconds=1)
 
     def add_generation(self, batch: Batch, latest: Generation, *, due_at: datetime) -> bool:
         """Note that some of a batch is scored again, and when the sweeper shall look after it.
@@ -104,7 +120,26 @@ class CompletionRepository:
             **self.due.opened(batch.id, due_at),
         }
         before = {"generation": batch.generation or None, "status": "accepted"}
-        return self._table.update(batch.id, _BATCH, changes, only_if=before) is not None
+        return self._open(batch, latest.size, changes, only_if=before)
+
+    def _open(
+        self,
+        batch: Batch,
+        count: int,
+        changes: Mapping[str, Any],
+        *,
+        only_if: Mapping[str, int | str | None],
+    ) -> bool:
+        """Change a batch, and count so many of its completions as open; False where neither was."""
+        change = Addition(
+            table=self._table.name, pk=batch.id, sk=_BATCH, changes=changes, only_if=only_if
+        )
+        opened = self.open_counts.addition(batch.organization_id, count)
+        if not self._table.add_together([change, opened]):
+            self.open_counts.lane.leave()
+            return False
+        self.open_counts.added(batch.organization_id, count)
+        return True
 
     def mark_propagated(self, batch: Batch) -> None:
         """Note that completions and lists of verdicts know of all of a batch's generations."""

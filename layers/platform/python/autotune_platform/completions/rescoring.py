@@ -47,10 +47,12 @@ class RescoringService:
             InvalidRequestError: a completion is not one of the organisation's, or the token is not
                 from an answer to such a request.
             ConflictError: the one batch was scored again as often as a batch may be.
+            TooManyOpenCompletionsError: too many of the organisation's are undecided.
             IdempotencyKeyReusedError: the key came before with another body.
             UnavailableError: a store refused work; the same request with its idempotency key
                 finishes it.
         """
+        self.repository.open_counts.require_room(caller, 1)
         asked = _asked(caller, request, idempotency_key)
         if request.batch_id is not None:
             if request.next_token is not None:
@@ -100,7 +102,7 @@ class RescoringService:
             )
             for verdict in verdicts:
                 if asked.wants(verdict) and verdict.batch_id not in seen:
-                    if seen and self._is_enough(outcome, ends_at):
+                    if seen and self._is_enough(caller, outcome, ends_at):
                         return outcome.of_task(_walk_token(began_at, position))
                     seen.add(verdict.batch_id)
                     # All that the batch has of the task at once: a batch has few generations.
@@ -112,11 +114,16 @@ class RescoringService:
             if following is None:
                 return outcome.of_task()
             position = following
-            if self._is_enough(outcome, ends_at):
+            if self._is_enough(caller, outcome, ends_at):
                 return outcome.of_task(_walk_token(began_at, position))
 
-    def _is_enough(self, outcome: Outcome, ends_at: float) -> bool:
-        return outcome.again >= MAX_RESCORED_COMPLETIONS or self._is_late(ends_at)
+    def _is_enough(self, caller: Caller, outcome: Outcome, ends_at: float) -> bool:
+        """Return whether to go on in another call; each batch begins one run at least."""
+        return (
+            outcome.again >= MAX_RESCORED_COMPLETIONS
+            or len(outcome.batches) >= caller.limits.runs_per_request
+            or self._is_late(ends_at)
+        )
 
     def _is_late(self, ends_at: float) -> bool:
         return self.clock.monotonic() > ends_at
@@ -141,7 +148,7 @@ class RescoringService:
             outcome.skipped["text_gone"] += gone
         first = done
         for batch_id in sorted(id_ for id_ in grouped if id_ > first):
-            if done != first and self._is_late(ends_at):
+            if done != first and self._is_enough(caller, outcome, ends_at):
                 return outcome.on_wire(encode_cursor(done))
             batch = self._stored(batch_id)
             places = [batch.place_of(id_) for id_ in grouped[batch_id]]

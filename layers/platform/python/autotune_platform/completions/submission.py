@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 from autotune.protocol.completions import NewCompletion, Priority, SubmissionWarning
 from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, BatchStatus, Completion
-from autotune_platform.completions.planning import BatchPlanner
+from autotune_platform.completions.planning import BatchPlanner, Plan
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     AutotuneError,
     IdempotencyKeyReusedError,
+    TooManyRunsError,
     UnavailableError,
 )
 from autotune_platform.runtime.parts import part
@@ -73,6 +75,8 @@ class SubmissionService:
             InvalidRequestError: a task is not one of the organisation's.
             GraderNotVerifiedError: a task's grader is not verified.
             ConflictError: a task's grader is gone.
+            TooManyRunsError: it would begin more runs than one request may.
+            TooManyOpenCompletionsError: too many of the organisation's are undecided.
             IdempotencyKeyReusedError: the key came before with another body.
             UnavailableError: a store refused work, or somebody else has the batch now; nothing is
                 lost by submitting again.
@@ -94,6 +98,7 @@ class SubmissionService:
                 priority=priority,
                 alone=alone,
             )
+            self._require_room(caller, plan)
             batch, warnings = plan.batch, plan.warnings
         except AutotuneError:
             # What was accepted stays accepted, whatever became of its task and grader since.
@@ -144,6 +149,18 @@ class SubmissionService:
                 attempted_at=now,
             )
         )
+
+    def _require_room(self, caller: Caller, plan: Plan) -> None:
+        most = caller.limits.runs_per_request
+        if plan.runs > most:
+            raise TooManyRunsError(
+                "each grader begins a run for each hundred completions; submit fewer graders' at a "
+                "time",
+                limit=LimitProblem(
+                    name="runs per request", maximum=most, unit="runs", actual=plan.runs
+                ),
+            )
+        self.repository.open_counts.require_room(caller, plan.batch.size)
 
     def _finish(self, batch: Batch, stored: Sequence[Completion], *, fenced: bool) -> None:
         panels = self.panels.get_many(segment.grader_id for segment in batch.segments)

@@ -32,6 +32,7 @@ class GraderRepository(EntityRepository[Grader]):
     kind = "grd"
     listed_as = "grader"
     named = "grader"
+    is_counted = True
 
     def change_status(
         self,
@@ -70,6 +71,7 @@ class GraderRepository(EntityRepository[Grader]):
             [
                 Delete(pk=grader.id, sk=RECORD, condition=PRESENT),
                 Delete(pk=_health_partition(grader.id), sk=grader.id),
+                self.one_less(grader.organization_id),
             ]
         )
 

@@ -57,7 +57,7 @@ class GraderService(GraderDirectory):
             updated_at=now,
             **fields,
         )
-        self._repository.add(grader)
+        self._repository.add(grader, at_most=caller.limits.graders)
         return grader, self._secret(grader) if grader.is_called else None
 
     def list(

@@ -217,8 +217,7 @@ class Api(APIGatewayHttpResolver):
         request.require_within_limit()
         caller = authenticator.authenticate(key, request)
         call.authenticated_as(caller)
-        self._parts().access.require_organization(caller.organization_id)
-        return caller
+        return self._parts().access.admit(caller)
 
     def _parsed_body(self, text: str) -> Any:
         """Parse a body that has no more values than the model of its route can mean."""

@@ -1,15 +1,17 @@
 """Counts decisions: checkpoints, statistics, metering and audit entries, in one transaction."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.decisions import DecisionAudit, entries
 from autotune_platform.projections.models import Checkpoint
 from autotune_platform.projections.statistics import GraderStatistics, counters
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.counting import MAX_ADDITIONS
+from autotune_platform.storage.counting import MAX_ADDITIONS, Addition
 from autotune_platform.verdicts.decisions import Decision
 
 logger = Logger()
@@ -25,6 +27,7 @@ class DecisionCounting:
     checkpoints: CheckpointRepository
     statistics: GraderStatistics
     audit: DecisionAudit
+    open_counts: OpenCounts
 
     def count(
         self, decisions: Sequence[Decision], changes: Sequence[tuple[Checkpoint, Checkpoint]]
@@ -42,6 +45,7 @@ class DecisionCounting:
         additions = [
             *self.statistics.additions(decisions),
             *self.audit.additions(decisions, after),
+            *self._closed(decisions),
         ]
         if self.checkpoints.advance(changes, additions):
             ours = sum(one.reason_code == "platform_error" for one in decisions)
@@ -49,7 +53,18 @@ class DecisionCounting:
             logger.info(COUNTED, verdicts=len(decisions), platform_error_percent=percent)
             return True
         self.statistics.leave_lane()
+        self.open_counts.lane.leave()
         return False
+
+    def _closed(self, decisions: Sequence[Decision]) -> list[Addition]:
+        """Return what takes completions that are decided off those that are open."""
+        verdicts = Counter(_organizations_of(decisions))
+        return [self.open_counts.addition(id_, -count) for id_, count in verdicts.items()]
+
+
+def _organizations_of(decisions: Iterable[Decision]) -> list[str]:
+    """Return whose completions are decided, which an opinion does not do."""
+    return [one.organization_id for one in decisions if one.panel_id is None]
 
 
 def _place(one: Decision) -> tuple[str, str, int, str]:
@@ -67,6 +82,7 @@ def transactions(decisions: Iterable[Decision]) -> Iterator[list[Decision]]:
     in_order = sorted(decisions, key=_place)
     for one in in_order:
         touched = {(one.batch_id, one.generation), *counters(one), *entries(one)}
+        touched.update(_organizations_of([one]))
         is_anothers = bool(group) and group[-1].organization_id != one.organization_id
         if is_anothers or len(items | touched) > MAX_ADDITIONS:
             yield group

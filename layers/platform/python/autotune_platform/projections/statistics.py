@@ -10,9 +10,9 @@ from autotune.protocol.limits import MAX_STATISTICS_VERSIONS
 from autotune.protocol.statistics import GraderStats, GraderUsage, VersionFigures
 from autotune_platform.projections.counters import CounterRepository
 from autotune_platform.projections.figures import STATES, counts_of, figure_fields, states_in
-from autotune_platform.projections.lanes import Lane
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.lanes import Lane
 from autotune_platform.verdicts.decisions import Decision
 
 logger = Logger()

@@ -7,6 +7,8 @@ from typing import Any
 
 from autotune.protocol.completions import Score
 from autotune.protocol.problems import FieldProblem
+from autotune_platform.access.models import Caller
+from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.completions.wire import verdict_on_wire
 from autotune_platform.http.problems import too_many_values
 from autotune_platform.rewards.contracts.reading import Contract
@@ -40,11 +42,13 @@ class RewardAnswers:
     for the next request.
     """
 
-    def __init__(self, *, scoring: RewardScoring) -> None:
+    def __init__(self, *, scoring: RewardScoring, waiting: WaitingShares) -> None:
         self._scoring = scoring
+        self._waiting = waiting
 
     def answer(
         self,
+        caller: Caller,
         reward_url: RewardUrl,
         contract: Contract,
         body: bytes,
@@ -54,7 +58,11 @@ class RewardAnswers:
     ) -> Any:
         """Return the answer that the contract's client expects, as a JSON value.
 
+        Where as many of its organisation's requests wait as may, it answers at once with what is
+        decided; what is not goes on being scored.
+
         Args:
+            caller: who bears the reward URL, with what the organisation may ask for.
             stops: texts that a trainer may leave at the end of a response, such as ``<|im_end|>``.
                 The first one that matches is removed.
 
@@ -67,7 +75,8 @@ class RewardAnswers:
         """
         document = _parsed(body, most_values=contract.most_values)
         questions = [_stopped(question, stops) for question in contract.read(document)]
-        verdicts = self._scoring.score(reward_url, questions, wait_seconds=wait_seconds)
+        with self._waiting.share(caller, wait_seconds) as seconds:
+            verdicts = self._scoring.score(caller, reward_url, questions, wait_seconds=seconds)
         return contract.answer(document, _scores(questions, verdicts))
 
 

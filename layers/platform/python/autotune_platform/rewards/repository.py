@@ -43,6 +43,7 @@ class RewardUrlRepository(EntityRepository[RewardUrl]):
     kind = "rwu"
     listed_as = "rewardUrl"
     named = "reward URL"
+    is_counted = True
 
 
 class ClaimRepository:

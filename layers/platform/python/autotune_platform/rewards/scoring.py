@@ -68,11 +68,17 @@ class RewardScoring:
     clock: Clock = SYSTEM_CLOCK
 
     def score(
-        self, reward_url: RewardUrl, questions: Sequence[Question], *, wait_seconds: float
+        self,
+        caller: Caller,
+        reward_url: RewardUrl,
+        questions: Sequence[Question],
+        *,
+        wait_seconds: float,
     ) -> list[Verdict | None]:
         """Return the verdict on each question, None for those that have none in time.
 
         Args:
+            caller: who bears the reward URL, from ``caller_of``.
             wait_seconds: how long to wait for verdicts. Scoring goes on after that.
 
         Raises:
@@ -80,7 +86,7 @@ class RewardScoring:
             InvalidRequestError: a question is over a limit of completions; nothing was submitted.
             ConflictError, UnavailableError: as for submissions.
         """
-        flow = self._flow(reward_url, questions)
+        flow = self._flow(caller, reward_url, questions)
         fingerprints = [one.fingerprint(flow.task, flow.model_id) for one in questions]
         flow.claims |= self.claims.find(flow.questions, self.clock.now())
         missing = self._poll(flow)
@@ -94,8 +100,7 @@ class RewardScoring:
                 return [flow.verdicts.get(one) for one in fingerprints]
             missing = self._poll(flow) if is_last or self._may_have_news(flow) else []
 
-    def _flow(self, reward_url: RewardUrl, questions: Sequence[Question]) -> _Flow:
-        caller = caller_of(reward_url)
+    def _flow(self, caller: Caller, reward_url: RewardUrl, questions: Sequence[Question]) -> _Flow:
         try:
             task = self.tasks.get(caller, reward_url.task_id)
         except NotFoundError as error:

@@ -51,7 +51,7 @@ class RewardUrlService:
             created_by=caller.key_id,
             **request.model_dump(),
         )
-        self.repository.add(reward_url)
+        self.repository.add(reward_url, at_most=caller.limits.reward_urls)
         return reward_url, f"{reward_url.id}-{self._mac(reward_url.id)}"
 
     def get(self, caller: Caller, reward_url_id: str) -> RewardUrl:

@@ -94,6 +94,12 @@ class ContentEnvironment(Environment):
     content_bucket: str
 
 
+class WaitingEnvironment(ContentEnvironment):
+    """For the function behind the two reads that may wait."""
+
+    budgets_table: str
+
+
 class AwaitEnvironment(ContentEnvironment):
     """For the function that lets runs wait, for signals or for a grader that is down."""
 
@@ -147,6 +153,12 @@ class ProjectionEnvironment(ContentEnvironment, WebhookEnvironment, AuditEnviron
 
 class SubmissionEnvironment(ContentEnvironment, QueueEnvironment):
     """For functions that accept or redrive completions."""
+
+
+class RewardEnvironment(SubmissionEnvironment):
+    """For the function that answers at reward URLs, and waits for scores."""
+
+    budgets_table: str
 
 
 class SweepEnvironment(SubmissionEnvironment, ProjectionEnvironment):

@@ -189,6 +189,37 @@ class TooManyExportsError(AutotuneError):
     title = "Too many exports are under way"
 
 
+class TooManyRequestsError(AutotuneError):
+    """A key or its organisation sends more requests in a second than it may."""
+
+    status = 429
+    code = "too_many_requests"
+    title = "Too many requests in a second"
+
+
+class TooManyOpenCompletionsError(AutotuneError):
+    """The organisation has as many undecided completions as it may have."""
+
+    status = 429
+    code = "too_many_open_completions"
+    title = "Too many completions are undecided"
+
+
+class TooManyRunsError(AutotuneError):
+    """One request would begin more runs than it may; smaller ones may be sent."""
+
+    status = 422
+    code = "too_many_runs"
+    title = "The request would begin too many runs"
+
+
+class TooManyEntitiesError(ConflictError):
+    """The organisation has as many of something as it may have."""
+
+    code = "limit_reached"
+    title = "The organisation has as many as it may have"
+
+
 class MethodNotAllowedError(AutotuneError):
     """The path exists, the method on it does not."""
 

@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from autotune_platform.storage.item_format import value_to_wire
+from autotune_platform.storage.item_format import (
+    item_from_wire,
+    item_to_wire,
+    key_to_wire,
+    value_to_wire,
+)
 from autotune_platform.storage.transactions import BUSY_CODES, REFUSED_CODE
 
 if TYPE_CHECKING:
@@ -34,8 +39,8 @@ class Addition:
     sk: str
     numbers: Mapping[str, int] = field(default_factory=dict)
     members: Mapping[str, Set[int]] = field(default_factory=dict)
-    changes: Mapping[str, int | str] = field(default_factory=dict)
-    only_if: Mapping[str, int | None] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    only_if: Mapping[str, int | str | None] = field(default_factory=dict)
 
 
 def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> bool:
@@ -54,6 +59,43 @@ def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> boo
             raise
         return False
     return True
+
+
+def spend(
+    client: "DynamoDBClient",
+    table: str,
+    pk: str,
+    sk: str,
+    ceilings: Mapping[str, int],
+    *,
+    expires_at: int,
+) -> str | None:
+    """Add one to each of some numbers of an item, unless one of them is at its ceiling.
+
+    Returns:
+        The name of one that is, the first one where the store does not say; None where all had
+        room.
+    """
+    names = {f"#{place}": name for place, name in enumerate(ceilings)}
+    values = {f":{place}": ceiling for place, ceiling in enumerate(ceilings.values())}
+    added = ", ".join(f"{name} :one" for name in names)
+    room = (f"(attribute_not_exists(#{at}) OR #{at} < :{at})" for at in range(len(names)))
+    try:
+        client.update_item(
+            TableName=table,
+            Key=key_to_wire(pk, sk),
+            UpdateExpression=f"ADD {added} SET expires_at = :expiry",
+            ConditionExpression=" AND ".join(room),
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues=item_to_wire({":one": 1, ":expiry": expires_at, **values}),
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+    except client.exceptions.ConditionalCheckFailedException as error:
+        response: Mapping[str, Any] = error.response
+        before = item_from_wire(response.get("Item", {}))
+        spent = (name for name, most in ceilings.items() if before.get(name, 0) >= most)
+        return next(spent, next(iter(ceilings)))
+    return None
 
 
 def _update(addition: Addition) -> dict[str, Any]:

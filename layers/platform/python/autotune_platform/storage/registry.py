@@ -6,18 +6,25 @@ index ``byCollection`` lists an organisation's entities of one kind in order of 
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from autotune.protocol.ids import IdKind, is_id
-from autotune_platform.runtime.errors import NotFoundError
+from autotune.protocol.problems import LimitProblem
+from autotune_platform.runtime.errors import NotFoundError, TooManyEntitiesError, UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.transactions import Add, Condition, Put
 
 RECORD = "record"
+_COUNTS = "counts"
+_ATTEMPTS = 5
 _BY_COLLECTION = "byCollection"
 _FREE_FORM = ("metadata", "builtin")
 
@@ -112,19 +119,47 @@ class EntityRepository(Generic[OwnedT]):
         kind: of their ids.
         listed_as: the kind in the names of their collections.
         named: the kind in errors.
+        is_counted: whether an organisation may have only so many.
     """
 
     model: type[OwnedT]
     kind: IdKind
     listed_as: str
     named: str
+    is_counted = False
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def add(self, entity: OwnedT) -> None:
-        """Store a new entity."""
-        self._table.put_new(self._item(entity))
+    def add(self, entity: OwnedT, *, at_most: int | None = None) -> None:
+        """Store a new entity.
+
+        Args:
+            at_most: how many of the kind the organisation may have, where they are counted.
+
+        Raises:
+            TooManyEntitiesError: it has as many.
+            UnavailableError: the table is busy.
+        """
+        if not self.is_counted or at_most is None:
+            self._table.put_new(self._item(entity))
+            return
+        new = Put(item=self._item(entity), condition=Condition(exists=False))
+        counted = replace(self._one_more(entity.organization_id), below=at_most)
+        if self._table.transact([new, counted]) == [1]:
+            raise TooManyEntitiesError(
+                f"the organization has {at_most} {self.named}s; remove one first",
+                limit=LimitProblem(
+                    name=f"{self.named}s", maximum=at_most, unit=f"{self.named}s", actual=at_most
+                ),
+            )
+
+    def one_less(self, organization_id: str) -> Add:
+        """Return what takes one off the count, to be written together with its removal."""
+        return replace(self._one_more(organization_id), by=-1)
+
+    def _one_more(self, organization_id: str) -> Add:
+        return Add(pk=_counts_of(organization_id), sk=_COUNTS, name=self.kind, by=1)
 
     def get(self, identifier: str) -> OwnedT | None:
         """Return an entity of any organisation."""
@@ -162,7 +197,29 @@ class EntityRepository(Generic[OwnedT]):
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
-        return self._set(self.get_of(organization_id, identifier), {"status": "revoked"})
+        revoked = {"status": "revoked"}
+        if not self.is_counted:
+            return self._set(self.get_of(organization_id, identifier), revoked)
+        for _ in BUSY.attempts(_ATTEMPTS):
+            entity = self.get_of(organization_id, identifier)
+            if getattr(entity, "status", None) == "revoked":
+                return entity
+            change = Addition(
+                table=self._table.name,
+                pk=entity.id,
+                sk=RECORD,
+                changes=revoked,
+                only_if={"status": "active"},
+            )
+            less = Addition(
+                table=self._table.name,
+                pk=_counts_of(organization_id),
+                sk=_COUNTS,
+                numbers={self.kind: -1},
+            )
+            if self._table.add_together([change, less]):
+                return entity.model_copy(update=revoked)
+        raise UnavailableError("the table is busy", retry_after_seconds=1)
 
     def _set(self, entity: OwnedT, changes: Mapping[str, Any]) -> OwnedT:
         """Set attributes of an entity and return it.
@@ -181,6 +238,10 @@ class EntityRepository(Generic[OwnedT]):
     def _item(self, entity: OwnedT) -> Item:
         listed = collection(entity.organization_id, self.listed_as)
         return entity_item(entity, pk=entity.id, in_collection=listed)
+
+
+def _counts_of(organization_id: str) -> str:
+    return f"entities#{organization_id}"
 
 
 def unchanged(before: BaseModel) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
-from autotune_platform.storage.counting import Addition, add_together
+from autotune_platform.storage.counting import Addition, add_together, spend
 from autotune_platform.storage.expressions import Page, QueryOptions, query_arguments
 from autotune_platform.storage.item_format import Item, item_from_wire, item_to_wire, key_to_wire
 from autotune_platform.storage.transactions import Condition, Put, Write, put_arguments, transact
@@ -184,6 +184,12 @@ class Table:
     def add_together(self, additions: Sequence[Addition]) -> bool:
         """Do all additions, to this table and others, or none; see ``counting.add_together``."""
         return add_together(self._client, additions)
+
+    def spend(
+        self, pk: str, sk: str, ceilings: Mapping[str, int], *, expires_at: int
+    ) -> str | None:
+        """Add one to each number, unless one is at its ceiling; see ``counting.spend``."""
+        return spend(self._client, self.name, pk, sk, ceilings, expires_at=expires_at)
 
     def count(self, pk: str, sk: str, name: str, by: int, *, only_existing: bool = False) -> None:
         """Add to a number that is 0 at first; an item that is not there is made, or left alone."""

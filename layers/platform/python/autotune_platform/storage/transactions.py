@@ -51,7 +51,22 @@ class Delete:
     condition: Condition = ANYTHING
 
 
-Write = Put | Delete
+@dataclass(frozen=True, kw_only=True)
+class Add:
+    """Add to a number of an item; an item that is not there is made, and a number is 0 at first.
+
+    Attributes:
+        below: the number must be below this; any will do without.
+    """
+
+    pk: str
+    sk: str
+    name: str
+    by: int
+    below: int | None = None
+
+
+Write = Put | Delete | Add
 
 
 def transact(client: "DynamoDBClient", table_name: str, writes: Sequence[Write]) -> list[int]:
@@ -88,12 +103,28 @@ def put_arguments(put: Put, table_name: str) -> dict[str, Any]:
 def _on_wire(write: Write, table_name: str) -> Any:
     if isinstance(write, Put):
         return {"Put": put_arguments(write, table_name)}
+    if isinstance(write, Add):
+        return {"Update": _add_arguments(write, table_name)}
     return {
         "Delete": {
             **_conditions(write.condition, table_name),
             "Key": key_to_wire(write.pk, write.sk),
         }
     }
+
+
+def _add_arguments(add: Add, table_name: str) -> dict[str, Any]:
+    values = {":by": add.by}
+    described: dict[str, Any] = {
+        "TableName": table_name,
+        "Key": key_to_wire(add.pk, add.sk),
+        "UpdateExpression": "ADD #n :by",
+        "ExpressionAttributeNames": {"#n": add.name},
+    }
+    if add.below is not None:
+        values[":below"] = add.below
+        described["ConditionExpression"] = "attribute_not_exists(#n) OR #n < :below"
+    return {**described, "ExpressionAttributeValues": item_to_wire(values)}
 
 
 def _conditions(condition: Condition, table_name: str) -> dict[str, Any]:

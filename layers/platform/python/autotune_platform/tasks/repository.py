@@ -9,6 +9,7 @@ from autotune_platform.storage.registry import (
     entity_from,
     ids_in,
 )
+from autotune_platform.storage.transactions import PRESENT, Delete
 from autotune_platform.tasks.models import Task
 
 _DELETED = "deleted_task"
@@ -21,6 +22,7 @@ class TaskRepository(EntityRepository[Task]):
     kind = "task"
     listed_as = "task"
     named = "task"
+    is_counted = True
 
     def get_many(self, task_ids: Iterable[str]) -> dict[str, Task]:
         """Return those tasks that exist, of any organisation, by id."""
@@ -46,4 +48,10 @@ class TaskRepository(EntityRepository[Task]):
         # Kept first: whoever walks through the ids finds it in one place or in both.
         listed = collection(task.organization_id, _DELETED)
         self._table.put_new({"pk": task.id, "sk": _DELETED, "collection": listed})
-        self._table.delete(task.id, RECORD)
+        # Deleted twice, it is taken off the count once.
+        self._table.transact(
+            [
+                Delete(pk=task.id, sk=RECORD, condition=PRESENT),
+                self.one_less(task.organization_id),
+            ]
+        )

@@ -42,7 +42,7 @@ class TaskService:
             updated_at=now,
             **{**dict(request), **_named(graders)},
         )
-        self.repository.add(task)
+        self.repository.add(task, at_most=caller.limits.tasks)
         return task
 
     def get(self, caller: Caller, task_id: str) -> Task:

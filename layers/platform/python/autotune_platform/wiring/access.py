@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.access.rates import RequestRates
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
@@ -47,7 +48,12 @@ class ApiParts(AuditParts):
 
     @cached_property
     def access(self) -> AccessService:
-        return AccessService(repository=AccessRepository(self.registry_table), secrets=self.secrets)
+        brief = Table(self.environment.registry_table, clients.brief_dynamodb())
+        return AccessService(
+            repository=AccessRepository(self.registry_table),
+            secrets=self.secrets,
+            rates=RequestRates(table=brief),
+        )
 
     @cached_property
     def call_audit(self) -> CallAudit:

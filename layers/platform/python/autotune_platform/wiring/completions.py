@@ -2,12 +2,15 @@
 
 from functools import cached_property
 
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment import ContentEnvironment, WaitingEnvironment
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.listing import DecisionLists
 from autotune_platform.verdicts.panels import PanelRecords
@@ -74,3 +77,14 @@ class CompletionReadParts(ApiParts, CompletionParts):
     """What reads where completions and batches stand."""
 
     environment: ContentEnvironment
+
+
+class WaitingReadParts(CompletionReadParts):
+    """What reads it, and waits for news."""
+
+    environment: WaitingEnvironment
+
+    @cached_property
+    def waiting(self) -> WaitingShares:
+        table = Table(self.environment.budgets_table, clients.dynamodb())
+        return WaitingShares(slots=Slots(budgets=BudgetRepository(table)), of="reads")

@@ -4,8 +4,8 @@ from functools import cached_property
 
 from autotune_platform.graders.directory import GraderDirectory
 from autotune_platform.projections.counters import CounterRepository
-from autotune_platform.projections.lanes import Lane
 from autotune_platform.projections.statistics import GraderStatistics
+from autotune_platform.storage.lanes import Lane
 from autotune_platform.wiring.access import RegistryParts
 
 

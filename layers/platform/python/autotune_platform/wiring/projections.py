@@ -35,6 +35,7 @@ class ProjectionParts(CompletionParts, StatisticsParts, PublisherParts, AuditPar
                 checkpoints=checkpoints,
                 statistics=self.statistics,
                 audit=DecisionAudit(addition=self.audit_repository.addition),
+                open_counts=self.completion_repository.open_counts,
             ),
             closing=BatchClosing(batches=self.open_batches, panels=self.panels),
         )

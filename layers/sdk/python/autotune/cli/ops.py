@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
 
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Invocation, command, note, stop
 from autotune.protocol.access import (
     CreateOrganizationResponse,
+    OrganizationLimits,
     OrganizationList,
     OrganizationResponse,
 )
@@ -111,6 +113,27 @@ def resume_organization(
 
 
 @command(app)
+def limit_organization(
+    invocation: Invocation,
+    organization_id: str,
+    limits: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME=NUMBER...",
+            help="Such as requestsPerSecond=500, or requestsPerSecond=default.",
+        ),
+    ],
+    *,
+    deployment: Deployment,
+) -> None:
+    """Set how much an organisation may ask for, within half a minute; print all its limits."""
+    changes = dict(_limit(one) for one in limits)
+    event = {"action": "limit", "organizationId": organization_id, "limits": changes}
+    answer = deployment.call("ManageOrganizations", event)
+    invocation.show(_read(OrganizationResponse, answer).organization.limits)
+
+
+@command(app)
 def stuck(invocation: Invocation, *, deployment: Deployment) -> None:
     """List batches that are overdue; the sweeper redrives them by itself every minute."""
     batches = deployment.call("ListStuck", {})["batches"]
@@ -135,6 +158,19 @@ def sweep(invocation: Invocation, *, deployment: Deployment) -> None:
 def redrive(invocation: Invocation, *, deployment: Deployment) -> None:
     """Move dead letters back to their queues; print how many of each queue moved."""
     _show_counts(invocation, deployment.call("RedriveDeadLetters", {})["moved"])
+
+
+def _limit(text: str) -> tuple[str, int | None]:
+    """Return the name of a limit and its number; None for what every organisation has."""
+    name, _, number = text.partition("=")
+    known = [to_camel(one) for one in OrganizationLimits.model_fields]
+    if name not in known:
+        stop(f"{text} names no limit; there are {', '.join(known)}")
+    if number == "default":
+        return name, None
+    if not number.isdecimal():
+        stop(f"{text}: expected {name}= and a number, or {name}=default")
+    return name, int(number)
 
 
 def _change(

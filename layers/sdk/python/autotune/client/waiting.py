@@ -11,6 +11,7 @@ from autotune.client.exchange import Course, Pause, Plan, Session
 from autotune.protocol.limits import MAX_WAIT_SECONDS
 
 _GAP_SECONDS = 0.2
+_LONGEST_GAP_SECONDS = 5.0
 
 T = TypeVar("T")
 
@@ -35,15 +36,21 @@ def polling(
 
     def poll(session: Session) -> Course[T]:
         deadline = math.inf if timeout is None else time.monotonic() + timeout
+        gap = _GAP_SECONDS
         while True:
-            left = deadline - time.monotonic()
+            asked_at = time.monotonic()
+            left = deadline - asked_at
             hold = math.ceil(min(max(left, 0), MAX_WAIT_SECONDS))
             answer = yield from session.course(describe(hold))
             if not pending(answer):
                 return answer
-            if time.monotonic() + _GAP_SECONDS > deadline:
+            now = time.monotonic()
+            if now + _GAP_SECONDS > deadline:
                 raise WaitTimeoutError(f"{what} was still pending after {timeout:g} s")
-            # A gateway in between may cut the long poll short: never ask in a tight loop.
-            yield Pause(_GAP_SECONDS)
+            # A gateway in between may cut the long poll short, and the API answers at once where
+            # too many of an organisation's reads wait: never ask in a tight loop.
+            was_held = now - asked_at > hold / 2
+            gap = _GAP_SECONDS if was_held else min(2 * gap, _LONGEST_GAP_SECONDS)
+            yield Pause(min(gap, deadline - now))
 
     return poll

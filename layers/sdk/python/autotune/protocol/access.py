@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, Timestamp
 
@@ -73,6 +73,50 @@ class KeyList(ResponseModel):
     next_token: str | None = None
 
 
+class OrganizationLimits(ResponseModel):
+    """How much an organisation may ask for; operators set it, and what they leave out is as here.
+
+    Attributes:
+        requests_per_second: of all its keys, links and reward URLs together.
+        requests_per_second_of_key: of each of them.
+        open_completions: accepted and not yet decided, when more are submitted.
+        runs_per_request: runs that one request begins: one for each hundred completions of each
+            grader.
+        waiting_requests: requests to reward URLs that wait for scores at once, and as many reads.
+        graders: registered at once.
+        tasks: there at once.
+        keys: not revoked at once.
+        reward_urls: not revoked at once.
+    """
+
+    requests_per_second: int = 200
+    requests_per_second_of_key: int = 100
+    open_completions: int = 1_000_000
+    runs_per_request: int = 100
+    waiting_requests: int = 50
+    graders: int = 1_000
+    tasks: int = 10_000
+    keys: int = 1_000
+    reward_urls: int = 1_000
+
+
+class OrganizationLimitChanges(RequestModel):
+    """Limits of an organisation that operators set; what is left out stays as it is.
+
+    What is null goes back to what every organisation has.
+    """
+
+    requests_per_second: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    requests_per_second_of_key: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    open_completions: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    runs_per_request: Annotated[int, Field(ge=1, le=5_000)] | None = None
+    waiting_requests: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    graders: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    tasks: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    keys: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    reward_urls: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
 class Organization(ResponseModel):
     """A tenant: everything belongs to exactly one.
 
@@ -83,6 +127,7 @@ class Organization(ResponseModel):
     name: str
     status: OrganizationStatus = "active"
     created_at: Timestamp
+    limits: OrganizationLimits = Field(default_factory=OrganizationLimits)
 
 
 class OrganizationList(ResponseModel):

@@ -1,0 +1,409 @@
+"""What an organisation may ask for has limits, which operators set and another never meets."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from autotune.protocol.access import OrganizationLimits
+from autotune.protocol.ids import new_id
+from autotune_platform.access import rates
+from autotune_platform.access.models import Caller
+from autotune_platform.completions.models import CHUNK_COMPLETIONS
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
+from autotune_platform.runtime.environment import Environment
+from autotune_platform.runtime.errors import TooManyEntitiesError
+from autotune_platform.tasks.models import Task
+from autotune_platform.wiring.tasks import TaskApiParts
+from tests.support.clock import StandingClock
+from tests.support.graders import LoopbackGrader
+from tests.support.lambdas import Answer, forget_processes, handler
+from tests.support.platform import Platform
+
+manage = handler("functions.operations.manage_organizations")
+
+
+def limit(platform: Platform, api_key: str | None = None, **limits: int | None) -> Any:
+    """Set limits of an organisation; other processes learn of it within half a minute."""
+    organization_id = platform.me(api_key)["organizationId"]
+    event = {"action": "limit", "organizationId": organization_id, "limits": limits}
+    answer = manage(event, None)
+    forget_processes()
+    return answer["organization"]["limits"]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> StandingClock:
+    """The clock of all counts of requests, which stands still."""
+    made = StandingClock()
+    monkeypatch.setattr(rates.RequestRates, "clock", made)
+    monkeypatch.setattr(rates, "SYSTEM_CLOCK", made)
+    original = rates.RequestRates.__init__
+
+    def with_clock(self: rates.RequestRates, **fields: Any) -> None:
+        original(self, **{**fields, "clock": made})
+
+    monkeypatch.setattr(rates.RequestRates, "__init__", with_clock)
+    return made
+
+
+def refused(answer: Answer, status: int, code: str) -> Any:
+    assert (answer.status, answer.json["code"]) == (status, code), answer.text
+    return answer.json["limit"]
+
+
+def test_a_key_and_its_organisation_send_so_many_requests_a_second(
+    platform: Platform, clock: StandingClock
+) -> None:
+    other = platform.new_organization("second")
+    second = platform.new_key("training_operator")
+    limit(platform, requestsPerSecond=5, requestsPerSecondOfKey=3)
+    clock.sleep(1)
+    assert [platform.call("GET", "/api/v1/tasks").status for _ in range(3)] == [200] * 3
+    answer = platform.call("GET", "/api/v1/tasks")
+    assert refused(answer, 429, "too_many_requests") == {
+        "name": "requests per second of the key",
+        "maximum": 3,
+        "unit": "requests per second",
+    }
+    assert answer.headers["retry-after"] == "1"
+    assert platform.call("GET", "/api/v1/tasks", api_key=second).status == 200
+    forget_processes()  # Another process does not know who was refused.
+    assert platform.call("GET", "/api/v1/tasks", api_key=second).status == 200
+    answer = platform.call("GET", "/api/v1/tasks", api_key=second)
+    assert refused(answer, 429, "too_many_requests")["name"].endswith("the organization")
+    assert platform.call("GET", "/api/v1/tasks", api_key=other).status == 200
+    clock.sleep(1)
+    assert platform.call("GET", "/api/v1/tasks").status == 200
+
+
+def test_who_was_refused_costs_no_write_in_the_rest_of_the_second(
+    platform: Platform, clock: StandingClock
+) -> None:
+    limit(platform, requestsPerSecondOfKey=1)
+    clock.sleep(1)
+    platform.call("GET", "/api/v1/tasks")
+    table = boto3.resource("dynamodb").Table("registry")
+
+    def counts() -> list[Any]:
+        return [item for item in table.scan()["Items"] if item["pk"].startswith("rate#")]
+
+    refused(platform.call("GET", "/api/v1/tasks"), 429, "too_many_requests")
+    before = counts()
+    refused(platform.call("GET", "/api/v1/tasks"), 429, "too_many_requests")
+    assert counts() == before
+
+
+def test_counts_are_spread_where_many_may_come(platform: Platform, clock: StandingClock) -> None:
+    """DynamoDB takes a thousand writes a second of one item: who may send more has several."""
+    limit(platform, requestsPerSecond=1_200, requestsPerSecondOfKey=7)
+    clock.sleep(1)
+    statuses = [platform.call("GET", "/api/v1/keys/me").status for _ in range(10)]
+    assert statuses == [200] * 7 + [429] * 3
+    items = boto3.resource("dynamodb").Table("registry").scan()["Items"]
+    spread = [item for item in items if item["pk"].startswith("rate#") and item["sk"] == "second"]
+    assert len({item["pk"].rpartition("#")[2] for item in spread if "all" in item}) >= 3
+
+
+def test_a_store_that_cannot_count_holds_nobody_up(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: Any, **__: Any) -> str | None:
+        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "UpdateItem")
+
+    limit(platform, requestsPerSecondOfKey=1)
+    monkeypatch.setattr("autotune_platform.storage.table.spend", busy)
+    assert [platform.call("GET", "/api/v1/tasks").status for _ in range(3)] == [200] * 3
+
+
+def test_a_reward_url_and_a_link_are_counted_as_keys_are(
+    platform: Platform, grader: LoopbackGrader, clock: StandingClock
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader))
+    path = platform.new_reward_url(task_id)
+    link = platform.call("POST", "/api/v1/review-links", {"reviewerId": "anna"}).json
+    bearer = {"authorization": f"Bearer {link['url'].partition('#')[2]}"}
+    limit(platform, requestsPerSecondOfKey=1)
+    clock.sleep(1)
+    question = {"query": ["2 + 2 = 4"], "prompts": ["2 + 2 = "], "labels": [""]}
+    assert platform.ask(f"{path}/openrlhf", question).status == 503  # pending
+    refused(platform.ask(f"{path}/openrlhf", question), 429, "too_many_requests")
+    assert platform.call("GET", "/api/v1/reviews", signed=bearer).status == 200
+    refused(platform.call("GET", "/api/v1/reviews", signed=bearer), 429, "too_many_requests")
+
+
+def test_a_wrong_signature_uses_up_nothing(platform: Platform, clock: StandingClock) -> None:
+    me = platform.me()
+    limit(platform, requestsPerSecond=1)
+    clock.sleep(1)
+    for _ in range(3):
+        assert platform.call("GET", "/api/v1/tasks", api_key=f"{me['id']}.{'0' * 64}").status == 401
+    assert platform.call("GET", "/api/v1/tasks").status == 200
+
+
+def test_completions_are_refused_while_too_many_are_undecided(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader))
+    limit(platform, openCompletions=5)
+    named = {"idempotency-key": "a"}
+    first = platform.submit(task_id, {}, {}, {}, headers=named)
+    assert first.status == 202
+    answer = platform.submit(task_id, {}, {}, {})
+    assert refused(answer, 429, "too_many_open_completions") == {
+        "name": "open completions",
+        "maximum": 5,
+        "unit": "completions",
+        "actual": 6,
+    }
+    assert answer.headers["retry-after"] == "30"
+    # What was accepted stays accepted.
+    assert platform.submit(task_id, {}, {}, {}, headers=named).status in (200, 202)
+    assert platform.submit(task_id, {}, {}).status == 202
+    platform.score_everything()
+    platform.project()
+    forget_processes()
+    assert open_completions() == 0
+    assert platform.submit(task_id, {}, {}, {}).status == 202
+
+
+def test_what_is_scored_again_is_undecided_again(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader))
+    accepted = platform.submit(task_id, {}, {}).json
+    assert open_completions() == 2
+    platform.score_everything()
+    platform.project()
+    assert open_completions() == 0
+    body = {"completionIds": accepted["completionIds"][:1]}
+    assert platform.call("POST", "/api/v1/completions/rescore", body).status == 202
+    assert open_completions() == 1
+    platform.score_everything()
+    platform.project()
+    assert open_completions() == 0
+
+
+def test_completions_of_panels_and_canceled_ones_are_counted_once(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    members = [{"graderId": platform.new_grader(grader)} for _ in range(3)]
+    task_id = platform.new_task(graders=members)
+    platform.submit(task_id, {}, {})
+    canceled = platform.submit(task_id, {}, {}).json["batchId"]
+    assert open_completions() == 4
+    platform.call("POST", f"/api/v1/batches/{canceled}/cancel")
+    platform.score_everything()
+    platform.project()
+    platform.project()  # It comes at least once.
+    assert open_completions() == 0
+
+
+def open_completions() -> int:
+    items = boto3.resource("dynamodb").Table("completions").scan()["Items"]
+    return sum(int(item["open"]) for item in items if item["pk"].startswith("open#"))
+
+
+def test_one_request_begins_so_many_runs(platform: Platform, grader: LoopbackGrader) -> None:
+    task_ids = [platform.new_task(platform.new_grader(grader)) for _ in range(3)]
+    panel = platform.new_task(graders=[{"graderId": platform.new_grader(grader)} for _ in range(3)])
+    limit(platform, runsPerRequest=2)
+
+    def submit(*tasks: str) -> Answer:
+        completions = [
+            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"} for task_id in tasks
+        ]
+        return platform.call("POST", "/api/v1/completions/batch", {"completions": completions})
+
+    assert submit(*task_ids[:2] * 50).status == 202
+    answer = submit(*task_ids)
+    assert refused(answer, 422, "too_many_runs")["actual"] == 3
+    assert refused(submit(panel), 422, "too_many_runs")["actual"] == 3
+    many = [task_ids[0]] * (2 * CHUNK_COMPLETIONS + 1)
+    assert refused(submit(*many), 422, "too_many_runs")["actual"] == 3
+
+
+def test_scoring_again_goes_on_in_another_request_before_it_begins_too_many_runs(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    task_id = platform.new_task(platform.new_grader(grader))
+    ids = [platform.submit(task_id, {}).json["completionIds"][0] for _ in range(5)]
+    platform.score_everything()
+    limit(platform, runsPerRequest=2)
+    for body in ({"completionIds": ids}, {"taskId": task_id, "states": ["scored"]}):
+        token, counts = None, []
+        while True:
+            answer = platform.call(
+                "POST",
+                "/api/v1/completions/rescore",
+                {**body, **({"nextToken": token} if token else {})},
+            )
+            assert answer.status == 202, answer.text
+            counts.append(len(answer.json["batches"]))
+            token = answer.json.get("nextToken")
+            if token is None:
+                break
+        assert max(counts) == 2
+        assert sum(counts) == 5
+        platform.score_everything()
+
+
+def entities(platform: Platform, grader: LoopbackGrader) -> dict[str, tuple[str, Any, str]]:
+    """Where each kind is made, of what, and how the answer names it."""
+    grader_id = platform.new_grader(grader)
+    task_id = platform.new_task(grader_id)
+    return {
+        "keys": ("/api/v1/keys", {"name": "n", "role": "reviewer"}, "key"),
+        "tasks": ("/api/v1/tasks", {"name": "n", "graderId": grader_id}, "task"),
+        "graders": (
+            "/api/v1/graders",
+            {"name": "n", "kind": "builtin", "builtin": {"type": "exact_match", "reference": "4"}},
+            "grader",
+        ),
+        "rewardUrls": (
+            "/api/v1/reward-urls",
+            {"name": "n", "taskId": task_id, "modelId": "m"},
+            "rewardUrl",
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", ["keys", "tasks", "graders", "rewardUrls"])
+def test_an_organisation_has_so_many_of_each_kind(
+    platform: Platform, grader: LoopbackGrader, kind: str
+) -> None:
+    path, body, name = entities(platform, grader)[kind]
+    other = platform.new_organization("second")
+    listed = platform.call("GET", path).json[kind]
+    limit(platform, **{kind: len(listed) + 2})
+    made = [platform.call("POST", path, body) for _ in range(3)]
+    assert [answer.status for answer in made] == [201, 201, 409]
+    assert refused(made[2], 409, "limit_reached")["maximum"] == len(listed) + 2
+    if kind in ("keys", "graders"):
+        assert platform.call("POST", path, body, api_key=other).status == 201
+    made_id = made[0].json[name]["id"]
+    # Twice: it is taken off the count once.
+    for _ in range(2):
+        assert platform.call("DELETE", f"{path}/{made_id}").status in (200, 204, 404)
+    again = [platform.call("POST", path, body).status for _ in range(2)]
+    assert again == [201, 409]
+
+
+def test_those_who_create_at_the_same_time_stay_within_the_limit(platform: Platform) -> None:
+    tasks = TaskApiParts(Environment.parse()).tasks.repository
+    organization_id = platform.me()["organizationId"]
+
+    def add(_: int) -> bool:
+        now = SYSTEM_CLOCK.now()
+        task = Task(
+            id=new_id("task"),
+            organization_id=organization_id,
+            name="n",
+            description="",
+            prompt_template="",
+            metadata={},
+            grader_id="grd_1",
+            share_identity=False,
+            created_at=now,
+            updated_at=now,
+        )
+        try:
+            tasks.add(task, at_most=5)
+        except TooManyEntitiesError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(add, range(12))) == 5
+    assert len(platform.call("GET", "/api/v1/tasks").json["tasks"]) == 5
+
+
+@pytest.fixture
+def waiting(platform: Platform, grader: LoopbackGrader) -> str:
+    """A completion that stays pending, in an organisation of which one request may wait."""
+    task_id = platform.new_task(platform.new_grader(grader))
+    completion_id = platform.submit(task_id, {}).json["completionIds"][0]
+    limit(platform, waitingRequests=1)
+    return completion_id
+
+
+def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_once(
+    platform: Platform, waiting: str
+) -> None:
+    from functions.completions import waiting_api
+
+    clock = StandingClock()
+    waiting_api.parts().completions.clock = clock
+    path = f"/api/v1/completions/{waiting}/score"
+
+    def slept() -> float:
+        before = clock.unix()
+        answer = platform.call("GET", path, query={"wait": 5})
+        assert (answer.status, answer.json["verdict"]["state"]) == (200, "pending")
+        return clock.unix() - before
+
+    assert slept() > 4
+    shares = waiting_api.parts().waiting
+    with ExitStack() as held:
+        caller = caller_of(platform)
+        assert held.enter_context(shares.share(caller, 5)) == 5
+        assert slept() < 0.5
+    assert slept() > 4  # Its place was given back.
+
+
+def caller_of(platform: Platform) -> Any:
+    me = platform.me()
+    return Caller(
+        key_id=me["id"],
+        organization_id=me["organizationId"],
+        principal_id=me["id"],
+        role="admin",
+        request_id="req_1",
+        limits=OrganizationLimits(waiting_requests=1),
+    )
+
+
+def test_a_place_of_a_function_that_was_killed_is_free_when_its_wait_would_have_ended(
+    platform: Platform,
+) -> None:
+    from functions.rewards import answer_trainers
+
+    shares = answer_trainers.parts().reward_answers._waiting
+    clock = StandingClock()
+    shares.slots.clock = clock
+    caller = caller_of(platform)
+    killed = shares.share(caller, 60)
+    assert killed.__enter__() == 60
+    with shares.share(caller, 60) as seconds:
+        assert seconds == 0
+    clock.sleep(90)
+    with shares.share(caller, 60) as seconds:
+        assert seconds == 60
+
+
+def test_operators_set_limits_and_take_them_back(platform: Platform) -> None:
+    usual = OrganizationLimits().model_dump(by_alias=True)
+    limits = limit(platform, requestsPerSecond=7, tasks=3)
+    assert limits == {**usual, "requestsPerSecond": 7, "tasks": 3}
+    limits = limit(platform, requestsPerSecond=None, keys=9)
+    assert limits == {**usual, "tasks": 3, "keys": 9}
+    [listed] = manage({"action": "list"}, None)["organizations"]
+    assert listed["limits"] == limits
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"requestsPerSecond": 0}, "requestsPerSecond: .* greater than or equal to 1"),
+        ({"requestsPerSecond": 10_001}, "requestsPerSecond: .* less than or equal to 10000"),
+        ({"requests": 1}, "requests: "),
+        ({"tasks": "many"}, "tasks: .* valid integer"),
+    ],
+)
+def test_a_wrong_limit_is_named(platform: Platform, limits: Any, said: str) -> None:
+    organization_id = platform.me()["organizationId"]
+    with pytest.raises(ValueError, match=said):
+        manage({"action": "limit", "organizationId": organization_id, "limits": limits}, None)
