@@ -19,6 +19,7 @@ from infra.stacks.data_stack import DataStack
 API_TIMEOUT = Duration.seconds(29)
 AUDIT_OF_ANY_ORGANIZATION = "org_*"
 GRADERS = "grd_*"
+HEALTH = "health#*"
 USED_REQUEST_IDS = "nonce#*"
 USES_OF_KEYS = "use#key_*"
 COUNTED_REQUESTS = "rate#*"

@@ -4,7 +4,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.stacks.domain_stack import GRADERS, DomainStack, Shared
+from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.scoring import PARKED_RUNS, ScoringStack
 from infra.tables import BY_COLLECTION_INDEX
@@ -14,7 +14,6 @@ PROBE_INTERVAL = Duration.minutes(5)
 PROBE_TIMEOUT = Duration.minutes(4)
 # As many as the repository of graders spreads their health over.
 HEALTH_SHARDS = 4
-HEALTH = "health#*"
 
 
 class GradersStack(DomainStack):

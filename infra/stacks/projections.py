@@ -6,7 +6,13 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.constructs.stream_consumer import StreamConsumer
-from infra.stacks.domain_stack import AUDIT_OF_ANY_ORGANIZATION, GRADERS, DomainStack, Shared
+from infra.stacks.domain_stack import (
+    AUDIT_OF_ANY_ORGANIZATION,
+    GRADERS,
+    HEALTH,
+    DomainStack,
+    Shared,
+)
 from infra.stacks.http import HttpStack
 from infra.stacks.webhooks import WebhooksStack
 
@@ -63,7 +69,8 @@ class ProjectionsStack(DomainStack):
         data.completions.grant_write(project.function, "UpdateItem")
         webhooks.grant_publish(project)
         data.audit.grant_write(project.function, "UpdateItem", keys=AUDIT_OF_ANY_ORGANIZATION)
-        data.registry.grant_write(project.function, "UpdateItem", keys=GRADERS)
+        for keys in (GRADERS, HEALTH):
+            data.registry.grant_write(project.function, "UpdateItem", keys=keys)
         self.alarms.watch_log(
             project,
             name="PlatformErrorPercent",

@@ -10,6 +10,7 @@ from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
 from infra.stacks.domain_stack import (
     AUDIT_OF_ANY_ORGANIZATION,
     GRADERS,
+    HEALTH,
     DomainStack,
     Shared,
 )
@@ -199,7 +200,8 @@ class ScoringStack(DomainStack):
         data.completions.grant_query_index(sweep.function, index_name=OPEN_BATCHES_INDEX)
         data.content.grant_read(sweep.function)
         data.audit.grant_write(sweep.function, "UpdateItem", keys=AUDIT_OF_ANY_ORGANIZATION)
-        data.registry.grant_write(sweep.function, "UpdateItem", keys=GRADERS)
+        for keys in (GRADERS, HEALTH):
+            data.registry.grant_write(sweep.function, "UpdateItem", keys=keys)
         webhooks.grant_publish(sweep)
         completions.grant_send(sweep)
         for queue in completions.queues.values():

@@ -231,7 +231,8 @@ EXPECTED = {
     | follow("Completions", failures="VerdictStreamFailures")
     | table("Audit", "UpdateItem", keys="org_*")
     | table("Completions", "BatchGetItem", "UpdateItem")
-    | table("Registry", "UpdateItem", keys="grd_*"),
+    | table("Registry", "UpdateItem", keys="grd_*")
+    | table("Registry", "UpdateItem", keys="health#*"),
     "SweepBatches": PUBLISH
     | ENCRYPT
     | send(*PRIORITIES)
@@ -239,6 +240,7 @@ EXPECTED = {
     | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Completions/index/openBatches", "Query")
     | table("Registry", "UpdateItem", keys="grd_*")
+    | table("Registry", "UpdateItem", keys="health#*")
     | found_in("Content")
     | bucket("Content", "GetObject")
     | queues("HighPriority", operations=["GetQueueAttributes"])

@@ -24,7 +24,7 @@ RARELY_CALLED = {
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
-    "ManageOrganizations": "is invoked by operators who list or suspend organisations",
+    "ManageOrganizations": "is invoked by operators who list, limit or suspend organisations",
 }
 """Functions that a run may see or not."""
 
@@ -114,10 +114,20 @@ _OF_TIMING_AND_FAILURES = (
     *rare(
         "ManageOrganizations",
         """
+        dynamodb:GetItem Registry org_*
         dynamodb:UpdateItem Registry org_*
         dynamodb:Query Registry/index/byCollection
         """,
-        "Operators list organisations and suspend them (tests/component/operations).",
+        "Operators list, limit and suspend organisations (tests/component/operations).",
+    ),
+    *(
+        each
+        for function in ("ProjectVerdicts", "SweepBatches")
+        for each in rare(
+            function,
+            "dynamodb:UpdateItem Registry health#*",
+            "An answer names another version than the one that was registered.",
+        )
     ),
     *rare(
         "ProbeGraders",

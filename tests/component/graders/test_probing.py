@@ -198,7 +198,7 @@ def test_graders_of_all_organisations_share_a_shard_and_no_news(
 
 def test_no_word_of_a_grader_is_in_an_event(platform: Platform, grader: LoopbackGrader) -> None:
     grader_id = platform.new_grader(grader)
-    grader.health.update(status="degraded", version="1.0 SECRET WORDS", notes="SECRET WORDS")
+    grader.health.update(status="degraded", notes="SECRET WORDS")
     for _ in range(2):
         platform.probe_graders()
     assert told(platform)[-1] == ("active", "degraded", "grader_degraded")

@@ -4,6 +4,7 @@ A status changes only after several probes in a row agree (hysteresis), so that 
 one probe, or every other one, keeps the status that it has.
 """
 
+import hashlib
 from datetime import datetime
 from typing import Self
 
@@ -16,14 +17,24 @@ PROBES_TO_CHANGE = 2
 PROBES_TO_GIVE_UP = 6
 """How many probes in a row have to fail for ``inactive``; half an hour's."""
 
+WITNESSES_TO_CHANGE_VERSION = 2
+"""How many probes in a row, or one and an answer, have to name another version.
+
+While a new version is rolled out, both answer.
+"""
+
 
 class Probe(FrozenModel):
-    """What one probe found; ``reason_code`` is why it was not ``healthy``."""
+    """What one probe found.
+
+    ``reason_code`` is why it was not ``healthy``, ``version`` the one that an answer named.
+    """
 
     probed_at: datetime
     outcome: ProbeOutcome
     latency_ms: int
     reason_code: HealthReason | None = None
+    version: str | None = None
 
 
 class Health(FrozenModel):
@@ -35,6 +46,10 @@ class Health(FrozenModel):
         unwell: how many in a row were not.
         failed: how many in a row failed.
         answered: how many in a row did not.
+        named: how many of those that were answered named the same version, the latest in a row.
+        scored_as: digest of a version that an answer to a question named, and that was not the
+            registered one. It is no more than a digest, because an answer may hold what it was
+            asked.
     """
 
     grader_id: str
@@ -43,11 +58,17 @@ class Health(FrozenModel):
     unwell: int = 0
     failed: int = 0
     answered: int = 0
+    named: int = 0
+    scored_as: str | None = None
     last_probe: Probe | None = None
+    last_version: str | None = None
 
     def after(self, probe: Probe) -> Self:
         """Return the health after one more probe."""
         healthy, failed = probe.outcome == "healthy", probe.outcome == "failed"
+        version, named = self.last_version, self.named
+        if probe.version is not None:
+            version, named = probe.version, named + 1 if probe.version == version else 1
         return self.model_copy(
             update={
                 "updated_at": probe.probed_at,
@@ -55,6 +76,8 @@ class Health(FrozenModel):
                 "unwell": 0 if healthy else self.unwell + 1,
                 "failed": self.failed + 1 if failed else 0,
                 "answered": 0 if failed else self.answered + 1,
+                "named": named,
+                "last_version": version,
                 "last_probe": probe,
             }
         )
@@ -70,3 +93,16 @@ class Health(FrozenModel):
         if before == "inactive" and self.answered >= PROBES_TO_CHANGE:
             return "degraded"
         return before
+
+    def version(self, before: str | None) -> str | None:
+        """Return the version that follows for a grader that was registered with another before."""
+        latest = self.last_version
+        if latest is None or latest == before:
+            return before
+        witnesses = self.named + (self.scored_as == digest_of(latest))
+        return latest if witnesses >= WITNESSES_TO_CHANGE_VERSION else before
+
+
+def digest_of(version: str) -> str:
+    """Return what a version is compared by where it is not to be kept."""
+    return hashlib.sha256(version.encode()).hexdigest()[:32]

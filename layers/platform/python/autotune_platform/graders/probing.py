@@ -85,6 +85,7 @@ class GraderProbing:
             outcome=found.outcome,
             latency_ms=found.latency_ms,
             reason_code=found.reason_code,
+            version=found.answer.version if found.answer else None,
         )
         if found.outcome == "healthy":
             self.waiting.seen(health.grader_id)
@@ -93,8 +94,10 @@ class GraderProbing:
         if after is None:
             logger.info("probe not counted: the grader changed", grader_id=before.id)
             return "probed"
+        if after.version != before.version:
+            logger.info("grader changed version", grader_id=before.id)
         if after.status == before.status:
-            return "probed"
+            return "probed" if after.version == before.version else "changed"
         logger.warning(
             "grader changed status",
             grader_id=before.id,

@@ -5,7 +5,7 @@ probe does not touch the grader that its owner may be changing, and no index is 
 """
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.health import Health
@@ -39,11 +39,11 @@ class GraderRepository(EntityRepository[Grader]):
         before: Grader,
         after: Grader,
         *,
-        event: Event | None,
+        events: Sequence[Event],
         health: Health | None,
         health_before: Health | None = None,
     ) -> bool:
-        """Store a grader, its health and an event together, or nothing of it.
+        """Store a grader, its health and events together, or nothing of it.
 
         Args:
             health: None where the grader is not to be probed any more.
@@ -55,14 +55,13 @@ class GraderRepository(EntityRepository[Grader]):
         as_read = Condition(exists=True, only_if=unchanged(before))
         writes: list[Write] = [Put(item=self._item(after), condition=as_read)]
         if health is None:
-            writes.append(Delete(pk=_health_partition(before.id), sk=before.id))
+            writes.append(Delete(pk=health_partition(before.id), sk=before.id))
         else:
             condition = ANYTHING
             if health_before is not None:
                 condition = Condition(exists=True, only_if=unchanged(health_before))
             writes.append(Put(item=_health_item(health), condition=condition))
-        if event is not None:
-            writes.append(Put(item=outbox_item(event, pk=after.id)))
+        writes += [Put(item=outbox_item(event, pk=after.id)) for event in events]
         return not self._table.transact(writes)
 
     def delete(self, grader: Grader) -> bool:
@@ -70,14 +69,14 @@ class GraderRepository(EntityRepository[Grader]):
         return not self._table.transact(
             [
                 Delete(pk=grader.id, sk=RECORD, condition=PRESENT),
-                Delete(pk=_health_partition(grader.id), sk=grader.id),
+                Delete(pk=health_partition(grader.id), sk=grader.id),
                 self.one_less(grader.organization_id),
             ]
         )
 
     def health(self, grader_id: str) -> Health | None:
         """Return the health of a grader, None where it is not probed."""
-        item = self._table.get(_health_partition(grader_id), grader_id)
+        item = self._table.get(health_partition(grader_id), grader_id)
         return entity_from(item, Health) if item else None
 
     def health_in(self, shard: int) -> Iterator[Health]:
@@ -88,7 +87,7 @@ class GraderRepository(EntityRepository[Grader]):
     def replace_health(self, before: Health, after: Health) -> bool:
         """Store a changed health; return False where it changed or went in the meantime."""
         return self._table.replace(
-            _health_partition(before.grader_id),
+            health_partition(before.grader_id),
             before.grader_id,
             _health_item(after),
             only_if=unchanged(before),
@@ -96,11 +95,12 @@ class GraderRepository(EntityRepository[Grader]):
 
 
 def _health_item(health: Health) -> Item:
-    key = {"pk": _health_partition(health.grader_id), "sk": health.grader_id}
+    key = {"pk": health_partition(health.grader_id), "sk": health.grader_id}
     return {**key, **entity_attributes(health)}
 
 
-def _health_partition(grader_id: str) -> str:
+def health_partition(grader_id: str) -> str:
+    """Return the partition in which the health of a grader lies."""
     return _shard_partition(zlib.crc32(grader_id.encode()) % HEALTH_SHARDS)
 
 

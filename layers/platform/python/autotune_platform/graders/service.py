@@ -7,6 +7,7 @@ from typing import Any
 
 from autotune.protocol.graders import (
     GraderStatusChange,
+    GraderVersionChange,
     RegisterGraderRequest,
     StatusReason,
     UpdateGraderRequest,
@@ -85,6 +86,9 @@ class GraderService(GraderDirectory):
         if changes.get("endpoint", before.endpoint) != before.endpoint:
             changes |= {"status": "inactive", "verified_at": None, "version": None}
             return self._set_status(before, changes, reason="endpoint_changed", health=None)
+        if changes.get("version", before.version) != before.version:
+            changes |= {"status": before.status}
+            return self._set_status(before, changes, reason="verification_passed", health=None)
         after = before.model_copy(update={**changes, "updated_at": SYSTEM_CLOCK.now()})
         if not self._repository.replace(before, after):
             raise _changed_meanwhile(before)
@@ -135,20 +139,23 @@ class GraderService(GraderDirectory):
         return self._repository.health_in(shard)
 
     def record_probe(self, grader: Grader, before: Health, probe: Probe) -> Grader | None:
-        """Store what a probe found, and the status that follows from it.
+        """Store what a probe found, and the status and the version that follow from it.
 
         Returns:
             The grader as it is now; None where it, or its health, changed during the probe, which
             then counts for nothing.
         """
         after = before.after(probe)
-        status = after.status(grader.status)
-        if status == grader.status:
+        status, version = after.status(grader.status), after.version(grader.version)
+        if (status, version) == (grader.status, grader.version):
             return grader if self._repository.replace_health(before, after) else None
+        changes = {"status": status, "version": version}
+        if version != grader.version:
+            after = after.model_copy(update={"scored_as": None})
         reason = probe.reason_code or "probes_passed"
         with suppress(ConflictError):
             return self._set_status(
-                grader, {"status": status}, reason=reason, health=after, health_before=before
+                grader, changes, reason=reason, health=after, health_before=before
             )
         return None
 
@@ -170,7 +177,9 @@ class GraderService(GraderDirectory):
         health: Health | None,
         health_before: Health | None = None,
     ) -> Grader:
-        """Set a grader's status, with an event if it is another; no other place sets it.
+        """Set a grader's status or version, with an event for each that is another.
+
+        No other place sets them.
 
         Raises:
             ConflictError: something of it changed at the same time.
@@ -181,7 +190,7 @@ class GraderService(GraderDirectory):
         stored = self._repository.change_status(
             before,
             after,
-            event=_status_event(before, after, reason),
+            events=[*_status_event(before, after, reason), *_version_event(before, after)],
             health=health,
             health_before=health_before,
         )
@@ -200,17 +209,33 @@ def _fields(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, A
     return {name: value for name, value in given.items() if name not in ("builtin", "openai")}
 
 
-def _status_event(before: Grader, after: Grader, reason: StatusReason) -> Event | None:
-    """Return the event of a change, None where the status stays."""
+def _version_event(before: Grader, after: Grader) -> Iterator[Event]:
+    """Yield the event of another version, of a grader that had one and has one."""
+    if before.version is None or after.version is None or before.version == after.version:
+        return
+    change = GraderVersionChange(
+        grader_id=after.id, previous_version=before.version, current_version=after.version
+    )
+    yield Event(
+        id=derived_id("evt", "grader.version_changed", before.id, before.updated_at.isoformat()),
+        type="grader.version_changed",
+        organization_id=after.organization_id,
+        occurred_at=after.updated_at,
+        data=change.model_dump(mode="json", by_alias=True),
+    )
+
+
+def _status_event(before: Grader, after: Grader, reason: StatusReason) -> Iterator[Event]:
+    """Yield the event of another status."""
     if before.status == after.status:
-        return None
+        return
     change = GraderStatusChange(
         grader_id=after.id,
         previous_status=before.status,
         current_status=after.status,
         reason=reason,
     )
-    return Event(
+    yield Event(
         # A grader is changed once from each state that it was ever in.
         id=derived_id("evt", "grader.status_changed", before.id, before.updated_at.isoformat()),
         type="grader.status_changed",

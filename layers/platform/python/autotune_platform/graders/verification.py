@@ -1,6 +1,7 @@
 """Verifying that an endpoint is a grader which knows its secret, refuses strangers and scores."""
 
 import json
+from collections.abc import Sequence
 
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.graders import VerificationCheck
@@ -25,6 +26,7 @@ from autotune_platform.runtime.parts import part
 # Three calls have to fit into the 29 s of an API request.
 _CALL_SECONDS = 6
 _QUESTION_SECONDS = 14
+_PASSING = {"grader_rate_limited", "grader_timeout", "grader_unreachable"}
 
 
 @part
@@ -45,6 +47,9 @@ class GraderVerification:
 
         One without an endpoint is verified since it was registered: there is nothing to check.
 
+        A verified grader that could not be tried, because it is down or busy, stays verified:
+        probes see to its status.
+
         Raises:
             ConflictError: the registration changed meanwhile.
         """
@@ -60,6 +65,8 @@ class GraderVerification:
                 self._check_question(usable),
             ]
         passed = health is not None and all(check.passed for check in checks)
+        if grader.verified_at is not None and not passed and _says_nothing(checks):
+            return grader, checks
         version = health.version if health is not None and passed else None
         if passed:
             # Its owner has mended it: what waits is not to wait for the circuit's next probe.
@@ -131,6 +138,11 @@ class GraderVerification:
         return VerificationCheck(
             name=name, passed=False, reason_code="unauthenticated_request_accepted"
         )
+
+
+def _says_nothing(checks: Sequence[VerificationCheck]) -> bool:
+    """Return whether all that failed may pass in a moment, and shows nothing that is wrong."""
+    return all(check.passed or check.reason_code in _PASSING for check in checks)
 
 
 def _fault_in(answer: GraderAnswer) -> ReasonCode | None:

@@ -22,6 +22,7 @@ from autotune_platform.projections.counting import DecisionCounting, transaction
 from autotune_platform.projections.latest import is_counted_whole, keys_of, latest_of
 from autotune_platform.projections.models import Checkpoint, CheckpointKey
 from autotune_platform.projections.publishing import DecisionPublisher
+from autotune_platform.projections.versions import VersionWitness
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.retry import BUSY
@@ -45,6 +46,7 @@ class VerdictProjection:
     publisher: DecisionPublisher
     counting: DecisionCounting
     closing: BatchClosing
+    versions: VersionWitness
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Project the decisions that changes of the table bring.
@@ -146,6 +148,7 @@ class VerdictProjection:
                 self.publisher.publish(unpublished, completed)
                 published.update(unpublished)
             if not uncounted or self.counting.count(uncounted, changes):
+                self.versions.see(uncounted)
                 # Also what was counted before: whoever did may have died before it was closed.
                 self.closing.close_whole(_latest(concerned, after))
                 return

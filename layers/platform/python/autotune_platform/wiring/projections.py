@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
+from autotune_platform.graders.answered_versions import AnsweredVersions
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.closing import BatchClosing
 from autotune_platform.projections.counting import DecisionCounting
 from autotune_platform.projections.decisions import DecisionAudit
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.projections.publishing import DecisionPublisher
+from autotune_platform.projections.versions import VersionWitness
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
@@ -38,6 +40,7 @@ class ProjectionParts(CompletionParts, StatisticsParts, PublisherParts, AuditPar
                 open_counts=self.completion_repository.open_counts,
             ),
             closing=BatchClosing(batches=self.open_batches, panels=self.panels),
+            versions=VersionWitness(answered=AnsweredVersions(self.registry_table)),
         )
 
     @cached_property

@@ -38,7 +38,8 @@ Events = Annotated[
     list[str] | None,
     typer.Option(
         "--event",
-        help="score.completed, batch.completed, grader.status_changed or review.requested; "
+        help="score.completed, batch.completed, grader.status_changed, grader.version_changed or "
+        "review.requested; "
         "may be repeated.",
     ),
 ]

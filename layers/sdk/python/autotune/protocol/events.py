@@ -7,7 +7,11 @@ from autotune.protocol.reviews import ReviewReason
 from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
 EventType = Literal[
-    "score.completed", "batch.completed", "grader.status_changed", "review.requested"
+    "score.completed",
+    "batch.completed",
+    "grader.status_changed",
+    "grader.version_changed",
+    "review.requested",
 ]
 """What organisations can subscribe to."""
 

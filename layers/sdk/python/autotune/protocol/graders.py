@@ -265,6 +265,14 @@ class GraderStatusChange(ResponseModel):
     reason: StatusReason
 
 
+class GraderVersionChange(ResponseModel):
+    """Data of the event ``grader.version_changed``: what is submitted from now on names it."""
+
+    grader_id: str
+    previous_version: str
+    current_version: str
+
+
 class VerificationCheck(ResponseModel):
     """One thing that verification tried; ``reason_code`` says what was wrong."""
 

@@ -13,6 +13,7 @@ class GraderProbe(ResponseModel):
     outcome: ProbeOutcome
     latency_ms: int
     reason_code: HealthReason | None = None
+    version: str | None = None
 
 
 CircuitState = Literal["closed", "open", "half-open"]
