@@ -103,7 +103,7 @@ def read_completion(completion_id: str) -> CompletionResponse:
 @app.delete("/api/v1/completions/<completion_id>", status_code=204, tags=["completions"])
 def delete_completion(completion_id: str) -> None:
     """Delete a completion's text; its verdict stays, or is ``canceled`` if it had none."""
-    parts().completions.delete(app.caller, completion_id)
+    parts().deletion.delete(app.caller, completion_id)
 
 
 @app.post("/api/v1/completions/<completion_id>/cancel", tags=["completions"])
@@ -122,7 +122,7 @@ def cancel_batch(batch_id: str) -> BatchResponse:
 @app.delete("/api/v1/batches/<batch_id>/content", status_code=204, tags=["completions"])
 def delete_batch_content(batch_id: str) -> None:
     """Delete the texts of a batch; its verdicts stay, and what had none is ``canceled``."""
-    parts().completions.delete_batch_content(app.caller, batch_id)
+    parts().deletion.delete_batch_content(app.caller, batch_id)
 
 
 def _submit(

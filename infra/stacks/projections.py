@@ -24,6 +24,8 @@ OPINIONS = "opinion#"
 ALONE = "alone"
 REVIEW = "review"
 CONTENT = "content"
+COMPLETIONS = "cmp_*"
+REVIEWS = "rev_*"
 
 
 class ProjectionsStack(DomainStack):
@@ -90,16 +92,16 @@ class ProjectionsStack(DomainStack):
         )
 
     def _follow_changes(self, http: HttpStack, webhooks: WebhooksStack) -> StreamConsumer:
-        """Announce reviews that are asked for, and delete large texts once their items expired.
+        """Announce reviews that are asked for, and delete what is left of texts that expired.
 
-        The table's time to live removes the items. The stream carries a removed item's keys, and an
-        object's name follows from them.
+        The table's time to live removes the items. The stream carries a removed item's keys, and
+        the names of a large text, of verdicts and of reviews follow from them.
         """
         data = self.shared.data
         follow = self.create(
             "FollowChanges",
             module="follow_changes",
-            description="Announces reviews, and deletes large texts that have expired",
+            description="Announces reviews, and deletes what is left of texts that have expired",
             timeout=FOLLOW_TIMEOUT,
             environment={
                 **self.content_environment,
@@ -110,6 +112,10 @@ class ProjectionsStack(DomainStack):
         )
         webhooks.grant_publish(follow)
         data.content.grant_delete(follow.function)
+        data.completions.grant_read(follow.function, "Query", keys=COMPLETIONS)
+        data.completions.grant_write(follow.function, "UpdateItem", keys=COMPLETIONS)
+        data.completions.grant_read(follow.function, "GetItem", keys=REVIEWS)
+        data.completions.grant_write(follow.function, "PutItem", keys=REVIEWS)
         data.secrets_keys.grant_derive(follow, "review-link")
         # Not the topic's own grant, which would let the function use the data key for anything.
         iam.Grant.add_to_principal(

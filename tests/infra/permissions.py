@@ -288,6 +288,8 @@ EXPECTED = {
     | send("NormalPriority"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
+    | table("Completions", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "GetItem", "PutItem", keys="rev_*")
     | derive("ReviewLink")
     | ENCRYPT
     | follow("Completions", failures="CompletionChangesFailures")

@@ -1,20 +1,25 @@
 """Texts of completions are where domains say, and go when they are deleted."""
 
+import json
 import secrets
 from typing import Any
 
 import boto3
 import pytest
 
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.storage.data_holders import WITH_COMPLETION
-from autotune_platform.wiring.completions import CompletionParts
+from autotune_platform.wiring.submission import CompletionApiParts
 from tests.support.graders import LoopbackGrader
 from tests.support.kept import Kept, kept
+from tests.support.lambdas import handler
 from tests.support.platform import Platform
+from tests.support.subscribers import loopback_subscriber
 from tools.data_holders import holders
 
 # It outgrows its item, compressed too.
+ALWAYS = {"sampledShare": 1}
+SCORE = {"value": 0.5, "confidence": 0.9}
 LARGE = secrets.token_hex(1_000_000)
 
 
@@ -35,7 +40,7 @@ def read(one: Kept) -> Any:
 
 
 def test_every_domain_that_says_so_erases_with_the_completion(platform: Platform) -> None:
-    erasers = CompletionParts(ContentEnvironment.parse()).completions.erasers
+    erasers = CompletionApiParts(SubmissionEnvironment.parse()).deletion.erasers
     assert {type(eraser).__module__.split(".")[1] for eraser in erasers} == {
         domain
         for domain, holder in holders().items()
@@ -65,3 +70,120 @@ def test_texts_are_where_domains_say_and_go_when_they_are_deleted(
         for completion_id in (small, large):
             platform.call("DELETE", f"/api/v1/completions/{completion_id}")
     assert texts() == []
+
+
+def explained(platform: Platform, grader: LoopbackGrader, **fields: Any) -> str:
+    """Return a task whose graders quote what they judge, and share it."""
+    grader.judge = lambda asked: {"score": {**SCORE, "reasoning": asked["prompt"]}}  # type: ignore[method-assign]
+    return platform.new_task(platform.new_grader(grader, shareReasoning=True), **fields)
+
+
+def erase(platform: Platform, accepted: Any, how: str) -> None:
+    if how == "expired":
+        for completion_id in accepted["completionIds"]:
+            table = boto3.resource("dynamodb").Table("completions")
+            table.delete_item(Key={"pk": completion_id, "sk": "content"})
+            key = {"pk": {"S": completion_id}, "sk": {"S": "content"}}
+            record = {"eventName": "REMOVE", "dynamodb": {"Keys": key}}
+            handler("functions.projections.follow_changes")({"Records": [record]}, None)
+    elif how == "batch":
+        platform.call("DELETE", f"/api/v1/batches/{accepted['batchId']}/content")
+    else:
+        for completion_id in accepted["completionIds"]:
+            platform.call("DELETE", f"/api/v1/completions/{completion_id}")
+
+
+@pytest.mark.parametrize("how", ["one", "batch", "expired"])
+def test_reasons_go_with_the_text_that_they_quote_and_scores_stay(
+    platform: Platform, grader: LoopbackGrader, how: str
+) -> None:
+    task_id = explained(platform, grader, retentionDays=1)
+    accepted = platform.submit(task_id, {"prompt": "SECRET 1"}, {"prompt": "SECRET 2"}).json
+    platform.score_everything()
+    platform.project()
+    path = f"/api/v1/completions/{accepted['completionIds'][0]}/score"
+    before = platform.call("GET", path).json["verdict"]
+    assert before["score"]["reasoning"] == "SECRET 1"
+    assert {one.key.split(" / ")[1].partition("#")[0] for one in texts()} == {"content", "verdict"}
+    assert all(holding.has_text for one in texts() for holding in one.holdings)
+    erase(platform, accepted, how)
+    assert texts() == []
+    after = platform.call("GET", path).json["verdict"]
+    assert after == {**before, "score": {**before["score"], "reasoning": None}}
+
+
+@pytest.mark.parametrize("how", ["one", "batch", "expired"])
+def test_what_a_panel_and_a_person_said_of_a_text_goes_with_it(
+    platform: Platform, grader: LoopbackGrader, how: str
+) -> None:
+    task_id = explained(platform, grader, review=ALWAYS, retentionDays=1)
+    accepted = platform.submit(task_id, {"prompt": "SECRET"}).json
+    platform.score_everything()
+    [asked] = platform.call("GET", "/api/v1/reviews").json["reviews"]
+    answer = {"value": 0.9, "explanation": "It says SECRET."}
+    path = f"/api/v1/reviews/{asked['id']}"
+    assert platform.call("POST", f"{path}/answer", answer).status == 200
+    platform.project()
+    kinds = {one.key.split(" / ")[1].partition("#")[0] for one in texts()}
+    assert kinds == {"content", "opinion", "verdict", "review"}
+    assert platform.call("GET", path).json["review"]["answer"]["explanation"] == "It says SECRET."
+    erase(platform, accepted, how)
+    assert texts() == []
+    shown = platform.call("GET", path).json["review"]["answer"]
+    assert (shown["value"], shown["explanation"]) == (0.9, "")
+
+
+def test_what_has_expired_is_not_explained_before_the_table_removes_it(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    task_id = explained(platform, grader, review=ALWAYS, retentionDays=1)
+    [completion_id] = platform.submit(task_id, {"prompt": "SECRET"}).json["completionIds"]
+    platform.score_everything()
+    [asked] = platform.call("GET", "/api/v1/reviews").json["reviews"]
+    answer = {"value": 0.9, "explanation": "It says SECRET."}
+    review = f"/api/v1/reviews/{asked['id']}"
+    platform.call("POST", f"{review}/answer", answer)
+    table = boto3.resource("dynamodb").Table("completions")
+    table.update_item(
+        Key={"pk": completion_id, "sk": "content"},
+        UpdateExpression="SET expires_at = :past",
+        ExpressionAttributeValues={":past": 1},
+    )
+    for path in (f"/api/v1/completions/{completion_id}/score", review):
+        assert "SECRET" not in platform.call("GET", path).text, path
+
+
+def test_an_opinion_that_comes_after_the_deletion_keeps_no_reasons(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    """One member of a panel is asked while the text is deleted."""
+    deleted: list[str] = []
+
+    def quoting(asked: dict[str, Any]) -> dict[str, Any]:
+        if asked["id"] not in deleted:
+            deleted.append(asked["id"])
+            platform.call("DELETE", f"/api/v1/completions/{asked['id']}")
+        return {"score": {**SCORE, "reasoning": asked["prompt"]}}
+
+    grader.judge = quoting  # type: ignore[method-assign]
+    members = [
+        {"graderId": platform.new_grader(grader, shareReasoning=True)},
+        {"graderId": platform.new_grader(grader, shareReasoning=True)},
+    ]
+    platform.submit(platform.new_task(graders=members), {"prompt": "SECRET"})
+    platform.score_everything()
+    assert deleted
+    assert texts() == []
+
+
+def test_an_event_holds_no_reasons(platform: Platform, grader: LoopbackGrader) -> None:
+    """It is kept for a month, and was sent by then."""
+    with loopback_subscriber() as subscriber:
+        platform.call("POST", "/api/v1/webhooks", {"url": subscriber.url})
+        platform.submit(explained(platform, grader), {"prompt": "SECRET"})
+        platform.score_everything()
+        platform.project()
+        platform.deliver()
+    assert [json.loads(one.body)["event"] for one in subscriber.received] != []
+    assert not [one for one in subscriber.received if b"SECRET" in one.body]
+    assert not [one for one in texts() if one.place == "table deliveries"]

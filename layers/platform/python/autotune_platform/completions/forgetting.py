@@ -1,4 +1,7 @@
-"""Deleting the large texts that are left in S3 when the table removes the items that name them."""
+"""Deleting what is left of texts when the table removes the items that have or name them.
+
+Large texts lie in S3, and what explains a verdict, and may quote the text, beside the verdict.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,10 +9,12 @@ from typing import TYPE_CHECKING
 from aws_lambda_powertools import Logger
 
 from autotune_platform.completions.content import CONTENT, object_key
+from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.changes import Change, ChangeKind
+from autotune_platform.storage.erasing import CompletionEraser
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -29,9 +34,10 @@ class ContentForgetting:
 
     bucket: str
     s3: "S3Client"
+    erasers: Sequence[CompletionEraser]
 
     def follow(self, removals: Sequence[Change]) -> None:
-        """Delete the large texts of completions whose items were removed; most have none.
+        """Delete what is left of the texts of completions whose items were removed.
 
         Raises:
             UnavailableError: some could not be deleted; following the same removals again is safe.
@@ -43,4 +49,6 @@ class ContentForgetting:
             )
             if answer.get("Errors"):
                 raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+            for eraser in self.erasers:
+                eraser.erase_completions([one.pk for one in some], at=SYSTEM_CLOCK.now())
         logger.info("expired content forgotten", completions=len(removals))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.ids import is_id
@@ -48,10 +49,14 @@ class CompletionRepository:
 
     def __init__(self, *, table: Table, bucket: str, s3: "S3Client") -> None:
         self._table = table
-        self.open_counts = OpenCounts(table=table)
         self.due = DueIndex(table, sk=_BATCH, index=_OPEN_BATCHES, shards=OPEN_SHARDS)
         self._bucket = bucket
         self._s3 = s3
+
+    @cached_property
+    def open_counts(self) -> OpenCounts:
+        """How many completions are undecided."""
+        return OpenCounts(table=self._table)
 
     def add_batch(self, batch: Batch) -> bool:
         """Store a new batch; return False where its id is taken."""

@@ -1,7 +1,7 @@
 """Reading completions and batches, and where they stand."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from autotune_platform.access.models import Caller, Scope
@@ -19,7 +19,6 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.runtime.long_poll import LongPoll
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.erasing import CompletionEraser
 from autotune_platform.verdicts.judgements import Judgement, verdict_of
 from autotune_platform.verdicts.models import CompletionHeader, Verdict, VerdictKey
 from autotune_platform.verdicts.service import VerdictService
@@ -56,14 +55,9 @@ class BatchVerdicts:
 
 @part
 class CompletionService:
-    """Reads completions of the caller's organisation, and deletes their text.
-
-    Attributes:
-        erasers: of every domain that keeps texts which are deleted with their completion.
-    """
+    """Reads completions of the caller's organisation, and cancels what is pending of them."""
 
     repository: CompletionRepository
-    erasers: Sequence[CompletionEraser]
     verdicts: VerdictService
     graders: GraderDirectory
     clock: Clock = SYSTEM_CLOCK
@@ -113,27 +107,6 @@ class CompletionService:
         """Return those batches that exist, of any organisation, by id; for counting them."""
         return self.repository.get_batches(batch_ids)
 
-    def delete(self, caller: Caller, completion_id: str) -> None:
-        """Delete a completion's text; if it has no verdict yet, it is canceled.
-
-        Raises:
-            NotFoundError: there is none, or it is another organisation's.
-        """
-        completion = self.get(caller, completion_id)
-        self._cancel([completion])
-        self._erase([completion_id])
-
-    def delete_batch_content(self, caller: Caller, batch_id: str) -> None:
-        """Delete the text of every completion of a batch; what has no verdict yet is canceled.
-
-        Deleting again changes nothing.
-
-        Raises:
-            NotFoundError: there is no such batch, or it is another organisation's.
-        """
-        batch = self.cancel_batch(caller, batch_id).batch
-        self._erase(batch.completion_ids)
-
     def cancel(self, caller: Caller, completion_id: str) -> CompletionStatus:
         """Cancel a completion unless it has a verdict, which then stands; return where it stands.
 
@@ -161,11 +134,6 @@ class CompletionService:
         """Cancel those completions, of any organisation, that have no verdict."""
         self._cancel(self.headers(completion_ids).values())
 
-    def _erase(self, completion_ids: Sequence[str]) -> None:
-        at = self.clock.now()
-        for eraser in self.erasers:
-            eraser.erase_completions(completion_ids, at=at)
-
     def _cancel(self, completions: Iterable[CompletionHeader]) -> None:
         listed = list(completions)
         # First, so that the sweeper comes soon if this process ends before the verdicts are listed.
@@ -188,7 +156,8 @@ class CompletionService:
     ) -> CompletionStatus:
         """Return where a completion stands, waiting up to ``wait_seconds`` for its verdict.
 
-        A verdict stays when the text of its completion is deleted or has expired.
+        A verdict stays when the text of its completion is deleted or has expired, without its
+        reasoning: that may quote the text. The table removes what has expired days later.
 
         Args:
             generation: an earlier one, whose verdict stays as it is; the latest by default.
@@ -197,6 +166,27 @@ class CompletionService:
             NotFoundError: there is none, it is another organisation's, or in ``own`` another
                 principal's grader scores it; or it has no such generation.
         """
+        found = self._status(
+            caller, scope, completion_id, wait_seconds=wait_seconds, generation=generation
+        )
+        verdict = found.verdict
+        if verdict and verdict.reasoning and not self.has_text(completion_id):
+            return replace(found, verdict=verdict.model_copy(update={"reasoning": None}))
+        return found
+
+    def has_text(self, completion_id: str) -> bool:
+        """Return whether a completion's text is neither deleted nor expired."""
+        return bool(self.repository.get_packed([completion_id]))
+
+    def _status(
+        self,
+        caller: Caller,
+        scope: Scope,
+        completion_id: str,
+        *,
+        wait_seconds: float,
+        generation: int | None,
+    ) -> CompletionStatus:
         completion = self.repository.get_headers([completion_id]).get(completion_id)
         if completion is None or completion.organization_id != caller.organization_id:
             # Another's is looked for as far as one that is gone, so that both take as long.

@@ -1,6 +1,6 @@
 """What judging keeps."""
 
-from autotune_platform.storage.data_holders import CompletionHolding, DataHolder
+from autotune_platform.storage.data_holders import WITH_COMPLETION, CompletionHolding, DataHolder
 
 _GOES = "it goes by itself, and holds no text"
 
@@ -30,8 +30,11 @@ HOLDER = DataHolder(
         ),
         CompletionHolding(
             key="rev_* / review",
-            what="reviews: what people were shown and answered",
-            retained="verdicts name their review",
+            what="reviews: what people were shown and answered; when explanations are erased, "
+            "reviews stay",
+            has_text=True,
+            kept="for good; the explanation until the text goes",
+            erased=WITH_COMPLETION,
         ),
         CompletionHolding(
             key="org_*#reviews#* / *",

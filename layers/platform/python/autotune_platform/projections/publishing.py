@@ -68,14 +68,16 @@ class DecisionPublisher:
 def score_completed(verdict: Verdict) -> Event:
     """Return the event ``score.completed`` of a decided completion, in any state.
 
-    Its data is the verdict as ``GET /api/v1/completions/{id}/score`` shows it.
+    Its data is the verdict as ``GET /api/v1/completions/{id}/score`` shows it, without reasoning:
+    that may quote the text, and an event is kept when the text is deleted.
     """
+    shown = verdict_on_wire(verdict.model_copy(update={"reasoning": None}))
     return Event(
         id=derived_id("evt", "score.completed", *verdict.key.parts),
         type="score.completed",
         organization_id=verdict.organization_id,
         occurred_at=verdict.decided_at,
-        data=verdict_on_wire(verdict).model_dump(mode="json", by_alias=True),
+        data=shown.model_dump(mode="json", by_alias=True),
     )
 
 

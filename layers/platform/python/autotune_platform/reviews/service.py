@@ -205,6 +205,8 @@ class ReviewService:
 
         review = self._changed(lambda: self._find(caller, review_id), answered)
         self._follow(review)
+        if request.explanation and not self.completions.has_text(review.completion_id):
+            self.records.erase_explanation(review.id)  # deleted while it was explained
         return review
 
     def require(self, caller: Caller, review_id: str) -> None:

@@ -40,7 +40,8 @@ def review_on_wire(
     if with_preliminary and review.preliminary is not None:
         fields["preliminary"] = _preliminary(review.preliminary, names_graders=names_graders)
     if completion is None:
-        return wire.Review.model_validate(fields)
+        # An explanation may quote the text, and is there until the table has removed both.
+        return wire.Review.model_validate({**fields, **_summary(review.without_explanation())})
     text = {"prompt": completion.prompt, "response": completion.response}
     if as_html:
         html = {f"{part}_html": rendered(one) for part, one in text.items()}

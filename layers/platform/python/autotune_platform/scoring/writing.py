@@ -107,6 +107,10 @@ class VerdictWriter:
                 late.append(judgement)
 
         in_parallel(decide_one, list(judgements), at_most=_CONCURRENT_WRITES)
+        if share_reasoning and asker.panel_id is not None:
+            # Whoever decided meanwhile, such as one who deletes the text, has not seen what was
+            # just stored; and an opinion that decides nothing needs no reasons.
+            self.verdicts.erase_opinions(list(self._decided_without(asker, judgements)))
         self.count_late(asker, late)
 
     def _decided_without(

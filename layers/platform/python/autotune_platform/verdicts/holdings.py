@@ -1,6 +1,11 @@
 """What verdicts keep."""
 
-from autotune_platform.storage.data_holders import CompletionHolding, DataHolder, Holding
+from autotune_platform.storage.data_holders import (
+    WITH_COMPLETION,
+    CompletionHolding,
+    DataHolder,
+    Holding,
+)
 from autotune_platform.verdicts.decisions import LIST_DAYS
 
 _WHY = "verdicts are never deleted"
@@ -10,11 +15,18 @@ HOLDER = DataHolder(
     [
         CompletionHolding(
             key="cmp_* / verdict#*",
-            what="verdicts, with the grader's reasoning if its owner shares it",
-            retained=_WHY,
+            what="verdicts, with the grader's reasoning if its owner shares it; when that is "
+            "erased, verdicts stay",
+            has_text=True,
+            kept="for good; the reasoning until the text goes",
+            erased=WITH_COMPLETION,
         ),
         CompletionHolding(
-            key="cmp_* / opinion#*", what="opinions of a panel's members", retained=_WHY
+            key="cmp_* / opinion#*",
+            what="opinions of a panel's members, in the same way",
+            has_text=True,
+            kept="for good; the reasoning until the text goes",
+            erased=WITH_COMPLETION,
         ),
         Holding(
             place="table completions",

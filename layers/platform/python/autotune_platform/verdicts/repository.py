@@ -13,6 +13,7 @@ from autotune_platform.verdicts.models import OfGrader, Verdict, VerdictKey
 from autotune_platform.verdicts.panels import Panel
 from autotune_platform.verdicts.score_index import INDEX_KEY, index_key
 from autotune_platform.verdicts.stored_verdicts import (
+    OPINION_PREFIX,
     VERDICT_PREFIX,
     opinion_key,
     verdict_attributes,
@@ -21,6 +22,8 @@ from autotune_platform.verdicts.stored_verdicts import (
 )
 
 _CONCURRENT_WRITES = 8
+# It sorts behind every id.
+_END = "~"
 
 
 @cache
@@ -58,6 +61,21 @@ class VerdictRepository:
         """Return every verdict on a completion."""
         page = self._table.query(completion_id, starting=VERDICT_PREFIX)
         return [verdict_from(item) for item in page.items]
+
+    def erase_reasoning(
+        self, completion_ids: Sequence[str], *, opinions_only: bool = False
+    ) -> None:
+        """Delete what graders and people gave as their reasons; what they decided stays."""
+        last = OPINION_PREFIX if opinions_only else VERDICT_PREFIX
+
+        def erase(completion_id: str) -> None:
+            span = ("sk", OPINION_PREFIX, last + _END)
+            for item in self._table.items(completion_id, between=span):
+                if "reasoning" in item:
+                    self._table.update(completion_id, item["sk"], {}, remove=["reasoning"])
+
+        if completion_ids:
+            in_parallel(erase, completion_ids, at_most=_CONCURRENT_WRITES)
 
     def dimensions_of(
         self, verdicts: Iterable[VerdictKey]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from types import MappingProxyType
 
 from autotune.protocol.grading import ScoreDimension
@@ -77,6 +78,18 @@ class VerdictService:
     def find_all(self, keys: Iterable[VerdictKey]) -> dict[VerdictKey, Verdict]:
         """Return the verdicts there are."""
         return self.repository.of_keys(keys)
+
+    def erase_completions(self, completion_ids: Sequence[str], *, at: datetime) -> None:  # noqa: ARG002 - a ``CompletionEraser``
+        """Delete reasons, which may quote the text that was judged."""
+        self.repository.erase_reasoning(completion_ids)
+
+    def erase_opinions(self, completion_ids: Sequence[str]) -> None:
+        """Delete the reasons of a panel's members: only its verdict shows any."""
+        self.repository.erase_reasoning(completion_ids, opinions_only=True)
+
+    def all_of(self, completion_id: str) -> list[Verdict]:
+        """Return every verdict on a completion, of any grader and generation."""
+        return self.repository.all_of(completion_id)
 
     def leave_lists(self, keys: Sequence[VerdictKey]) -> None:
         """List verdicts no more that a later generation replaces; doing it again is fine."""

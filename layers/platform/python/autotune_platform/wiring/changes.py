@@ -8,12 +8,12 @@ from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChangesEnvironment
 from autotune_platform.storage.changes import Route, Router
-from autotune_platform.wiring.completions import VerdictParts
+from autotune_platform.wiring.completions import ReviewRecordParts
 from autotune_platform.wiring.publishing import PublisherParts
 from autotune_platform.wiring.reviews import ReviewLinkParts
 
 
-class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
+class ChangesParts(ReviewLinkParts, ReviewRecordParts, PublisherParts):
     """What follows the table's changes beside verdicts."""
 
     environment: ChangesEnvironment
@@ -29,7 +29,11 @@ class ChangesParts(ReviewLinkParts, VerdictParts, PublisherParts):
 
     @cached_property
     def content_forgetting(self) -> ContentForgetting:
-        return ContentForgetting(bucket=self.environment.content_bucket, s3=clients.s3())
+        return ContentForgetting(
+            bucket=self.environment.content_bucket,
+            s3=clients.s3(),
+            erasers=[self.verdicts, self.explanation_eraser],
+        )
 
     @cached_property
     def change_router(self) -> Router:

@@ -9,6 +9,8 @@ from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.judging.human.erasing import ExplanationEraser
+from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment, WaitingEnvironment
 from autotune_platform.storage.table import Table
@@ -44,6 +46,18 @@ class VerdictParts(RegistryParts):
         )
 
 
+class ReviewRecordParts(VerdictParts):
+    """What people were asked and answered."""
+
+    @cached_property
+    def review_records(self) -> ReviewRecords:
+        return ReviewRecords(self.completions_table)
+
+    @cached_property
+    def explanation_eraser(self) -> ExplanationEraser:
+        return ExplanationEraser(records=self.review_records, verdicts=self.verdicts)
+
+
 class CompletionParts(VerdictParts, GraderParts):
     """Completions and their batches."""
 
@@ -59,7 +73,6 @@ class CompletionParts(VerdictParts, GraderParts):
     def completions(self) -> CompletionService:
         return CompletionService(
             repository=self.completion_repository,
-            erasers=[self.completion_repository],
             verdicts=self.verdicts,
             graders=self.graders,
         )

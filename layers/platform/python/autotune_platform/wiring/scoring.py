@@ -5,10 +5,9 @@ from functools import cached_property
 from autotune_platform.judging.http.callbacks import Callbacks
 from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.http.waiting import CallWaits
-from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime.environment import ContentEnvironment
 from autotune_platform.scoring.resolving import PanelResolver
-from autotune_platform.wiring.completions import VerdictParts
+from autotune_platform.wiring.completions import ReviewRecordParts, VerdictParts
 from autotune_platform.wiring.graders import GraderParts
 
 
@@ -30,12 +29,8 @@ class CallParts(VerdictParts, GraderParts):
         return CallWaits(repository=self.calls, verdicts=self.verdicts)
 
 
-class ResolverParts(VerdictParts):
+class ResolverParts(ReviewRecordParts):
     """What resolves panels."""
-
-    @cached_property
-    def review_records(self) -> ReviewRecords:
-        return ReviewRecords(self.completions_table)
 
     @cached_property
     def resolver(self) -> PanelResolver:

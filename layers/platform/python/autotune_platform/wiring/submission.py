@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from autotune_platform.completions.batch_rescoring import BatchRescoring
+from autotune_platform.completions.deleting import TextDeletion
 from autotune_platform.completions.planning import BatchPlanner
 from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.completions.queues import ChunkQueues
@@ -11,7 +12,7 @@ from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.access import ApiParts
-from autotune_platform.wiring.completions import CompletionParts
+from autotune_platform.wiring.completions import CompletionParts, ReviewRecordParts
 from autotune_platform.wiring.tasks import TaskParts
 
 
@@ -42,10 +43,17 @@ class SubmissionParts(CompletionParts, TaskParts):
         )
 
 
-class CompletionApiParts(ApiParts, SubmissionParts):
-    """What accepts completions, shows what became of them, and scores them again."""
+class CompletionApiParts(ApiParts, SubmissionParts, ReviewRecordParts):
+    """What accepts completions, shows what became of them, deletes and scores them again."""
 
     environment: SubmissionEnvironment
+
+    @cached_property
+    def deletion(self) -> TextDeletion:
+        return TextDeletion(
+            completions=self.completions,
+            erasers=[self.completion_repository, self.verdicts, self.explanation_eraser],
+        )
 
     @cached_property
     def rescoring(self) -> RescoringService:

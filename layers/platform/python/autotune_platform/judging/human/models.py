@@ -113,6 +113,12 @@ class Review(ReviewSummary):
         seen_by = self.preliminary_seen_by
         return reviewer_id in seen_by or len(seen_by) >= MOST_NAMES_NOTED
 
+    def without_explanation(self) -> Self:
+        """Return the review without what a person wrote, which may quote what was judged."""
+        if self.answer is None or not self.answer.explanation:
+            return self
+        return self.after(answer=self.answer.model_copy(update={"explanation": ""}))
+
     def after(self, **changes: object) -> Self:
         """Return the review after a change."""
         return self.model_copy(update={**changes, "version": self.version + 1})

@@ -81,6 +81,20 @@ class ReviewRecords:
             current = self.find(review.id)
         raise UnavailableError("a review is busy", retry_after_seconds=1)
 
+    def erase_explanation(self, review_id: str) -> None:
+        """Delete what a person wrote in an answer; the answer stays.
+
+        Raises:
+            UnavailableError: others kept changing the review; do it again.
+        """
+        for _ in range(_ATTEMPTS):
+            review = self.find(review_id)
+            if review is None or (after := review.without_explanation()) is review:
+                return
+            if self.change(review, after):
+                return
+        raise UnavailableError("a review is busy", retry_after_seconds=1)
+
     def of_organization(
         self, organization_id: str, *, state: ReviewState, limit: int, next_token: str | None
     ) -> tuple[list[ReviewSummary], str | None]:
