@@ -25,7 +25,9 @@ SUBMIT = {
     "BatchGetItem": 1,
     "BatchWriteItem": 4,
     "SendMessageBatch": 1,
-    "UpdateItem": 1,
+    # How many are undecided is read once in ten seconds, and changes as the batch is accepted.
+    "Query": 1,
+    "TransactWriteItems": 1,
 }
 # One of the puts comes once a minute: up to when the messages of the queue were received.
 DISPATCH = {"PutItem": 2, "StartExecution": 1}
