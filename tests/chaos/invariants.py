@@ -174,7 +174,9 @@ def counts_agree(
     return Finding("the API's counts are the table's", len(told), violations)
 
 
-def neighbours_do_no_harm(calm: Sequence[float], beside_sick: Sequence[Sequence[float]]) -> Finding:
+def neighbours_do_no_harm(
+    calm: Sequence[float], beside_sick: Sequence[Sequence[float]], *, who: str = "sick neighbours"
+) -> Finding:
     """Healthy graders' p99 is not more than doubled by sick neighbours.
 
     Args:
@@ -183,13 +185,13 @@ def neighbours_do_no_harm(calm: Sequence[float], beside_sick: Sequence[Sequence[
             best counts, because a machine that is busy for a moment looks like harm.
     """
     if not (calm and beside_sick and all(beside_sick)):
-        return Finding("sick neighbours: p99 at most doubled", 0, ["nothing was measured"])
+        return Finding(f"{who}: p99 at most doubled", 0, ["nothing was measured"])
     limit = max(SLOWER_AT_MOST * p99(calm), P99_FLOOR_SECONDS)
     best = min(map(p99, beside_sick))
-    told = f"p99 {p99(calm):.2f} s, beside sick neighbours {best:.2f} s"
+    told = f"p99 {p99(calm):.2f} s, beside {who} {best:.2f} s"
     violations = [] if best <= limit else [f"{told}, over {limit:.2f} s"]
     measured = len(calm) + sum(map(len, beside_sick))
-    return Finding(f"sick neighbours: {told}", measured, violations)
+    return Finding(f"{who}: {told}", measured, violations)
 
 
 def flapping_is_no_outage(flapping: Sequence[str], down: Sequence[str]) -> Finding:
@@ -224,11 +226,16 @@ def latencies(
 ) -> list[float]:
     """Return the seconds from submission to verdict of some graders' completions in a stage."""
     return [
-        (_moment(item, "decided_at") - _moment(item, "submitted_at")).total_seconds()
+        seconds_to_verdict(item)
         for one in accepted
         if one.stage == stage and one.patient in patients
         for item in verdicts.get(one.id, [])
     ]
+
+
+def seconds_to_verdict(item: Item) -> float:
+    """Return the seconds from submission to verdict."""
+    return (_moment(item, "decided_at") - _moment(item, "submitted_at")).total_seconds()
 
 
 def p99(seconds: Sequence[float]) -> float:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
+from typing import Any
 
 import boto3
 from rich.console import Console
@@ -45,7 +46,9 @@ def lose(console: Console) -> list[Finding]:
         loopback_grader() as of_other,
         LocalStack(directory=Path(folder)) as profile,
         AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as loser,
-        AutotuneClient(base_url=profile.base_url, api_key=_another_key(profile)) as other,
+        AutotuneClient(
+            base_url=profile.base_url, api_key=another_organization(profile)[1]
+        ) as other,
     ):
         executions = _Executions(profile)
         operator, tables = Operator(profile.aws_endpoint_url), Tables(profile.aws_endpoint_url)
@@ -60,7 +63,7 @@ def lose(console: Console) -> list[Finding]:
             _sweep_until_decided(operator, tables, batches, lost)
             ended.set()
         trickled = trickle.result()
-        verdicts = _decided(tables, [*lost, *trickled])
+        verdicts = decided(tables, [*lost, *trickled])
         console.print(
             f"tenants: {stopped} runs lost, {len(lost)} completions; {len(trickled)} beside them"
         )
@@ -80,17 +83,29 @@ def lose(console: Console) -> list[Finding]:
         ]
 
 
-def _another_key(profile: LocalProfile) -> str:
-    functions = lambda_client(profile.aws_endpoint_url)
-    pages = functions.get_paginator("list_functions").paginate()
-    (name,) = [
-        one["FunctionName"]
-        for page in pages
-        for one in page["Functions"]
-        if "CreateOrganization" in one["FunctionName"]
-    ]
-    answer = functions.invoke(FunctionName=name, Payload=json.dumps({"name": "other"}).encode())
-    return CreateOrganizationResponse.model_validate_json(answer["Payload"].read()).api_key
+def _another_client(profile: LocalProfile) -> AutotuneClient:
+    _, api_key = another_organization(profile)
+    return AutotuneClient(base_url=profile.base_url, api_key=api_key)
+
+
+def another_organization(profile: LocalProfile) -> tuple[str, str]:
+    """Create an organisation; return its id and the credential of its first key."""
+    answer = operate(profile, "CreateOrganization", name="other")
+    created = CreateOrganizationResponse.model_validate(answer)
+    return created.organization.id, created.api_key
+
+
+def operate(profile: LocalProfile, function: str, **event: Any) -> Any:
+    """Invoke a function of operators; return its answer."""
+    session = boto3.Session("test", "test", region_name=REGION)
+    stacks = session.client("cloudformation", endpoint_url=profile.aws_endpoint_url)
+    (stack,) = stacks.describe_stacks(StackName="autotune")["Stacks"]
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
+    answer = lambda_client(profile.aws_endpoint_url).invoke(
+        FunctionName=outputs[f"{function}FunctionName"], Payload=json.dumps(event).encode()
+    )
+    assert "FunctionError" not in answer, answer["Payload"].read()
+    return json.loads(answer["Payload"].read())
 
 
 class _Executions:
@@ -123,7 +138,7 @@ def _submitted_to_one_that_is_down(
     client: AutotuneClient, grader: LoopbackGrader
 ) -> dict[str, list[str]]:
     """Return the completions of each batch; none of them can be scored as long as it is down."""
-    task_id = _task(client, grader)
+    task_id = new_task(client, grader)
     grader.disease = answering(status=503)
     completions = [
         {"taskId": task_id, "modelId": "m", "prompt": f"p{n}", "response": "r"}
@@ -136,7 +151,7 @@ def _submitted_to_one_that_is_down(
     return batches
 
 
-def _task(client: AutotuneClient, grader: LoopbackGrader) -> str:
+def new_task(client: AutotuneClient, grader: LoopbackGrader) -> str:
     registered = client.graders.register(
         name="loopback", endpoint=grader.url, capabilities={"maxBatchSize": 50}
     )
@@ -155,7 +170,7 @@ def _queued_long_ago(tables: Tables, batch_ids: Collection[str]) -> None:
 
 def _trickle(client: AutotuneClient, grader: LoopbackGrader, ended: Event) -> list[str]:
     """Submit one completion after the other; return their ids."""
-    task_id, accepted = _task(client, grader), []
+    task_id, accepted = new_task(client, grader), []
     while not ended.wait(TRICKLE_SECONDS):
         submitted = client.completions.submit(
             task_id=task_id, model_id="m", prompt=f"p{len(accepted)}", response="r"
@@ -178,7 +193,7 @@ def _sweep_until_decided(
         time.sleep(1)
 
 
-def _decided(tables: Tables, wanted: Collection[str]) -> Verdicts:
+def decided(tables: Tables, wanted: Collection[str]) -> Verdicts:
     """Return the verdicts once there are all, or when the time is up."""
     until = time.monotonic() + LIMIT_SECONDS / 4
     while True:

@@ -1,0 +1,299 @@
+"""An organisation that means harm, beside one that works: the second is not to notice.
+
+The attacker has the limits of a small organisation, and goes beyond each of them: it floods the
+API, submits what begins as many runs as one request can, holds every place for waiting, has graders
+whose answers are as large and as wrong as they may be, and patterns and headers that are made to
+take long. The other organisation trickles completions to a grader of its own, before and meanwhile.
+"""
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+
+import httpx
+from rich.console import Console
+
+from autotune import APIError, AutotuneClient, AutotuneError
+from local.memory_limits import kills_in
+from local.stack import LocalStack
+from tests.chaos import invariants
+from tests.chaos.invariants import Finding
+from tests.chaos.permissions import permissions_finding
+from tests.chaos.tables import Tables
+from tests.chaos.tenants import another_organization, decided, new_task, operate
+from tests.security.hostile_grader import KINDS
+from tests.support.graders import Exchange, loopback_grader
+
+LIMITS = {
+    "requestsPerSecond": 20,
+    "requestsPerSecondOfKey": 8,
+    "openCompletions": 100,
+    "runsPerRequest": 10,
+    "waitingRequests": 2,
+    "graders": 16,
+}
+"""Of the attacker: as small for one machine as the usual ones are for an account of AWS."""
+
+TRICKLED = 40
+TRICKLE_SECONDS = 0.4
+MOST_ROUNDS = 3
+PAUSE_SECONDS = 0.4
+MOST_AT_ONCE = 50
+REFUSALS = {
+    "too_many_requests",
+    "too_many_runs",
+    "too_many_open_completions",
+    "limit_reached",
+    "invalid_request",
+    "request_too_large",
+}
+"""What an attacker is told; anything but these is a fault of ours."""
+
+
+@dataclass
+class Attacker:
+    """Attacks by name, each again and again until the end; counts what they were answered."""
+
+    client: AutotuneClient
+    flooding: AutotuneClient
+    url: str
+    task_ids: list[str]
+    panel_id: str
+    builtin_id: str
+    endless_id: str
+    reward_url: str
+    answers: Counter[str] = field(default_factory=Counter)
+    began: Counter[str] = field(default_factory=Counter)
+    waited: list[float] = field(default_factory=list)
+
+    def attacks(self) -> dict[str, Callable[[], object]]:
+        return {
+            "floods of requests": self._flood,
+            "requests that begin many runs": self._fan_out,
+            "completions that nobody decides": self._endless,
+            "graders with answers of 4 MB": self._large_answers,
+            "patterns that take long": self._patterns,
+            "floods of headers": self._headers,
+            "requests that wait": self._wait,
+            "registrations without end": self._register,
+        }
+
+    def attack(self, name: str, ended: Event) -> None:
+        """Attack in one way until the end."""
+        once = self.attacks()[name]
+        while not ended.is_set():
+            try:
+                once()
+                self.answers["accepted"] += 1
+            except APIError as error:
+                self.answers[error.code] += 1
+            except AutotuneError as error:
+                self.answers[type(error).__name__] += 1
+            self.began[name] += 1
+            ended.wait(PAUSE_SECONDS)
+
+    def _flood(self) -> None:
+        for _ in range(MOST_AT_ONCE):
+            self.flooding.tasks.list(limit=1)
+
+    def _endless(self) -> None:
+        self._submit(*[self.endless_id] * 20)
+
+    def _fan_out(self) -> None:
+        self._submit(self.panel_id, *self.task_ids)
+
+    def _large_answers(self) -> None:
+        self._submit(self.task_ids[0])
+
+    def _patterns(self) -> None:
+        self._submit(self.builtin_id, response="a" * 20_000 + "!")
+
+    def _submit(self, *task_ids: str, response: str = "r") -> None:
+        completions = [
+            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": response}
+            for task_id in task_ids
+        ]
+        list(self.client.completions.submit_many(completions))
+
+    def _headers(self) -> None:
+        """Send what nobody signed, with as many headers as a server takes."""
+        many = {f"x-{number}": "x" * 500 for number in range(90)}
+        answer = httpx.get(f"{self.url}/api/v1/tasks", headers=many, timeout=30)
+        self.answers[f"unsigned: {answer.status_code}"] += 1
+
+    def _wait(self) -> None:
+        began = time.monotonic()
+        question = {"query": ["pr"], "prompts": ["p"], "labels": [str(began)]}
+        answer = httpx.post(f"{self.reward_url}/openrlhf?wait=20", json=question, timeout=60)
+        self.waited.append(time.monotonic() - began)
+        self.answers[f"reward URL: {answer.status_code}"] += 1
+
+    def _register(self) -> None:
+        self.client.graders.register(
+            name="n", kind="builtin", builtin={"type": "exact_match", "reference": "4"}
+        )
+
+
+def attack(console: Console) -> list[Finding]:
+    """Let one organisation attack beside another's trickle; return what was found."""
+    with (
+        TemporaryDirectory(prefix="autotune-hostile-") as folder,
+        loopback_grader() as healthy,
+        LocalStack(directory=Path(folder)) as profile,
+        AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as victim,
+        ExitStack() as running,
+    ):
+        organization_id, api_key = another_organization(profile)
+        client = running.enter_context(
+            AutotuneClient(base_url=profile.base_url, api_key=api_key, max_retries=0)
+        )
+        second = client.keys.create(name="second", role="admin").api_key
+        flooding = running.enter_context(
+            AutotuneClient(base_url=profile.base_url, api_key=second, max_retries=0)
+        )
+        attacker = running.enter_context(_armed(client, flooding, profile.base_url))
+        operate(
+            profile,
+            "ManageOrganizations",
+            action="limit",
+            organizationId=organization_id,
+            limits=LIMITS,
+        )
+        tables = Tables(profile.aws_endpoint_url)
+        task_id = new_task(victim, healthy)
+        accepted = _trickle(victim, task_id, TRICKLED // 4)  # so that every function has started
+        accepted += (undisturbed := _trickle(victim, task_id, TRICKLED))
+        calm, beside = _latencies(tables, undisturbed), list[list[float]]()
+        with _attacking(attacker):
+            accepted += _trickle(victim, task_id, TRICKLED // 4)
+            for _ in range(MOST_ROUNDS):
+                ids = _trickle(victim, task_id, TRICKLED)
+                accepted += ids
+                beside.append(_latencies(tables, ids))
+                harm = invariants.neighbours_do_no_harm(calm, beside, who="a hostile neighbour")
+                if not harm.violations:
+                    break
+                console.print(f"once more, because of {harm.violations[0]}")
+        verdicts = decided(tables, accepted)
+        told = ", ".join(f"{count} {code}" for code, count in sorted(attacker.answers.items()))
+        console.print(f"hostile: {len(accepted)} completions beside {told}")
+        refused = {code: attacker.answers[code] for code in ("too_many_requests", *_LIMITS_MET)}
+        items = [
+            item
+            for item in tables.items("Completions")
+            if item.get("organization_id") != organization_id
+        ]
+        return [
+            invariants.every_fault_happened({**attacker.began, **refused}),
+            invariants.nothing_accepted_is_lost(accepted, items),
+            invariants.everything_is_decided(accepted, verdicts),
+            invariants.all_are_scored("who works beside an attacker is scored", accepted, verdicts),
+            harm,
+            _only_refusals(attacker),
+            invariants.no_function_outgrew_its_memory(kills_in(Path(folder))),
+            permissions_finding(Path(folder), suite="hostile", console=console),
+        ]
+
+
+_LIMITS_MET = ("too_many_runs", "too_many_open_completions", "limit_reached")
+
+
+@contextmanager
+def _armed(client: AutotuneClient, flooding: AutotuneClient, url: str) -> Iterator[Attacker]:
+    """Register what attacks need, while the limits are still those of everybody."""
+    with ExitStack() as running:
+        graders = []
+        for kind in itertools.islice(itertools.cycle(KINDS), 9):
+            grader = running.enter_context(loopback_grader())
+            task_id = new_task(client, grader)
+            grader.disease = _answering_with(kind)
+            graders.append((task_id, client.tasks.get(task_id).grader_id))
+        members = [{"graderId": grader_id} for _, grader_id in graders]
+        panel = client.tasks.create(name="panel", graders=members, quorum=1)
+        pattern = {"type": "object", "properties": {"a": {"pattern": "(a+)+$"}}}
+        builtin = client.graders.register(
+            name="slow", kind="builtin", builtin={"type": "json_schema", "schema": pattern}
+        ).grader
+        task_ids = [task_id for task_id, _ in graders]
+        reward_url = client.reward_urls.create(name="r", task_id=task_ids[0], model_id="m").url
+        people = client.graders.register(name="nobody", kind="human").grader
+        yield Attacker(
+            client=client,
+            flooding=flooding,
+            url=url,
+            task_ids=task_ids,
+            panel_id=panel.id,
+            builtin_id=client.tasks.create(name="slow", grader_id=builtin.id).id,
+            endless_id=client.tasks.create(name="endless", grader_id=people.id).id,
+            reward_url=reward_url,
+        )
+
+
+def _answering_with(kind: str) -> Callable[[Exchange], None]:
+    """Answer questions as a hostile grader does, and add a thousand headers."""
+
+    def disease(exchange: Exchange) -> None:
+        exchange.body = KINDS[kind](exchange).encode()
+        exchange.headers |= {f"x-{number}": "x" * 40 for number in range(1_000)}
+
+    return disease
+
+
+@contextmanager
+def _attacking(attacker: Attacker) -> Iterator[None]:
+    names = list(attacker.attacks())
+    ended = Event()
+    # Some waits and floods at the same time, as whoever means harm would.
+    often = [*names, "requests that wait", "requests that wait", "floods of requests"]
+    with ThreadPoolExecutor(len(often)) as threads:
+        running = [threads.submit(attacker.attack, name, ended) for name in often]
+        try:
+            yield
+        finally:
+            ended.set()
+        for one in running:
+            one.result()
+
+
+def _trickle(client: AutotuneClient, task_id: str, count: int) -> list[str]:
+    """Submit one completion after the other, wait for none of them; return their ids."""
+    accepted = []
+    for number in range(count):
+        submitted = client.completions.submit(
+            task_id=task_id, model_id="m", prompt=f"p{number}", response="r"
+        )
+        accepted.append(submitted.completion.id)
+        time.sleep(TRICKLE_SECONDS)
+    return accepted
+
+
+def _latencies(tables: Tables, completion_ids: list[str]) -> list[float]:
+    verdicts = decided(tables, completion_ids)
+    return [
+        invariants.seconds_to_verdict(one)
+        for id_ in completion_ids
+        for one in verdicts.get(id_, [])[:1]
+    ]
+
+
+def _only_refusals(attacker: Attacker) -> Finding:
+    """Each attack is accepted within its limits or refused beyond; none breaks anything."""
+    expected = REFUSALS | {"accepted"}
+    violations = [
+        f"{count} answers {code}"
+        for code, count in attacker.answers.items()
+        if code not in expected and not code.startswith(("unsigned: 4", "reward URL: "))
+    ]
+    violations += [
+        f"{attacker.answers[code]} answers {code}"
+        for code in attacker.answers
+        if code.startswith("reward URL: 50") and not code.endswith("503")
+    ]
+    return Finding("an attack is refused, and breaks nothing", attacker.answers.total(), violations)
