@@ -65,6 +65,14 @@ MUTATIONS = (
         "if completion.deadline <= completion.created_at",
         "deadlines end what waits",
     ),
+    Mutation(
+        "the silence of logs about texts",
+        "layers/platform/python/autotune_platform/judging/http/round_calls.py",
+        "            return self._refused(error, completion_ids)",
+        """            logger.warning("refused", asked=[one.response for one in pack])
+            return self._refused(error, completion_ids)""",
+        "texts lie in content alone",
+    ),
 )
 
 

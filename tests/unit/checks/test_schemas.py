@@ -75,7 +75,7 @@ def test_no_response_breaks_a_schema(
     ids=["a name", "a name of two", "a value"],
 )
 def test_a_schema_is_of_text_that_every_store_and_answer_can_hold(schema: dict[str, Any]) -> None:
-    with pytest.raises(InvalidRequestError, match="builtin.schema: text that UTF-8 can hold"):
+    with pytest.raises(InvalidRequestError, match=r"builtin\.schema: text that UTF-8 can hold"):
         value({"type": "json_schema", "schema": schema})
 
 
