@@ -68,9 +68,9 @@ MUTATIONS = (
     Mutation(
         "the silence of logs about texts",
         "layers/platform/python/autotune_platform/judging/http/round_calls.py",
-        "            return self._refused(error, completion_ids)",
-        """            logger.warning("refused", asked=[one.response for one in pack])
-            return self._refused(error, completion_ids)""",
+        "        batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})",
+        """        batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})
+        logger.info("asked", responses=[one.response for one in pack])""",
         "texts lie in content alone",
     ),
 )
