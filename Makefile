@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down logs status check test pytest test-integrations chaos bench cost memory browser screenshots \
+.PHONY: help install demo up down logs status check test pytest test-integrations chaos bench cost memory fuzz browser screenshots \
 	lint lint-templates format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -107,6 +107,9 @@ cost: install ## price a million completions, and fail where that is over its ta
 
 memory: install ## print how much memory each parser takes at most (3 minutes)
 	@$(BIN)/python -m tests.security.peaks
+
+fuzz: install ## send hostile input for ten minutes (SEED=1 names the seed, MINUTES=60 the time)
+	@$(BIN)/python -m tests.security.fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos

@@ -25,6 +25,7 @@ from tests.chaos.attempts import failed_attempts
 from tests.chaos.diseases import DEADLINE_SECONDS, DOWN_FOR_GOOD, FLAPPING, hospital
 from tests.chaos.hostile import attack
 from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.leaving import search
 from tests.chaos.outage import break_down
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.report import show_attempts, show_faults, show_findings, show_graders
@@ -133,6 +134,13 @@ def report(chaos: Chaos, proxy: ThrottlingProxy) -> list[Finding]:
         invariants.no_function_outgrew_its_memory(kills_in(chaos.directory)),
         *events_findings(chaos, verdicts),
         chaos.latency_finding(verdicts),
+        search(
+            chaos.profile,
+            secrets=[
+                *(patient.grader.secret for patient in chaos.patients),
+                *(subscriber.secret for subscriber in chaos.subscribers),
+            ],
+        ),
         permissions_finding(chaos.directory, suite="storm", console=console),
     ]
     show_graders(console, chaos.patients, accepted.values(), verdicts)

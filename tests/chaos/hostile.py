@@ -25,9 +25,11 @@ from local.memory_limits import kills_in
 from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding
+from tests.chaos.leaving import search
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
 from tests.chaos.tenants import another_organization, decided, new_task, operate
+from tests.chaos.texts import TEXT
 from tests.security.hostile_grader import KINDS
 from tests.support.graders import Exchange, loopback_grader
 
@@ -115,7 +117,7 @@ class Attacker:
     def _patterns(self) -> None:
         self._submit(self.builtin_id, response="a" * 20_000 + "!")
 
-    def _submit(self, *task_ids: str, response: str = "r") -> None:
+    def _submit(self, *task_ids: str, response: str = TEXT) -> None:
         completions = [
             {"taskId": task_id, "modelId": "m", "prompt": "p", "response": response}
             for task_id in task_ids
@@ -198,6 +200,7 @@ def attack(console: Console) -> list[Finding]:
             harm,
             _only_refusals(attacker),
             invariants.no_function_outgrew_its_memory(kills_in(Path(folder))),
+            search(profile, api_keys=[api_key, second], secrets=[healthy.secret]),
             permissions_finding(Path(folder), suite="hostile", console=console),
         ]
 
@@ -267,7 +270,7 @@ def _trickle(client: AutotuneClient, task_id: str, count: int) -> list[str]:
     accepted = []
     for number in range(count):
         submitted = client.completions.submit(
-            task_id=task_id, model_id="m", prompt=f"p{number}", response="r"
+            task_id=task_id, model_id="m", prompt=f"p{number}", response=TEXT
         )
         accepted.append(submitted.completion.id)
         time.sleep(TRICKLE_SECONDS)

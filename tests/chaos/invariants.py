@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.chaos.load import Accepted
 from tests.chaos.tables import Item
+from tests.support.traces import leaks
 
 STATES = ("scored", "abstained", "failed", "canceled")
 
@@ -213,6 +214,29 @@ def no_function_outgrew_its_memory(kills: Sequence[Mapping[str, Any]]) -> Findin
         f"{one['function']}: {one['used_mb']} MB of {one['limit_mb']} MB" for one in kills
     ]
     return Finding("no function takes more memory than it has", 1, violations)
+
+
+def texts_and_secrets_stay(
+    left: Iterable[tuple[str, str]], text: str, secrets: Collection[str]
+) -> Finding:
+    """What was submitted lies in content and nowhere else, and secrets lie nowhere.
+
+    Args:
+        left: what the run left behind, as places and what they say.
+        text: what stands in every completion.
+    """
+    searched, kept, violations = 0, 0, []
+    for place, said in left:
+        searched += 1
+        if leaks([(place, said)], secrets):
+            violations.append(f"a secret is in {place}")
+        if leaks([(place, said)], [text]):
+            is_content = place.startswith(("content ", "object content/"))
+            kept += is_content
+            violations += [] if is_content else [f"a text is in {place}"]
+    if not kept:
+        violations.append("no text was found where texts are kept, so that the search says nothing")
+    return Finding("texts lie in content alone, and secrets nowhere", searched, violations)
 
 
 def every_fault_happened(faults: Mapping[str, int]) -> Finding:

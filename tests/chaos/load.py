@@ -15,6 +15,7 @@ from autotune.client.submissions import SubmittedBatch
 from autotune_platform.completions.models import Chunk
 from local.records import LocalProfile
 from tests.chaos.diseases import Patient
+from tests.chaos.texts import TEXT
 
 THREADS = 4
 HEALTHY_BATCHES_PER_ROUND = 5
@@ -160,7 +161,7 @@ class Load:
                 "taskId": submission.patient.task_id,
                 "modelId": "chaos",
                 "prompt": f"{submission.key} {number}",
-                "response": "r",
+                "response": TEXT,
             }
             for number in range(submission.size)
         ]

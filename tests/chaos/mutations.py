@@ -65,6 +65,14 @@ MUTATIONS = (
         "if completion.deadline <= completion.created_at",
         "deadlines end what waits",
     ),
+    Mutation(
+        "the silence of logs about texts",
+        "layers/platform/python/autotune_platform/judging/http/round_calls.py",
+        "        batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})",
+        """        batch_ids = sorted({self.completions[id_].batch_id for id_ in completion_ids})
+        logger.info("asked", responses=[one.response for one in pack])""",
+        "texts lie in content alone",
+    ),
 )
 
 

@@ -13,8 +13,10 @@ from autotune import AutotuneClient
 from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding, Verdicts, state_of
+from tests.chaos.leaving import search
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
+from tests.chaos.texts import TEXT
 from tests.support.graders import (
     Exchange,
     LoopbackGrader,
@@ -67,6 +69,7 @@ def break_down(console: Console) -> list[Finding]:
             invariants.all_are_scored("a poisonous text holds no neighbour", neighbours, verdicts),
             _ended_failed(poison, verdicts),
             _looks_are_few(looks, runs=BATCHES + SINGLES),
+            search(profile, secrets=[down.secret, poisoned.secret]),
             permissions_finding(Path(folder), suite="outage", console=console),
         ]
 
@@ -84,7 +87,8 @@ def _task(client: AutotuneClient, grader: LoopbackGrader, **fields: int) -> str:
 def _submit(client: AutotuneClient, task_id: str, count: int, *, first: str = "p0") -> list[str]:
     prompts = [first, *(f"p{number}" for number in range(1, count))]
     completions = [
-        {"taskId": task_id, "modelId": "m", "prompt": prompt, "response": "r"} for prompt in prompts
+        {"taskId": task_id, "modelId": "m", "prompt": prompt, "response": TEXT}
+        for prompt in prompts
     ]
     return [
         id_ for batch in client.completions.submit_many(completions) for id_ in batch.completion_ids

@@ -21,9 +21,11 @@ from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.leaving import search
 from tests.chaos.operator import Operator
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
+from tests.chaos.texts import TEXT
 from tests.support.graders import LoopbackGrader, answering, loopback_grader
 
 FUNCTIONS = 10
@@ -69,6 +71,7 @@ def starve(console: Console) -> list[Finding]:
             invariants.everything_is_decided(accepted, verdicts),
             invariants.no_completion_has_two_verdicts(accepted, verdicts),
             trouble_of_ours_is_no_verdict(accepted, verdicts),
+            search(profile, secrets=[grader.secret]),
             permissions_finding(Path(folder), suite="starved", console=console),
         ]
 
@@ -104,7 +107,7 @@ def _submitted(client: AutotuneClient, grader: LoopbackGrader) -> dict[str, list
     task = insisting(lambda: client.tasks.create(name="t", grader_id=registered.grader.id))
     grader.disease = answering(delay_seconds=GRADER_SECONDS)
     completions = [
-        {"taskId": task.id, "modelId": "m", "prompt": f"p{n}", "response": "r"}
+        {"taskId": task.id, "modelId": "m", "prompt": f"p{n}", "response": TEXT}
         for n in range(BATCH_SIZE)
     ]
     batches: dict[str, list[str]] = {}

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,9 +26,11 @@ from local.records import LocalProfile
 from local.stack import LocalStack
 from tests.chaos import invariants
 from tests.chaos.invariants import Finding, Verdicts
+from tests.chaos.leaving import search
 from tests.chaos.operator import Operator
 from tests.chaos.permissions import permissions_finding
 from tests.chaos.tables import Tables
+from tests.chaos.texts import TEXT
 from tests.support.graders import LoopbackGrader, answering, healthy, loopback_grader
 
 BATCHES = 5
@@ -46,10 +49,10 @@ def lose(console: Console) -> list[Finding]:
         loopback_grader() as of_other,
         LocalStack(directory=Path(folder)) as profile,
         AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as loser,
-        AutotuneClient(
-            base_url=profile.base_url, api_key=another_organization(profile)[1]
-        ) as other,
+        ExitStack() as opened,
     ):
+        _, other_key = another_organization(profile)
+        other = opened.enter_context(AutotuneClient(base_url=profile.base_url, api_key=other_key))
         executions = _Executions(profile)
         operator, tables = Operator(profile.aws_endpoint_url), Tables(profile.aws_endpoint_url)
         batches = _submitted_to_one_that_is_down(loser, of_loser)
@@ -79,13 +82,9 @@ def lose(console: Console) -> list[Finding]:
             invariants.all_are_scored(
                 "a trickle waits for nobody's lost batch", trickled, verdicts
             ),
+            search(profile, api_keys=[other_key], secrets=[of_loser.secret, of_other.secret]),
             permissions_finding(Path(folder), suite="tenants", console=console),
         ]
-
-
-def _another_client(profile: LocalProfile) -> AutotuneClient:
-    _, api_key = another_organization(profile)
-    return AutotuneClient(base_url=profile.base_url, api_key=api_key)
 
 
 def another_organization(profile: LocalProfile) -> tuple[str, str]:
@@ -141,7 +140,7 @@ def _submitted_to_one_that_is_down(
     task_id = new_task(client, grader)
     grader.disease = answering(status=503)
     completions = [
-        {"taskId": task_id, "modelId": "m", "prompt": f"p{n}", "response": "r"}
+        {"taskId": task_id, "modelId": "m", "prompt": f"p{n}", "response": TEXT}
         for n in range(BATCH_SIZE)
     ]
     batches: dict[str, list[str]] = {}
@@ -173,7 +172,7 @@ def _trickle(client: AutotuneClient, grader: LoopbackGrader, ended: Event) -> li
     task_id, accepted = new_task(client, grader), []
     while not ended.wait(TRICKLE_SECONDS):
         submitted = client.completions.submit(
-            task_id=task_id, model_id="m", prompt=f"p{len(accepted)}", response="r"
+            task_id=task_id, model_id="m", prompt=f"p{len(accepted)}", response=TEXT
         )
         accepted.append(submitted.completion.id)
     return accepted

@@ -3,8 +3,13 @@
 A stack is taken through what goes right and wrong with completions that carry markers. Then its
 logs, executions, dead letters and tables are searched for them; and markers that are planted there
 on purpose are found, so that a search which finds nothing means something.
+
+The same run hands out secrets and is sent signatures. They are in none of these places, and neither
+in content, other objects and messages that wait; but for the link in the notification of a review,
+which is what its delivery says.
 """
 
+import gzip
 import json
 import secrets
 import time
@@ -12,16 +17,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import httpx
 import pytest
 
 from autotune import AutotuneClient, InvalidRequestError
+from autotune.protocol.ids import new_id
+from autotune.protocol.signing import sign_api_request
 from local.records import LocalProfile
 from tests.e2e.conftest import until, verified
-from tests.support.graders import Exchange, loopback_grader
-from tests.support.subscribers import loopback_subscriber
+from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
+from tests.support.subscribers import Subscriber, loopback_subscriber
 from tests.support.traces import Places, leaks
 
 MARKERS = {part: f"{part}mark{secrets.token_hex(8)}" for part in ("prompt", "response", "metadata")}
+KINDS_OF_PLACES = {"log", "execution", "history", "queue", "table"}
 # Does not compress: it outgrows its item.
 LARGE = "".join(chr(256 + int.from_bytes(secrets.token_bytes(2)) % 40_000) for _ in range(400_000))
 
@@ -71,11 +80,13 @@ class Scenario:
         self._client = client
         self._places = places
         self._graders = graders
+        self.graders: list[LoopbackGrader] = []
 
     def task(self, disease: Any = None, **fields: Any) -> str:
         grader = self._graders.enter_context(loopback_grader())
         grader_id = verified(self._client, grader, maxBatchSize=10)
         grader.disease = disease or grader.disease
+        self.graders.append(grader)
         return self._client.tasks.create(name="marked", grader_id=grader_id, **fields).id
 
     def submit(self, *completions: dict[str, Any]) -> Any:
@@ -138,6 +149,19 @@ class Scenario:
             task = self._client.tasks.create(name="marked", grader_id=grader.id)
             self.finish(marked(task.id, filler=LARGE), marked(task.id))
 
+    def reviewed(self, subscriber: Subscriber) -> str:
+        """Have a review asked for; return what of its notification opens it."""
+        people = self._client.graders.register(name="marked", kind="human").grader
+        task = self._client.tasks.create(name="marked", grader_id=people.id)
+        self.submit(marked(task.id))
+
+        def link() -> str | None:
+            events = (json.loads(one.body) for one in subscriber.received)
+            links = [one["data"]["link"] for one in events if one["event"] == "review.requested"]
+            return str(links[0]) if links else None
+
+        return until(link, seconds=120, pause=0.5).partition("#")[2].partition(".")[2]
+
     def refused(self) -> None:
         with pytest.raises(InvalidRequestError):
             self._client.completions.submit(
@@ -170,6 +194,79 @@ class Scenario:
             sqs.set_queue_attributes(QueueUrl=queue, Attributes=before["Attributes"])
 
 
+class Secrets:
+    """Everything that is handed out once, or that proves something, as it comes to be known."""
+
+    def __init__(self, client: AutotuneClient, profile: LocalProfile) -> None:
+        self._client = client
+        self._profile = profile
+        self._http = httpx.Client(trust_env=False, timeout=60)
+        self.known: dict[str, str] = {"first API key": profile.api_key.partition(".")[2]}
+
+    def close(self) -> None:
+        self._http.close()
+
+    def keys(self) -> None:
+        """Make a key, sign a request with it, send it twice, and send another under its name."""
+        made = self._client.keys.create(name="marked", role="admin").api_key
+        key_id, _, secret = made.partition(".")
+        path = "/api/v1/keys/me"
+        signed = sign_api_request(
+            key_id=key_id,
+            secret=secret,
+            method="GET",
+            path=path,
+            query="",
+            body=b"",
+            request_id=new_id("req"),
+        )
+        statuses = [
+            self._http.get(f"{self._profile.base_url}{to}", headers=signed).status_code
+            for to in (path, path, "/api/v1/keys")
+        ]
+        assert statuses == [200, 401, 401]
+        self.known |= {"API key": secret, "signature of a request": signed["x-autotune-signature"]}
+
+    def links(self) -> None:
+        """Open reviews by a link, and by one that somebody changed."""
+        token = self._client.reviews.link(reviewer_id="anna").url.partition("#")[2]
+        for sent, status in ((token, 200), (f"{token[:-2]}AA", 401)):
+            answer = self._http.get(
+                f"{self._profile.base_url}/api/v1/reviews",
+                headers={"authorization": f"Bearer {sent}"},
+            )
+            assert answer.status_code == status, answer.text
+        self.known["review link"] = token.partition(".")[2]
+
+    def reward_urls(self, task_id: str) -> None:
+        """Ask for a reward at an address, and at one that somebody changed."""
+        url = self._client.reward_urls.create(name="marked", task_id=task_id, model_id="m").url
+        mac = url.rpartition("-")[2]
+        body = {"prompt": MARKERS["prompt"], "response": MARKERS["response"], "label": None}
+        for to, status in ((url, 200), (url.replace(mac, mac[::-1]), 404)):
+            answer = self._http.post(f"{to}/slime", params={"wait": 30}, json=body)
+            assert answer.status_code == status, answer.text
+        self.known["reward URL"] = mac
+
+    def graders(self, graders: list[LoopbackGrader]) -> None:
+        for number, grader in enumerate(graders):
+            assert grader.signatures
+            self.known[f"shared secret {number}"] = grader.secret
+            self.known[f"signature of a question {number}"] = grader.signatures[-1]
+        registered = self._client.graders.register(name="unasked", endpoint=graders[0].url)
+        rotated = self._client.graders.rotate_secret(registered.grader.id)
+        assert registered.credentials is not None
+        self.known["secret before"] = registered.credentials.shared_secret
+        self.known["secret after"] = rotated.credentials.shared_secret
+
+    def webhook(self, secret: str, webhook_id: str, subscriber: Subscriber) -> None:
+        after = self._client.webhooks.rotate_secret(webhook_id).secret
+        self.known["webhook secret"] = secret.removeprefix("whsec_")
+        self.known["webhook secret after"] = after.removeprefix("whsec_")
+        signature = subscriber.received[0].headers["webhook-signature"]
+        self.known["signature of an event"] = signature.removeprefix("v1,")
+
+
 @contextmanager
 def planted(places: Places, marker: str) -> Iterator[None]:
     """Leave a marker in a log, an execution, a dead letter and a table, and take it away again."""
@@ -192,6 +289,9 @@ def planted(places: Places, marker: str) -> Iterator[None]:
     )
     queue = sqs.create_queue(QueueName="plantedDeadLetters")["QueueUrl"]
     sqs.send_message(QueueUrl=queue, MessageBody=marker)
+    s3 = places.client("s3")
+    bucket = s3.list_buckets()["Buckets"][0]["Name"]
+    s3.put_object(Bucket=bucket, Key="planted", Body=gzip.compress(marker.encode()))
     tables = dynamodb.list_tables()["TableNames"]
     key = {"pk": {"S": "planted"}, "sk": {"S": "planted"}}
     for table in tables:
@@ -202,8 +302,13 @@ def planted(places: Places, marker: str) -> Iterator[None]:
         logs.delete_log_group(logGroupName="planted")
         states.delete_state_machine(stateMachineArn=machine)
         sqs.delete_queue(QueueUrl=queue)
+        s3.delete_object(Bucket=bucket, Key="planted")
         for table in tables:
             dynamodb.delete_item(TableName=table, Key=key)
+
+
+def _is_delivery(place: str) -> bool:
+    return place.startswith("table ") and "Deliveries" in place
 
 
 def test_texts_are_kept_in_their_content_and_nowhere_else(
@@ -213,7 +318,8 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
     with ExitStack() as running:
         subscriber = running.enter_context(loopback_subscriber())
         webhook = client.webhooks.create(
-            url=subscriber.url, event_types=["score.completed", "batch.completed"]
+            url=subscriber.url,
+            event_types=["score.completed", "batch.completed", "review.requested"],
         )
         running.callback(client.webhooks.delete, webhook.webhook.id)
         scenario = Scenario(client, places, running)
@@ -224,8 +330,16 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
         deleted = scenario.deleted()
         scenario.judged_here()
         scenario.refused()
+        notified = scenario.reviewed(subscriber)
+        known = Secrets(client, profile)
+        running.callback(known.close)
+        known.keys()
+        known.links()
+        known.reward_urls(scenario.task())
+        known.graders(scenario.graders)
         scenario.dead_lettered(kept)
         until(lambda: len(subscriber.received) >= 10, seconds=60, pause=0.5)
+        known.webhook(webhook.secret, webhook.webhook.id, subscriber)
 
     found = list(places.everything())
     # What was searched is what was done: each kind of place has something to tell.
@@ -235,12 +349,26 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
         assert any(f"{table}" in place for place, _ in found if place.startswith("table")), table
     assert leaks(found, MARKERS.values()) == set()
 
+    left = list(places.left_behind())
+    assert len(known.known) >= 20
+    for name, secret in known.known.items():
+        assert len(secret) >= 40, name
+        assert leaks(left, [secret]) == set(), name
+    # Whoever is notified is to open it: it stands in the delivery, until that is forgotten.
+    notifying = leaks(left, [notified])
+    assert notifying
+    assert [place for place in notifying if not _is_delivery(place)] == []
+
     contents = places.contents()
     assert all(marker in contents[kept] for marker in MARKERS.values())
     assert leaks(((id_, contents.get(id_, "")) for id_ in deleted), MARKERS.values()) == set()
 
+    with planted(places, known.known["reward URL"]):
+        told = leaks(places.left_behind(), known.known.values())
+    assert {place.split()[0] for place in told} == {*KINDS_OF_PLACES, "object"}
+
     with planted(places, MARKERS["prompt"].upper()):
         told = leaks(places.everything(), MARKERS.values())
-    assert {place.split()[0] for place in told} == {"log", "execution", "history", "queue", "table"}
+    assert {place.split()[0] for place in told} == KINDS_OF_PLACES
     assert len([place for place in told if place.startswith("table")]) >= 4
     assert leaks(places.everything(), MARKERS.values()) == set()

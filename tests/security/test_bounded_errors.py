@@ -80,3 +80,10 @@ def test_any_error_is_bounded() -> None:
 def test_an_excerpt_has_beginning_and_end() -> None:
     assert excerpt("short", 10) == "short"
     assert excerpt("a" * 50 + "z" * 50, 9) == "aaaaaa…zz"
+
+
+def test_a_field_with_an_empty_name_is_named(platform: Platform) -> None:
+    answer = platform.call("POST", "/api/v1/tasks", {**TASK, "graderId": "grd_" + "0" * 26, "": 1})
+    assert answer.status == 422
+    assert answer.fields == {'""': "Extra inputs are not permitted"}
+    assert answer.json["detail"] == '"": Extra inputs are not permitted'

@@ -12,6 +12,7 @@ from typing import Any
 
 from autotune.protocol.grading import VERIFICATION_METADATA
 from autotune.protocol.signing import (
+    SIGNATURE_HEADER,
     SignatureError,
     sign_grader_response,
     verify_grader_request,
@@ -123,6 +124,7 @@ class LoopbackGrader:
     refuses_strangers: bool = True
     health: Answer = field(default_factory=dict)
     requests: list[tuple[str, Answer]] = field(default_factory=list)
+    signatures: list[str] = field(default_factory=list)
     connections: int = 0
     bodies: list[bytes] = field(default_factory=list)
     verifications: list[Answer] = field(default_factory=list)
@@ -236,6 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _admitted(self, body: bytes) -> str | None:
         headers = {name.lower(): value for name, value in self.headers.items()}
+        self.grader.signatures += headers.get(SIGNATURE_HEADER, "").split()
         try:
             return verify_grader_request(headers, body, [self.grader.secret])
         except SignatureError:

@@ -2,7 +2,8 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import boto3
@@ -10,16 +11,20 @@ import boto3
 from local.endpoint import REGION
 from local.logs import read_logs
 
+_GZIP = zlib.MAX_WBITS | 16
+
 
 class Places:
     """Reads what a stack keeps, as pairs of where it is and what it says."""
 
-    def __init__(self, endpoint: str, *, since: int) -> None:
+    def __init__(self, endpoint: str, *, since: int, most_executions: int | None = None) -> None:
         """Look at a stack.
 
         Args:
             since: milliseconds since 1970 from which logs count.
+            most_executions: how many of each state machine are read, the newest; all without it.
         """
+        self._most_executions = most_executions
         self._endpoint = endpoint
         self._since = since
         self._session = boto3.Session("test", "test", region_name=REGION)
@@ -33,6 +38,14 @@ class Places:
         yield from self.dead_letters()
         yield from self.tables()
 
+    def left_behind(self) -> Iterator[tuple[str, str]]:
+        """All that there is: the content of completions, objects and what waits in queues, too."""
+        yield from self.everything()
+        for id_, text in self.contents().items():
+            yield f"content {id_}", text
+        yield from self.objects()
+        yield from self.messages()
+
     def logs(self) -> Iterator[tuple[str, str]]:
         for line in read_logs(self._endpoint, since=self._since):
             yield f"log of {line.source}", line.text
@@ -44,7 +57,8 @@ class Places:
             pages = states.get_paginator("list_executions").paginate(
                 stateMachineArn=machine["stateMachineArn"]
             )
-            for execution in (one for page in pages for one in page["executions"]):
+            found = (one for page in pages for one in page["executions"])
+            for execution in islice(found, self._most_executions):
                 arn = execution["executionArn"]
                 told = states.describe_execution(executionArn=arn)
                 yield f"execution {execution['name']}", _text(told)
@@ -55,10 +69,14 @@ class Places:
                     yield f"history {execution['name']}", _text(page["events"])
 
     def dead_letters(self) -> Iterator[tuple[str, str]]:
+        yield from self.messages(("DeadLetters", "Failures"))
+
+    def messages(self, of: Sequence[str] = ("",)) -> Iterator[tuple[str, str]]:
+        """What waits in every queue with one of these words in its name."""
         sqs = self.client("sqs")
-        for url in sqs.list_queues()["QueueUrls"]:
+        for url in sqs.list_queues().get("QueueUrls", []):
             name = url.rsplit("/", 1)[-1]
-            if "DeadLetters" not in name and "Failures" not in name:
+            if not any(word in name for word in of):
                 continue
             # Peeked at: they are there again at once.
             for _ in range(10):
@@ -76,6 +94,16 @@ class Places:
                 for item in page["Items"]:
                     if item["sk"]["S"] != "content":
                         yield f"table {table} {item['pk']['S']}", _text(item)
+
+    def objects(self) -> Iterator[tuple[str, str]]:
+        """Every object of every bucket but what functions are made of."""
+        s3 = self.client("s3")
+        for bucket in s3.list_buckets()["Buckets"]:
+            for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket["Name"]):
+                for listed in page.get("Contents", []):
+                    if not listed["Key"].endswith(".zip"):
+                        body = s3.get_object(Bucket=bucket["Name"], Key=listed["Key"])["Body"]
+                        yield f"object {listed['Key']}", f"{listed['Key']} {_text(body.read())}"
 
     def contents(self) -> dict[str, str]:
         """The text that is kept of each completion, in its item or in the bucket."""
@@ -104,8 +132,11 @@ def leaks(places: Iterable[tuple[str, str]], markers: Iterable[str]) -> set[str]
 def _text(value: Any) -> str:
     """Return all text in a value, also that which is packed as content is."""
     if isinstance(value, bytes):
-        unpacked = zlib.decompress(value[1:]) if value[:1] == b"z" else value
-        return unpacked.decode(errors="replace")
+        packed, form = (value[1:], zlib.MAX_WBITS) if value[:1] == b"z" else (value, _GZIP)
+        try:
+            return zlib.decompress(packed, form).decode(errors="replace")
+        except zlib.error:
+            return value.decode(errors="replace")
     if isinstance(value, dict):
         return " ".join(f"{name} {_text(member)}" for name, member in value.items())
     if isinstance(value, (list, tuple)):

@@ -187,6 +187,32 @@ def test_an_inactive_flapping_grader_is_a_violation_and_so_is_no_probe() -> None
     assert check([], []).violations
 
 
+LEFT = [
+    ("content cmp_1", "a Text of ours"),
+    ("object content/cmp_2", "a text of ours"),
+    ("log", ""),
+]
+
+
+@pytest.mark.parametrize("place", ["log of GradeChunk", "table Completions cmp_1", "object export"])
+def test_a_text_outside_of_content_is_a_violation(place: str) -> None:
+    check = invariants.texts_and_secrets_stay
+    assert not check(LEFT, "text of ours", ["5ecret"]).violations
+    found = check([*LEFT, (place, "oops: a TEXT of ours")], "text of ours", ["5ecret"])
+    assert found.violations == [f"a text is in {place}"]
+    assert found.checked == 4
+
+
+def test_a_secret_anywhere_is_a_violation_in_content_too() -> None:
+    left = [*LEFT, ("content cmp_3", "my 5ecret")]
+    found = invariants.texts_and_secrets_stay(left, "text of ours", ["other", "5ecret"])
+    assert found.violations == ["a secret is in content cmp_3"]
+
+
+def test_a_search_that_finds_no_text_at_all_is_a_violation() -> None:
+    assert invariants.texts_and_secrets_stay([("log", "")], "text of ours", []).violations
+
+
 def test_a_fault_that_never_struck_is_a_violation() -> None:
     check = invariants.every_fault_happened
     assert not check({"restarts": 1, "NaN": 4}).violations

@@ -69,6 +69,16 @@ def test_no_response_breaks_a_schema(
     assert value({"type": "json_schema", "schema": schema}, response) == expected
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [{"\ud800": 1}, {"\udfff\ud800": 1}, {"enum": ["\ud800"]}],
+    ids=["a name", "a name of two", "a value"],
+)
+def test_a_schema_is_of_text_that_every_store_and_answer_can_hold(schema: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequestError, match=r"builtin\.schema: text that UTF-8 can hold"):
+        value({"type": "json_schema", "schema": schema})
+
+
 def test_names_of_properties_and_data_are_no_keywords() -> None:
     names = ("pattern", "$ref", "$schema", "$id", "unevaluatedProperties", "default", "enum")
     schema = {

@@ -51,6 +51,11 @@ def test_only_web_and_mail_addresses_are_links(address):
         assert "src" not in html
 
 
+@pytest.mark.parametrize("text", ["[x]()", "[x](\n)"])
+def test_a_link_that_leads_nowhere_is_text(text):
+    assert rendered(f"a {text} *b* [c](https://c.example)").startswith("<p>a x <em>b</em> <a href=")
+
+
 @pytest.mark.parametrize(
     "text",
     [

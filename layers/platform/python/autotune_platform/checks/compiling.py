@@ -93,6 +93,7 @@ def check_builtin(configuration: BuiltinConfiguration, *, field: str) -> None:
         InvalidRequestError: a template, a pattern, a schema or a formula is none, or it is larger
             than may be stored or run.
     """
+    _require_text(configuration, field)
     size = len(json.dumps(stored_form(configuration), separators=(",", ":")).encode())
     if size > MAX_BUILTIN_CONFIGURATION_BYTES:
         raise configuration_error(
@@ -108,6 +109,16 @@ def check_builtin(configuration: BuiltinConfiguration, *, field: str) -> None:
     if len(patterns) > MAX_BUILTIN_PATTERNS:
         raise configuration_error(field, f"at most {MAX_BUILTIN_PATTERNS} different patterns")
     _grader(configuration, field)
+
+
+def _require_text(configuration: BuiltinConfiguration, field: str) -> None:
+    """Require that schemas hold what UTF-8 can: free-form JSON can spell lone surrogates."""
+    for place, single in _singles(configuration, field):
+        if isinstance(single, JsonSchema):
+            try:
+                json.dumps(single.json_schema, ensure_ascii=False).encode()
+            except UnicodeEncodeError as error:
+                raise configuration_error(f"{place}.schema", "text that UTF-8 can hold") from error
 
 
 def _singles(

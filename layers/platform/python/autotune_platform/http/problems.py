@@ -141,9 +141,12 @@ def _expected(fault: Mapping[str, Any]) -> str:
 
 
 def _field_path(location: Iterable[str | int]) -> str:
-    """Return ``completions[3].taskId`` for ``("body", "completions", 3, "taskId")``."""
+    """Return ``completions[3].taskId`` for ``("body", "completions", 3, "taskId")``.
+
+    A field whose name is empty is ``""``, since nothing would name none.
+    """
     parts = list(location)
     if len(parts) > 1 and parts[0] in {"body", "query", "path", "header"}:
         parts = parts[1:]
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    return path.removeprefix(".")
+    return path.removeprefix(".") or '""'

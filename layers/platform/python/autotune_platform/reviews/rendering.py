@@ -44,6 +44,7 @@ def _markdown() -> "MarkdownIt":
     markdown.disable("reference")
     markdown.validateLink = _is_followed  # type: ignore[method-assign,assignment]
     markdown.core.ruler.push("headings", _lower_headings)
+    markdown.core.ruler.push("links", _drop_links_to_nowhere)
     markdown.add_render_rule("link_open", _link)
     markdown.add_render_rule("image", _image)
     return markdown
@@ -57,6 +58,19 @@ def _lower_headings(state: Any) -> None:
     for token in state.tokens:
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{min(6, int(token.tag[1:]) + _DEEPER_HEADINGS)}"
+
+
+def _drop_links_to_nowhere(state: Any) -> None:
+    """Leave the text alone of links such as ``[x]()``, which would open the page itself."""
+    for token in state.tokens:
+        leads_nowhere, kept = False, []
+        for child in token.children or ():
+            if child.type == "link_open":
+                leads_nowhere = not child.attrGet("href")
+            if not (leads_nowhere and child.type in {"link_open", "link_close"}):
+                kept.append(child)
+        if token.children is not None:
+            token.children = kept
 
 
 def _link(
