@@ -95,6 +95,15 @@ class EncryptedTable(Construct):
         )
         self._key.grant_use_via(grantee, service="dynamodb", writes=True)
 
+    def grant_empty(self, grantee: iam.IGrantable) -> None:
+        """Lets a function of operators read all of the table, to delete what it finds."""
+        self._grant(
+            grantee,
+            operations=["BatchWriteItem", "Query", "Scan"],
+            resource_arn=self.table.table_arn,
+        )
+        self._key.grant_use_via(grantee, service="dynamodb", writes=True)
+
     def grant_query_index(self, grantee: iam.IGrantable, *, index_name: str) -> None:
         """Lets a function query one index."""
         arn = f"{self.table.table_arn}/index/{index_name}"

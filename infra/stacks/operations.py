@@ -11,6 +11,8 @@ from infra.tables import BY_COLLECTION_INDEX, OPEN_BATCHES_INDEX
 
 OPERATOR_TIMEOUT = Duration.seconds(30)
 REDRIVE_TIMEOUT = Duration.seconds(60)
+# Who invokes it waits for each step.
+DELETION_TIMEOUT = Duration.seconds(45)
 
 
 class OperationsStack(DomainStack):
@@ -19,6 +21,7 @@ class OperationsStack(DomainStack):
     Attributes:
         create_organization: Creates an organisation and its first key.
         manage_organizations: Lists, limits, suspends and resumes organisations.
+        delete_organization: Deletes an organisation with all that is its own.
         list_stuck: Lists which batches are overdue.
         redrive: Moves dead letters back to their queues.
     """
@@ -34,6 +37,7 @@ class OperationsStack(DomainStack):
         super().__init__(scope, domain="operations", shared=shared, holds="operators' functions")
         self.create_organization = self._create_organizations()
         self.manage_organizations = self._create_management()
+        self.delete_organization = self._create_deletion()
         self.list_stuck = self._create_list_stuck(completions)
         self.redrive = self._create_redrive(webhooks, completions)
 
@@ -61,6 +65,30 @@ class OperationsStack(DomainStack):
         registry.grant_read(function.function, "GetItem", keys="org_*")
         registry.grant_write(function.function, "UpdateItem", keys="org_*")
         registry.grant_query_index(function.function, index_name=BY_COLLECTION_INDEX)
+        return function
+
+    def _create_deletion(self) -> ServiceFunction:
+        data = self.shared.data
+        function = self.create(
+            "DeleteOrganization",
+            module="delete_organization",
+            description="Deletes an organization with all that is its own",
+            timeout=DELETION_TIMEOUT,
+            environment={
+                **self.content_environment,
+                "DELIVERIES_TABLE": data.deliveries.table.table_name,
+                "EXPORT_BUCKET": data.exports.bucket.bucket_name,
+            },
+        )
+        for table in (data.completions, data.registry, data.deliveries):
+            table.grant_empty(function.function)
+        data.registry.grant_read(function.function, "GetItem", keys="org_*")
+        data.registry.grant_write(function.function, "UpdateItem", keys="org_*")
+        data.completions.grant_read(function.function, "BatchGetItem", "GetItem")
+        data.completions.grant_write(function.function, "PutItem", "UpdateItem")
+        data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
+        data.content.grant_delete(function.function)
+        data.exports.grant_delete(function.function)
         return function
 
     def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:

@@ -103,6 +103,7 @@ class ServiceStack(Stack):
         for name, function, description in (
             ("CreateOrganization", operations.create_organization, by_operators),
             ("ManageOrganizations", operations.manage_organizations, by_operators),
+            ("DeleteOrganization", operations.delete_organization, by_operators),
             ("ExportAudit", audit.export, by_operators),
             ("SweepBatches", scoring.sweep, by_operators),
             ("ListStuck", operations.list_stuck, by_operators),

@@ -218,6 +218,16 @@ EXPECTED = {
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="key_*")
     | table("Registry", "PutItem", keys="org_*"),
+    "DeleteOrganization": ENCRYPT
+    | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem")
+    | table("Completions", "Query", "Scan", "UpdateItem")
+    | table("Completions/index/openBatches", "Query")
+    | table("Registry", "BatchWriteItem", "Query", "Scan")
+    | table("Registry", "GetItem", "UpdateItem", keys="org_*")
+    | table("Deliveries", "BatchWriteItem", "Query", "Scan")
+    | bucket("Content", "DeleteObject")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject"),
     "ManageOrganizations": ENCRYPT
     | table("Registry", "GetItem", "UpdateItem", keys="org_*")
     | table("Registry/index/byCollection", "Query"),

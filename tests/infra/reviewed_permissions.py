@@ -24,6 +24,7 @@ RARELY_CALLED = {
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
+    "DeleteOrganization": "is invoked by operators who delete an organisation",
     "ManageOrganizations": "is invoked by operators who list, limit or suspend organisations",
 }
 """Functions that a run may see or not."""
@@ -110,6 +111,31 @@ _OF_TIMING_AND_FAILURES = (
         "GradeChunk",
         "dynamodb:UpdateItem Registry grd_*",
         "An answer that comes after its deadline is counted for the grader.",
+    ),
+    *rare(
+        "DeleteOrganization",
+        """
+        dynamodb:BatchGetItem Completions
+        dynamodb:BatchWriteItem Completions
+        dynamodb:GetItem Completions
+        dynamodb:PutItem Completions
+        dynamodb:Query Completions
+        dynamodb:Scan Completions
+        dynamodb:UpdateItem Completions
+        dynamodb:Query Completions/index/openBatches
+        dynamodb:BatchWriteItem Registry
+        dynamodb:Query Registry
+        dynamodb:Scan Registry
+        dynamodb:GetItem Registry org_*
+        dynamodb:UpdateItem Registry org_*
+        dynamodb:BatchWriteItem Deliveries
+        dynamodb:Query Deliveries
+        dynamodb:Scan Deliveries
+        s3:DeleteObject Content/content/*
+        s3:ListBucket Exports
+        s3:DeleteObject Exports/exports/*
+        """,
+        "Operators delete an organisation with all that is its own (tests/component/operations).",
     ),
     *rare(
         "ManageOrganizations",

@@ -39,6 +39,7 @@ FUNCTIONS = {
     "FailExport": ("functions.exports.fail_export", 60),
     "SweepExports": ("functions.exports.sweep_exports", 60),
     "CreateOrganization": ("functions.operations.create_organization", 30),
+    "DeleteOrganization": ("functions.operations.delete_organization", 45),
     "ManageOrganizations": ("functions.operations.manage_organizations", 30),
     "ListStuck": ("functions.operations.list_stuck", 30),
     "RedriveDeadLetters": ("functions.operations.redrive_dead_letters", 60),

@@ -48,7 +48,7 @@ def aws(monkeypatch):
         yield
 
 
-def deploy(outputs, answer=None):
+def deploy(outputs, *answers):
     boto3.client("cloudformation").create_stack(
         StackName="autotune",
         TemplateBody=json.dumps(
@@ -58,7 +58,7 @@ def deploy(outputs, answer=None):
             }
         ),
     )
-    if answer is None:
+    if not answers:
         return
     role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")
     archive = io.BytesIO()
@@ -71,7 +71,7 @@ def deploy(outputs, answer=None):
         Handler="f.f",
         Code={"ZipFile": archive.getvalue()},
     )
-    lambda_simple_backends[ACCOUNT][REGION].lambda_simple_results_queue.append(answer)
+    lambda_simple_backends[ACCOUNT][REGION].lambda_simple_results_queue.extend(answers)
 
 
 def test_an_organisation_is_created_and_its_key_shown(aws, run):
@@ -86,6 +86,7 @@ def test_json_has_everything(aws, run):
     deploy({"CreateOrganizationFunctionName": FUNCTION}, json.dumps(CREATED))
     [shown] = run("ops", "create-organization", "Acme", "--json").json_lines
     limits = shown["organization"].pop("limits")
+    assert shown["organization"].pop("deletedItems") is None
     assert shown == CREATED
     assert limits == OrganizationLimits().model_dump(by_alias=True)
 
@@ -150,6 +151,16 @@ def test_an_organisation_is_suspended_and_taken_up_again(aws, run, action):
     ran = run("ops", f"{action}-organization", "org_1", "--json")
     [shown] = ran.json_lines
     assert {name: shown[name] for name in ORGANIZATION} == ORGANIZATION
+
+
+def test_an_organisation_is_deleted_in_steps(aws, run, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    steps = [{"status": "deleting", "deletedItems": 7}, {"status": "deleted", "name": ""}]
+    answers = [json.dumps({"organization": {**ORGANIZATION, **each}}) for each in steps]
+    deploy({"DeleteOrganizationFunctionName": FUNCTION}, *answers)
+    ran = run("ops", "delete-organization", "org_1", "--name", "Acme", "--json")
+    assert ran.json_lines[0]["status"] == "deleted"
+    assert "deleted so far: 7" in ran.stderr
 
 
 def test_limits_of_an_organisation_are_set_and_shown(aws, run):

@@ -26,6 +26,24 @@ Action = Literal["create", "read", "update", "delete"]
 Scope = Literal["own", "organization"]
 
 
+class Deletion(FrozenModel):
+    """Where the deletion of an organisation stands.
+
+    Attributes:
+        place: what is emptied now.
+        after: the key behind which it goes on.
+        found: how much the present pass found.
+        deleted: how much was deleted in all.
+    """
+
+    place: str
+    began_at: datetime
+    pass_began_at: datetime
+    after: tuple[str, str] | None = None
+    found: int = 0
+    deleted: int = 0
+
+
 class Organization(FrozenModel):
     """A tenant; of one that operators suspended nothing is accepted or returned.
 
@@ -37,6 +55,7 @@ class Organization(FrozenModel):
     status: OrganizationStatus = "active"
     created_at: datetime
     own_limits: Mapping[str, int] = {}
+    deletion: Deletion | None = None
 
     @property
     def limits(self) -> OrganizationLimits:

@@ -1,6 +1,6 @@
 """Where organisations and keys are stored."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,12 +40,12 @@ class AccessRepository(EntityRepository[Key]):
         return find_entity(self._table, "org", organization_id, Organization)
 
     def change_organization(
-        self, organization_id: str, changes: Mapping[str, Any]
+        self, organization_id: str, changes: Mapping[str, Any], *, remove: Sequence[str] = ()
     ) -> Organization | None:
-        """Set attributes of an organisation; return it, or None where there is none."""
+        """Set and remove attributes of an organisation; return it, or None where there is none."""
         if not is_id("org", organization_id):
             return None
-        item = self._table.update(organization_id, RECORD, changes)
+        item = self._table.update(organization_id, RECORD, changes, remove=remove)
         return entity_from(item, Organization) if item else None
 
     def list_organizations(self, *, after: str | None, limit: int) -> list[Organization]:

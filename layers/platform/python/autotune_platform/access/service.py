@@ -1,6 +1,6 @@
 """Keys: who is calling, and what the caller may do."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from autotune_platform.access.models import (
     PERMISSIONS,
     Action,
     Caller,
+    Deletion,
     Key,
     Organization,
     Resource,
@@ -27,6 +28,7 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import (
+    ConflictError,
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
@@ -158,7 +160,7 @@ class AccessService:
             TooManyRequestsError: the key or its organisation sends too many in a second.
         """
         organization = self._organization(caller.organization_id)
-        if organization.status == "suspended":
+        if organization.status != "active":
             raise OrganizationSuspendedError(
                 f"organization {organization.id} is suspended; ask who operates this installation"
             )
@@ -172,9 +174,7 @@ class AccessService:
         Raises:
             NotFoundError: there is none.
         """
-        before = self._repository.get_organization(organization_id)
-        if before is None:
-            raise NotFoundError(f"no organization {organization_id}")
+        before = self.organization(organization_id)
         own = {**before.own_limits, **changes}
         limits = {name: most for name, most in own.items() if most is not None}
         return self._change(organization_id, {"own_limits": limits})
@@ -186,8 +186,31 @@ class AccessService:
 
         Raises:
             NotFoundError: there is none.
+            ConflictError: it is being deleted, or was.
         """
+        before = self.organization(organization_id)
+        if before.status in ("deleting", "deleted"):
+            raise ConflictError(f"organization {organization_id} is {before.status}")
         return self._change(organization_id, {"status": status})
+
+    def organization(self, organization_id: str) -> Organization:
+        """Return an organisation as it is now.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        found = self._repository.get_organization(organization_id)
+        if found is None:
+            raise NotFoundError(f"no organization {organization_id}")
+        return found
+
+    def note_deletion(self, organization_id: str, deletion: Deletion | None) -> Organization:
+        """Note where the deletion of an organisation stands, None where all of it is done."""
+        if deletion is not None:
+            state = deletion.model_dump(mode="json", exclude_none=True)
+            return self._change(organization_id, {"status": "deleting", "deletion": state})
+        gone = {"status": "deleted", "name": "", "own_limits": {}}
+        return self._change(organization_id, gone, remove=["deletion"])
 
     def organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""
@@ -253,8 +276,10 @@ class AccessService:
             self._organizations[organization_id] = found
         return found
 
-    def _change(self, organization_id: str, changes: Mapping[str, Any]) -> Organization:
-        changed = self._repository.change_organization(organization_id, changes)
+    def _change(
+        self, organization_id: str, changes: Mapping[str, Any], *, remove: Sequence[str] = ()
+    ) -> Organization:
+        changed = self._repository.change_organization(organization_id, changes, remove=remove)
         if changed is None:
             raise NotFoundError(f"no organization {organization_id}")
         self._organizations.pop(organization_id, None)

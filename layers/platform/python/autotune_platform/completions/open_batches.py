@@ -36,6 +36,10 @@ class OpenBatches:
         """
         return self.repository.due.due(now, limit=OVERDUE_PER_SHARD, part=part, parts=parts)
 
+    def open_of(self, organization_id: str) -> list[str]:
+        """Return the open batches of an organisation, due or not."""
+        return self.repository.due.of_owner(organization_id)
+
     def find(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""
         return self.repository.get_batch(batch_id)

@@ -112,6 +112,12 @@ class ExportEnvironment(ContentEnvironment):
     export_bucket: str
 
 
+class DeletionEnvironment(ExportEnvironment):
+    """For the function that deletes organisations."""
+
+    deliveries_table: str
+
+
 class ExportStartEnvironment(ExportEnvironment):
     """For functions that start and redrive exports."""
 

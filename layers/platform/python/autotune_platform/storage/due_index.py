@@ -68,6 +68,17 @@ class DueIndex:
             if item
         }
 
+    def of_owner(self, organization_id: str) -> list[str]:
+        """Return all open items of an owner, by reading the whole index."""
+        return [
+            item["pk"]
+            for shard in range(self._shards)
+            for item in self._table.items(
+                f"open#{shard}", partition_name=OPEN_SHARD, index=self._index
+            )
+            if item["organization_id"] == organization_id
+        ]
+
     def _due_in(self, shard: int, now: datetime) -> Iterator[Item]:
         return self._table.items(
             f"open#{shard}",

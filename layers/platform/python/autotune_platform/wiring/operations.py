@@ -2,9 +2,41 @@
 
 from functools import cached_property
 
+from autotune_platform.graders.repository import health_partition
 from autotune_platform.operations.dead_letters import DeadLetters
+from autotune_platform.operations.deleting import OrganizationDeletion
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import DeadLetterEnvironment
+from autotune_platform.runtime.environment import DeadLetterEnvironment, DeletionEnvironment
+from autotune_platform.storage.purging import OrganizationItems
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.completions import CompletionParts
+
+
+class DeletionParts(ApiParts, CompletionParts):
+    """What deletes organisations."""
+
+    environment: DeletionEnvironment
+
+    @cached_property
+    def deletion(self) -> OrganizationDeletion:
+        tables = {
+            "completions": self.environment.completions_table,
+            "registry": self.environment.registry_table,
+            "deliveries": self.environment.deliveries_table,
+        }
+        return OrganizationDeletion(
+            access=self.access,
+            batches=self.open_batches,
+            completions=self.completions,
+            tables={
+                name: OrganizationItems(table=table, client=clients.dynamodb())
+                for name, table in tables.items()
+            },
+            health_partition=health_partition,
+            s3=clients.s3(),
+            content_bucket=self.environment.content_bucket,
+            export_bucket=self.environment.export_bucket,
+        )
 
 
 class DeadLetterParts:

@@ -1,6 +1,7 @@
 """``autotune ops``: what needs AWS credentials instead of an API key."""
 
 import json
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -32,6 +33,8 @@ _DENIED_CODES = {
     "SignatureDoesNotMatch",
     "UnrecognizedClientException",
 }
+
+_BETWEEN_STEPS_SECONDS = 5
 
 app = typer.Typer(
     no_args_is_help=True, help="For who runs Autotune: uses AWS credentials; needs boto3."
@@ -110,6 +113,29 @@ def resume_organization(
 ) -> None:
     """Take up an organisation again that was suspended."""
     _change(invocation, deployment, "resume", organization_id)
+
+
+@command(app)
+def delete_organization(
+    invocation: Invocation,
+    organization_id: str,
+    name: Annotated[str, typer.Option(help="Its name, by which you delete no other one.")],
+    *,
+    deployment: Deployment,
+) -> None:
+    """Delete a suspended organisation with all that is its own; what is left is its id.
+
+    Ended before its end, it goes on where it was when it is run again.
+    """
+    event = {"organizationId": organization_id, "name": name}
+    while True:
+        answer = deployment.call("DeleteOrganization", event)
+        found = _read(OrganizationResponse, answer).organization
+        if found.status == "deleted":
+            break
+        note(f"deleted so far: {found.deleted_items or 0}")
+        time.sleep(_BETWEEN_STEPS_SECONDS)
+    invocation.show(found)
 
 
 @command(app)

@@ -8,7 +8,7 @@ from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, T
 
 Role = Literal["training_operator", "grader_owner", "reviewer", "admin"]
 
-OrganizationStatus = Literal["active", "suspended"]
+OrganizationStatus = Literal["active", "suspended", "deleting", "deleted"]
 KeyStatus = Literal["active", "revoked", "expired"]
 
 PrincipalId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.@-]{1,100}$")]
@@ -120,13 +120,16 @@ class OrganizationLimitChanges(RequestModel):
 class Organization(ResponseModel):
     """A tenant: everything belongs to exactly one.
 
-    Of one that is suspended nothing is accepted or returned.
+    Of one that is not active nothing is accepted or returned. Of one that is deleted only its id is
+    left, which the audit log names. ``deleted_items`` is how much was deleted of one that is being
+    deleted.
     """
 
     id: str
     name: str
     status: OrganizationStatus = "active"
     created_at: Timestamp
+    deleted_items: int | None = None
     limits: OrganizationLimits = Field(default_factory=OrganizationLimits)
 
 

@@ -1,0 +1,149 @@
+"""Deleting an organisation with all that is its own, in steps that may end anywhere.
+
+A step does as much as it has time for, and notes in the organisation's record where it stands. What
+it did before it was killed is done again, which changes nothing. All tables are read again until a
+whole pass finds nothing: what was under way when the organisation was suspended writes for a while.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.access.models import Deletion, Organization
+from autotune_platform.access.service import AccessService
+from autotune_platform.completions.content import object_key
+from autotune_platform.completions.open_batches import OpenBatches
+from autotune_platform.completions.service import CompletionService
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.purging import OrganizationItems
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+logger = Logger()
+
+STILL_WRITES = timedelta(minutes=2)
+"""For so long after it began, a pass that finds nothing is not the last: functions know of a
+suspension after half a minute, and what they had begun takes at most 30 seconds, but for runs."""
+
+_CANCEL = "cancel"
+_EXPORTS = "exports"
+_OBJECTS_PER_CALL = 1_000
+_SECONDS_OF_A_PAGE = 10
+
+
+@part
+class OrganizationDeletion:
+    """Deletes organisations.
+
+    Attributes:
+        tables: what is read and emptied, by name, in this order.
+        health_partition: where the health of a grader lies.
+    """
+
+    access: AccessService
+    batches: OpenBatches
+    completions: CompletionService
+    tables: Mapping[str, OrganizationItems]
+    health_partition: Callable[[str], str]
+    s3: "S3Client"
+    content_bucket: str
+    export_bucket: str
+    clock: Clock = SYSTEM_CLOCK
+
+    def step(
+        self, organization_id: str, *, name: str, seconds_left: Callable[[], float]
+    ) -> Organization:
+        """Delete as much of an organisation as there is time for; return it as it is then.
+
+        It is ``deleted`` once nothing is left of it but its id. Asking for it again then looks for
+        what came later, such as a run that was on a queue.
+
+        Raises:
+            NotFoundError: there is none.
+            ConflictError: it is not suspended.
+            InvalidRequestError: it has another name.
+        """
+        organization = self._begun(organization_id, name)
+        while organization.deletion is not None and seconds_left() > _SECONDS_OF_A_PAGE:
+            after = self._advanced(organization.id, organization.deletion)
+            if after is None:
+                organization = self.access.note_deletion(organization_id, None)
+                logger.info("organization deleted", organization_id=organization_id)
+            elif after == organization.deletion:
+                return organization  # nothing to do but to wait
+            else:
+                organization = self.access.note_deletion(organization_id, after)
+        return organization
+
+    def _begun(self, organization_id: str, name: str) -> Organization:
+        organization = self.access.organization(organization_id)
+        if organization.deletion is not None:
+            return organization
+        if organization.status == "active":
+            raise ConflictError(f"organization {organization_id} is active; suspend it first")
+        if organization.status == "suspended" and organization.name != name:
+            raise InvalidRequestError.of_field("name", "the name of the organization")
+        now = self.clock.now()
+        begun = Deletion(place=_CANCEL, began_at=now, pass_began_at=now)
+        return self.access.note_deletion(organization_id, begun)
+
+    def _advanced(self, organization_id: str, at: Deletion) -> Deletion | None:
+        """Do the next part; return where the walk stands then, None behind its end."""
+        places = [_CANCEL, *self.tables, _EXPORTS]
+        following = dict(pairwise(places)).get(at.place)
+        if at.place == _CANCEL:
+            self._cancel(organization_id)
+        elif at.place == _EXPORTS:
+            found, now = at.found + self._delete_exports(organization_id), self.clock.now()
+            if found == 0 and at.pass_began_at - at.began_at >= STILL_WRITES:
+                return None
+            if found == 0 and now - at.began_at < STILL_WRITES:
+                return at
+            return at.model_copy(update={"place": _CANCEL, "pass_began_at": now, "found": 0})
+        else:
+            page = self.tables[at.place].page(organization_id, after=at.after)
+            for pk in page.partitions:
+                self._delete_beside(at.place, pk)
+                self.tables[at.place].delete_partition(pk)
+            self.tables[at.place].delete(page.single)
+            count = len(page.partitions) + len(page.single)
+            at = at.model_copy(update={"found": at.found + count, "deleted": at.deleted + count})
+            if page.following is not None:
+                return at.model_copy(update={"after": page.following})
+        return at.model_copy(update={"place": following, "after": None})
+
+    def _cancel(self, organization_id: str) -> None:
+        """Give what is pending a verdict, so that runs end instead of asking graders on."""
+        for batch_id in self.batches.open_of(organization_id):
+            batch = self.batches.find(batch_id)
+            if batch is not None:
+                self.completions.cancel_all(batch.completion_ids)
+
+    def _delete_beside(self, table: str, pk: str) -> None:
+        """Delete what a partition names, and what lies elsewhere under its id."""
+        if pk.startswith("cmp_"):
+            self.s3.delete_object(Bucket=self.content_bucket, Key=object_key(pk))
+        elif pk.startswith("key_"):
+            self.tables[table].delete_partition(f"use#{pk}")
+        elif pk.startswith("grd_"):
+            self.tables[table].delete([(self.health_partition(pk), pk)])
+
+    def _delete_exports(self, organization_id: str) -> int:
+        prefix = f"exports/{organization_id}/"
+        pages = self.s3.get_paginator("list_objects_v2").paginate(
+            Bucket=self.export_bucket, Prefix=prefix
+        )
+        names = [one["Key"] for page in pages for one in page.get("Contents", [])]
+        for some in groups(names, _OBJECTS_PER_CALL):
+            self.s3.delete_objects(
+                Bucket=self.export_bucket,
+                Delete={"Objects": [{"Key": name} for name in some], "Quiet": True},
+            )
+        return len(names)

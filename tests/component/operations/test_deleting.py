@@ -1,0 +1,204 @@
+"""An organisation is deleted with all that is its own, and with nothing of anybody else's."""
+
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+
+from autotune_platform.operations import deleting
+from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
+from functions.operations import delete_organization
+from tests.support.clock import TurnedClock
+from tests.support.graders import LoopbackGrader
+from tests.support.kept import kept
+from tests.support.killing import Killed, Killer
+from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.platform import Platform
+from tests.support.subscribers import loopback_subscriber
+
+LARGE = "".join(chr(256 + n * 7919 % 40_000) for n in range(400_000))
+manage = handler("functions.operations.manage_organizations")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> TurnedClock:
+    """The clock of all deletions, in whichever process."""
+    made = TurnedClock()
+
+    def step_by_it(self: deleting.OrganizationDeletion, *given: Any, **named: Any) -> Any:
+        self.clock = made
+        return original(self, *given, **named)
+
+    original = deleting.OrganizationDeletion.step
+    monkeypatch.setattr(deleting.OrganizationDeletion, "step", step_by_it)
+    return made
+
+
+def step(organization_id: str, name: str = "first", *, seconds: float = 45) -> Any:
+    event = {"organizationId": organization_id, "name": name}
+    return delete_organization.lambda_handler(event, LambdaContext(seconds))["organization"]
+
+
+def suspend(organization_id: str) -> None:
+    manage({"action": "suspend", "organizationId": organization_id}, None)
+    forget_processes()
+
+
+def fill(platform: Platform, grader: LoopbackGrader, api_key: str | None = None) -> None:
+    """Have an organisation keep something of every kind."""
+    before, platform.api_key = platform.api_key, api_key or platform.api_key
+    with loopback_subscriber() as subscriber:
+        platform.call("POST", "/api/v1/webhooks", {"url": subscriber.url})
+        grader_id = platform.new_grader(grader, shareReasoning=True)
+        task_id = platform.new_task(grader_id, review={"sampledShare": 1})
+        gone = platform.new_task(grader_id)
+        platform.submit(task_id, {"prompt": "SECRET"}, {"response": LARGE})
+        platform.submit(gone, {})
+        platform.score_everything()
+        platform.project()
+        platform.deliver()
+        platform.call("DELETE", f"/api/v1/tasks/{gone}")
+        platform.new_reward_url(task_id)
+        platform.call("POST", "/api/v1/review-links", {"reviewerId": "anna"})
+        platform.new_key("reviewer")
+        platform.probe_graders()
+        export = {"taskId": task_id, "kind": "scores", "format": "jsonl"}
+        platform.call("POST", "/api/v1/exports", export)
+        # What is under way: pending, and on a queue.
+        platform.submit(task_id, {"prompt": "SECRET"}, {})
+    platform.api_key = before
+
+
+def things_of(organization_id: str) -> list[str]:
+    """Return where something names an organisation, but in the audit log and by itself."""
+    return sorted(
+        f"{one.place}: {one.key}"
+        for one in kept()
+        if "audit" not in one.place and organization_id in one.key + str(one.item)
+    )
+
+
+def everything() -> dict[str, str]:
+    return {
+        f"{one.place}: {one.key}": str(
+            {name: value.to_json() for name, value in one.item.items()} if one.item else ""
+        )
+        for one in kept()
+    }
+
+
+def test_nothing_but_its_id_is_left_and_others_keep_all(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    other = platform.new_organization("second")
+    fill(platform, grader, other)
+    their_id = platform.me(other)["organizationId"]
+    me = platform.me()
+    organization_id, own = me["organizationId"], things_of(me["organizationId"])
+    before = {
+        key for key in everything() if "audit" not in key and key not in own and me["id"] not in key
+    }
+    fill(platform, grader)
+    keys = [one["id"] for one in platform.call("GET", "/api/v1/keys").json["keys"]]
+    graders = [one["id"] for one in platform.call("GET", "/api/v1/graders").json["graders"]]
+    assert len(things_of(organization_id)) > 20
+    suspend(organization_id)
+    assert step(organization_id)["status"] == "deleting"
+    clock.ahead = deleting.STILL_WRITES
+    gone = step(organization_id)
+    assert (gone["status"], gone["name"]) == ("deleted", "")
+    assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
+    left = everything()
+    # What goes by itself, within a day and within eight, names nobody.
+    going = ("table registry: nonce#", "table budgets: ")
+    named = [key for key in left if any(id_ in key for id_ in (*keys, *graders))]
+    assert [key for key in named if not key.startswith(going)] == []
+    # Of anybody else nothing is gone, and nothing new is there but what is nobody's.
+    assert {key for key in before if key not in left and "nonce#" not in key} == set()
+    assert len(things_of(their_id)) > 20
+    assert platform.call("GET", "/api/v1/tasks", api_key=other).status == 200
+    assert platform.call("GET", "/api/v1/tasks").status == 401
+
+
+def test_a_deletion_that_is_killed_anywhere_goes_on_where_it_was(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    fill(platform, grader)
+    suspend(organization_id)
+    killer = Killer()
+    calls = 0
+    for _ in range(40):
+        # Ever later: a step that is always killed before it noted anything gets nowhere.
+        killer.kill("after-call" if calls % 2 else "before-call", after=3 + 5 * calls)
+        calls += 1
+        clock.ahead = timedelta(minutes=calls)
+        try:
+            found = step(organization_id)
+        except Killed:
+            continue
+        finally:
+            killer.spare()
+        if found["status"] == "deleted":
+            break
+    assert calls > 5
+    assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
+
+
+def test_a_step_ends_before_its_time_is_over(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    fill(platform, grader)
+    suspend(organization_id)
+    assert step(organization_id, seconds=5)["status"] == "deleting"
+    assert len(things_of(organization_id)) > 20
+
+
+def test_what_comes_late_is_found_by_another_pass(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    fill(platform, grader)
+    suspend(organization_id)
+    step(organization_id)
+    queued = platform.queued()
+    platform.dispatch(queued)  # a run begins although its completions are gone
+    assert len(things_of(organization_id)) > 1
+    clock.ahead = deleting.STILL_WRITES
+    assert step(organization_id)["status"] == "deleted"
+    assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
+    table = boto3.resource("dynamodb").Table("completions")
+    table.put_item(Item={"pk": "run_late", "sk": "run", "organization_id": organization_id})
+    assert step(organization_id, "whatever")["status"] == "deleting"
+    clock.ahead = 2 * deleting.STILL_WRITES
+    assert step(organization_id)["status"] == "deleted"
+    assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
+
+
+def test_only_what_is_suspended_and_named_is_deleted(
+    platform: Platform, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    with pytest.raises(ConflictError, match="is active; suspend it first"):
+        step(organization_id)
+    suspend(organization_id)
+    with pytest.raises(InvalidRequestError, match="name"):
+        step(organization_id, "second")
+    with pytest.raises(NotFoundError):
+        step("org_" + "0" * 26)
+    with pytest.raises(ValueError, match="expected"):
+        delete_organization.lambda_handler({"organizationId": organization_id}, LambdaContext())
+
+
+def test_what_is_being_deleted_is_not_taken_up_again(
+    platform: Platform, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    suspend(organization_id)
+    step(organization_id)
+    with pytest.raises(ConflictError, match="is deleting"):
+        manage({"action": "resume", "organizationId": organization_id}, None)
+    [listed] = manage({"action": "list"}, None)["organizations"]
+    assert listed["status"] == "deleting"
