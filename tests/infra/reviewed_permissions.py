@@ -246,7 +246,13 @@ _OF_TIMING_AND_FAILURES = (
     ),
     *rare(
         "FollowChanges",
-        "s3:DeleteObject Content/content/*",
+        """
+        s3:DeleteObject Content/content/*
+        dynamodb:Query Completions cmp_*
+        dynamodb:UpdateItem Completions cmp_*
+        dynamodb:GetItem Completions rev_*
+        dynamodb:PutItem Completions rev_*
+        """,
         "DynamoDB removes an item after its retention, which is a month.",
     ),
     *rare(
