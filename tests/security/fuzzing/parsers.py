@@ -4,7 +4,7 @@ import base64
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from random import Random
@@ -187,15 +187,16 @@ def contract(random: Random) -> str:
     module = import_module(f"autotune_platform.rewards.contracts.{name}")
     asked: list[Any] = []
 
-    def score(_: Any, questions: Any, **__: Any) -> list[None]:
+    def score(_: Any, __: Any, questions: Any, **___: Any) -> list[None]:
         asked.extend(questions)
         return [None] * len(questions)
 
     reading: Any = SimpleNamespace(score=score)
     body = _sent(CONTRACTS[path][0], random)
     try:
-        RewardAnswers(scoring=reading).answer(
-            reading, getattr(module, name.upper()), body, wait_seconds=0, stops=["r7", ""]
+        waiting: Any = SimpleNamespace(share=lambda *_: nullcontext(0))
+        RewardAnswers(scoring=reading, waiting=waiting).answer(
+            reading, reading, getattr(module, name.upper()), body, wait_seconds=0, stops=["r7", ""]
         )
     except AutotuneError as error:
         if error.status >= 500 and not (isinstance(error, UnavailableError) and asked):

@@ -52,7 +52,6 @@ class RescoringService:
             UnavailableError: a store refused work; the same request with its idempotency key
                 finishes it.
         """
-        self.repository.open_counts.require_room(caller, 1)
         asked = _asked(caller, request, idempotency_key)
         if request.batch_id is not None:
             if request.next_token is not None:
@@ -66,6 +65,7 @@ class RescoringService:
         batch = self.repository.get_batch(batch_id)
         if batch is None or batch.organization_id != caller.organization_id:
             raise NotFoundError(f"no batch {batch_id}")
+        self.repository.open_counts.require_room(caller, 1)
         outcome = Outcome()
         self.batches.rescore(batch, range(batch.size), asked, outcome)
         if outcome.skipped["too_many_generations"] and not outcome.batches:
@@ -87,6 +87,7 @@ class RescoringService:
         """
         if not self.tasks.is_known(caller, task_id):
             raise NotFoundError(f"no task {task_id}")
+        self.repository.open_counts.require_room(caller, 1)
         began_at, position = self.clock.now(), None
         if token is not None:
             began_at, position = _walk_at(token)
@@ -140,6 +141,8 @@ class RescoringService:
         wanted = list(dict.fromkeys(request.completion_ids or ()))
         batch_of = self.repository.batches_of(wanted, organization_id=caller.organization_id)
         gone = self._require_known(caller, wanted, batch_of)
+        # Only now: what it costs to find that there is room tells nobody what others have.
+        self.repository.open_counts.require_room(caller, 1)
         grouped: dict[str, list[str]] = {}
         for id_, batch_id in batch_of.items():
             grouped.setdefault(batch_id, []).append(id_)
