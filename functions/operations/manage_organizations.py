@@ -78,15 +78,15 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # no
             next_after=found[-1].id if is_full else None,
         )
         return page.model_dump(mode="json", by_alias=True)
-    access = parts().access
+    organizations = parts().organizations
     if isinstance(request, LimitRequest):
         changes = request.limits.model_dump(exclude_unset=True)
-        changed = access.set_limits(request.organization_id, changes)
+        changed = organizations.set_limits(request.organization_id, changes)
     else:
         status: Literal["active", "suspended"] = (
             "suspended" if request.action == "suspend" else "active"
         )
-        changed = access.set_organization_status(request.organization_id, status)
+        changed = organizations.set_organization_status(request.organization_id, status)
     return OrganizationResponse(organization=_on_wire(changed)).model_dump(
         mode="json", by_alias=True
     )

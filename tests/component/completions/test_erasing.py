@@ -1,18 +1,22 @@
 """Texts of completions are where domains say, and go when they are deleted."""
 
+import itertools
 import json
 import secrets
+from contextlib import suppress
 from typing import Any
 
 import boto3
 import pytest
 
+from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.storage.data_holders import WITH_COMPLETION
 from autotune_platform.wiring.submission import CompletionApiParts
 from tests.support.graders import LoopbackGrader
 from tests.support.kept import Kept, kept
-from tests.support.lambdas import handler
+from tests.support.killing import Killed, Killer
+from tests.support.lambdas import forget_processes, handler
 from tests.support.platform import Platform
 from tests.support.subscribers import loopback_subscriber
 from tools.data_holders import holders
@@ -187,3 +191,48 @@ def test_an_event_holds_no_reasons(platform: Platform, grader: LoopbackGrader) -
     assert [json.loads(one.body)["event"] for one in subscriber.received] != []
     assert not [one for one in subscriber.received if b"SECRET" in one.body]
     assert not [one for one in texts() if one.place == "table deliveries"]
+
+
+@pytest.mark.parametrize("moment", ["before-call", "after-call"])
+def test_a_deletion_that_is_interrupted_is_finished_by_another(
+    platform: Platform, grader: LoopbackGrader, moment: str
+) -> None:
+    """Whoever repeats it hears that there is no text any more, and nothing quotes it by then."""
+    task_id = explained(platform, grader)
+    for calls in itertools.count(1):
+        [completion_id] = platform.submit(task_id, {"prompt": "SECRET"}).json["completionIds"]
+        platform.score_everything()
+        forget_processes()
+        path = f"/api/v1/completions/{completion_id}"
+        killer = Killer()
+        killer.kill(moment, after=calls)
+        with suppress(Killed):
+            platform.call("DELETE", path)
+        was_killed = killer.calls_left[moment] < 0
+        killer.spare()
+        assert platform.call("DELETE", path).status in (204, 404)
+        assert texts() == [], f"{moment} of call {calls}"
+        if not was_killed:
+            break
+    assert calls > 5
+
+
+def test_what_is_scored_again_while_it_is_deleted_keeps_no_reasons(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task_id = explained(platform, grader)
+    [completion_id] = platform.submit(task_id, {"prompt": "SECRET"}).json["completionIds"]
+    platform.score_everything()
+    original = CompletionRepository.erase_completions
+
+    def meanwhile(self: Any, completion_ids: Any, *, at: Any) -> None:
+        """Another process scores it again before its text goes."""
+        monkeypatch.setattr(CompletionRepository, "erase_completions", original)
+        body = {"completionIds": [completion_id]}
+        assert platform.call("POST", "/api/v1/completions/rescore", body).status == 202
+        original(self, completion_ids, at=at)
+
+    monkeypatch.setattr(CompletionRepository, "erase_completions", meanwhile)
+    platform.call("DELETE", f"/api/v1/completions/{completion_id}")
+    platform.score_everything()
+    assert texts() == []

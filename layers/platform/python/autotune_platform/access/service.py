@@ -1,13 +1,12 @@
 """Keys: who is calling, and what the caller may do."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from aws_lambda_powertools import Logger
 from cachetools import TTLCache
 
-from autotune.protocol.access import CreateKeyRequest, OrganizationStatus
+from autotune.protocol.access import CreateKeyRequest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import SIGNATURE_TOLERANCE_SECONDS
 from autotune.protocol.signing import KEY_HEADER, SignatureError, verify_api_request
@@ -15,7 +14,6 @@ from autotune_platform.access.models import (
     PERMISSIONS,
     Action,
     Caller,
-    Deletion,
     Key,
     Organization,
     Resource,
@@ -28,10 +26,8 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import (
-    ConflictError,
     ForbiddenError,
     InvalidRequestError,
-    NotFoundError,
     OrganizationSuspendedError,
     ReplayedRequestError,
     StaleRequestError,
@@ -168,50 +164,6 @@ class AccessService:
         self._rates.take(admitted)
         return admitted
 
-    def set_limits(self, organization_id: str, changes: Mapping[str, int | None]) -> Organization:
-        """Set limits of an organisation by their names; None takes back what was set.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        before = self.organization(organization_id)
-        own = {**before.own_limits, **changes}
-        limits = {name: most for name, most in own.items() if most is not None}
-        return self._change(organization_id, {"own_limits": limits})
-
-    def set_organization_status(
-        self, organization_id: str, status: OrganizationStatus
-    ) -> Organization:
-        """Suspend an organisation, or take it up again.
-
-        Raises:
-            NotFoundError: there is none.
-            ConflictError: it is being deleted, or was.
-        """
-        before = self.organization(organization_id)
-        if before.status in ("deleting", "deleted"):
-            raise ConflictError(f"organization {organization_id} is {before.status}")
-        return self._change(organization_id, {"status": status})
-
-    def organization(self, organization_id: str) -> Organization:
-        """Return an organisation as it is now.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        found = self._repository.get_organization(organization_id)
-        if found is None:
-            raise NotFoundError(f"no organization {organization_id}")
-        return found
-
-    def note_deletion(self, organization_id: str, deletion: Deletion | None) -> Organization:
-        """Note where the deletion of an organisation stands, None where all of it is done."""
-        if deletion is not None:
-            state = deletion.model_dump(mode="json", exclude_none=True)
-            return self._change(organization_id, {"status": "deleting", "deletion": state})
-        gone = {"status": "deleted", "name": "", "own_limits": {}}
-        return self._change(organization_id, gone, remove=["deletion"])
-
     def organizations(self, *, after: str | None, limit: int) -> list[Organization]:
         """Return organisations in order of their creation, from that after an id on."""
         return self._repository.list_organizations(after=after, limit=limit)
@@ -275,15 +227,6 @@ class AccessService:
                 raise UnauthenticatedError("the organization is gone")
             self._organizations[organization_id] = found
         return found
-
-    def _change(
-        self, organization_id: str, changes: Mapping[str, Any], *, remove: Sequence[str] = ()
-    ) -> Organization:
-        changed = self._repository.change_organization(organization_id, changes, remove=remove)
-        if changed is None:
-            raise NotFoundError(f"no organization {organization_id}")
-        self._organizations.pop(organization_id, None)
-        return changed
 
     def _forget(self, key_id: str) -> None:
         """Have a key read anew by the next request of this process."""

@@ -130,6 +130,18 @@ class CompletionService:
         self._cancel(before.batch.current(self.headers(pending)).values())
         return self.batch_status(caller, batch_id, wait_seconds=0)
 
+    def cancel_in(self, batch_id: str, completion_ids: Sequence[str]) -> None:
+        """Cancel those completions of a batch that have no verdict of their latest generation."""
+        batch = self.repository.get_batch(batch_id)
+        if batch is None:
+            return
+        wanted = frozenset(completion_ids)
+        keys = [key for key in batch.verdict_keys if key.completion_id in wanted]
+        decided = self.verdicts.find_many(keys)
+        pending = [key.completion_id for key in keys if key.completion_id not in decided]
+        if pending:
+            self._cancel(batch.current(self.headers(pending)).values())
+
     def cancel_all(self, completion_ids: Iterable[str]) -> None:
         """Cancel those completions, of any organisation, that have no verdict."""
         self._cancel(self.headers(completion_ids).values())

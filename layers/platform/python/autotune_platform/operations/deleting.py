@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aws_lambda_powertools import Logger
 
 from autotune_platform.access.models import Deletion, Organization
-from autotune_platform.access.service import AccessService
+from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.completions.content import object_key
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
@@ -47,7 +47,7 @@ class OrganizationDeletion:
         health_partition: where the health of a grader lies.
     """
 
-    access: AccessService
+    organizations: OrganizationService
     batches: OpenBatches
     completions: CompletionService
     tables: Mapping[str, OrganizationItems]
@@ -74,16 +74,16 @@ class OrganizationDeletion:
         while organization.deletion is not None and seconds_left() > _SECONDS_OF_A_PAGE:
             after = self._advanced(organization.id, organization.deletion)
             if after is None:
-                organization = self.access.note_deletion(organization_id, None)
+                organization = self.organizations.note_deletion(organization_id, None)
                 logger.info("organization deleted", organization_id=organization_id)
             elif after == organization.deletion:
                 return organization  # nothing to do but to wait
             else:
-                organization = self.access.note_deletion(organization_id, after)
+                organization = self.organizations.note_deletion(organization_id, after)
         return organization
 
     def _begun(self, organization_id: str, name: str) -> Organization:
-        organization = self.access.organization(organization_id)
+        organization = self.organizations.organization(organization_id)
         if organization.deletion is not None:
             return organization
         if organization.status == "active":
@@ -92,7 +92,7 @@ class OrganizationDeletion:
             raise InvalidRequestError.of_field("name", "the name of the organization")
         now = self.clock.now()
         begun = Deletion(place=_CANCEL, began_at=now, pass_began_at=now)
-        return self.access.note_deletion(organization_id, begun)
+        return self.organizations.note_deletion(organization_id, begun)
 
     def _advanced(self, organization_id: str, at: Deletion) -> Deletion | None:
         """Do the next part; return where the walk stands then, None behind its end."""

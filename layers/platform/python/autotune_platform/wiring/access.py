@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.access.rates import RequestRates
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.secrets import DerivedSecrets
@@ -45,6 +46,10 @@ class AuditParts(RegistryParts):
 
 class ApiParts(AuditParts):
     """What a function needs that serves an API: who calls, and the audit of calls."""
+
+    @cached_property
+    def organizations(self) -> OrganizationService:
+        return OrganizationService(repository=AccessRepository(self.registry_table))
 
     @cached_property
     def access(self) -> AccessService:

@@ -25,7 +25,7 @@ class DeletionParts(ApiParts, CompletionParts):
             "deliveries": self.environment.deliveries_table,
         }
         return OrganizationDeletion(
-            access=self.access,
+            organizations=self.organizations,
             batches=self.open_batches,
             completions=self.completions,
             tables={
