@@ -97,6 +97,10 @@ class BatchRepository:
             only_if={"phase": batch.phase},
         )
 
+    def try_write(self, additions: Sequence[Addition]) -> bool:
+        """Write additions in one transaction; False where a condition fails or others are there."""
+        return self._table.add_together(additions)
+
     def write(self, additions: Sequence[Addition], *, undone: Addition) -> bool:
         """Write additions in one transaction, again while others are at the same items.
 

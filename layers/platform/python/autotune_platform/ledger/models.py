@@ -8,7 +8,8 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import ConnectionStatus, LlmProvider
 from autotune.protocol.llm_requests import FinishReason, LlmErrorCode, LlmStatus
-from autotune_platform.ledger.prices import PriceSnapshot, Usage
+from autotune_platform.ledger.prices import PriceSnapshot
+from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -16,11 +17,6 @@ BatchPhase = Literal["building", "working", "settled"]
 """Inside a batch: its rows are being taken, they are asked one by one, their money is settled."""
 
 ENDED: frozenset[LlmStatus] = frozenset({"completed", "error", "canceled"})
-
-RETRIED: frozenset[LlmErrorCode] = frozenset(
-    {"rate_limited", "provider_error", "outcome_unclear", "result_malformed"}
-)
-"""Errors that pass: such a row goes back to its queue, up to five attempts."""
 
 BASE_URLS: Mapping[LlmProvider, str] = {
     "openai": "https://api.openai.com/v1",
@@ -76,7 +72,6 @@ class Row(FrozenModel):
     """A request to a language model, without its texts.
 
     Attributes:
-        fingerprint: digest of the request, which tells a repetition from another one.
         bound_nano_usd: what an attempt costs at most.
         price: what tokens cost when it was enqueued.
         attempts: those that are over, at most one in each batch.
@@ -85,7 +80,6 @@ class Row(FrozenModel):
 
     id: str
     organization_id: str
-    fingerprint: str
     connection_id: str
     provider: LlmProvider
     model: str
@@ -96,6 +90,7 @@ class Row(FrozenModel):
     attempts: Sequence[Attempt] = ()
     batch_id: str | None = None
     input_bytes: int
+    messages: int
     max_tokens: int
     bound_nano_usd: int
     price: PriceSnapshot
@@ -121,6 +116,15 @@ class Row(FrozenModel):
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.status in ENDED
+
+    @property
+    def group(self) -> "Group":
+        """The queue that it waits in."""
+        return Group(
+            organization_id=self.organization_id,
+            connection_id=self.connection_id,
+            model=self.model,
+        )
 
     def is_pending_in(self, batch_id: str) -> bool:
         """Return whether a batch still has to see to it."""

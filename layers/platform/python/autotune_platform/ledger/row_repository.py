@@ -23,7 +23,7 @@ from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
 
 QUEUE_SHARDS = 4
-ROW = "row"
+ROW = "state"
 
 _BY_LISTING = "rowsByStatus"
 _QUEUE = "queuedRows"
@@ -40,14 +40,18 @@ class RowRepository:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def item(self, row: Row) -> Item:
-        """Return the item of a row that waits in its queue."""
+    def item(self, row: Row, *, queued_at: datetime | None) -> Item:
+        """Return the item of a new row.
+
+        Args:
+            queued_at: since when it waits in its queue; None where it does not.
+        """
         return {
             "pk": row.id,
             "sk": ROW,
             **entity_attributes(row),
             **_listing(row, row.status),
-            **_queued(row, row.created_at),
+            **(_queued(row, queued_at) if queued_at else {}),
         }
 
     def put_all(self, items: Iterable[Item]) -> None:

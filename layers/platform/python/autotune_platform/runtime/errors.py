@@ -205,6 +205,14 @@ class TooManyOpenCompletionsError(AutotuneError):
     title = "Too many completions are undecided"
 
 
+class TooManyOpenRowsError(AutotuneError):
+    """The organisation has as many requests to language models under way as it may have."""
+
+    status = 429
+    code = "too_many_open_requests"
+    title = "Too many requests to language models are under way"
+
+
 class TooManyRunsError(AutotuneError):
     """One request would begin more runs than it may; smaller ones may be sent."""
 

@@ -1,0 +1,31 @@
+"""Starting executions that make batches of queues, or go on with a batch."""
+
+import hashlib
+import json
+
+from autotune_platform.ledger.models import Batch, Group
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.runtime.parts import part
+
+_SAME_SECONDS = 5
+
+
+@part
+class BatchStarter:
+    """Starts executions; what could not be started, the sweeper starts a minute later."""
+
+    executions: Executions
+    clock: Clock = SYSTEM_CLOCK
+
+    def start_group(self, group: Group) -> bool:
+        """Have a batch made of a queue; several starts within five seconds are one."""
+        digest = hashlib.sha256(group.key.encode()).hexdigest()[:32]
+        moment = int(self.clock.unix()) // _SAME_SECONDS
+        document = json.dumps({"group": group.key})
+        return self.executions.try_start(f"{digest}-{moment}", document)
+
+    def start_batch(self, batch: Batch) -> bool:
+        """Go on with a batch whose execution was lost."""
+        document = json.dumps({"batch_id": batch.id, "redrive": batch.redrive})
+        return self.executions.try_start(f"{batch.id}-{batch.redrive}", document)
