@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from autotune.protocol.ids import is_id, new_id
-from autotune_platform.ledger.models import Batch, Group
+from autotune_platform.ledger.models import Batch, Group, as_stored
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
@@ -84,7 +84,7 @@ class BatchRepository:
             "worked_until": entity_attributes(batch).get("worked_until"),
         }
         gone = [name for name, value in changes.items() if value is None]
-        kept = {name: value for name, value in changes.items() if value is not None}
+        kept = as_stored({name: value for name, value in changes.items() if value is not None})
         return self._due.move(batch.id, due_at, changes=kept, remove=gone, only_if=was)
 
     def settling(self, batch: Batch, changes: Mapping[str, Any]) -> Addition:
@@ -93,8 +93,29 @@ class BatchRepository:
             table=self._table.name,
             pk=batch.id,
             sk=STATE,
-            changes={**changes, "phase": "settled"},
+            changes={**as_stored(changes), "phase": "settled"},
             only_if={"phase": batch.phase},
+        )
+
+    def opening_row(self, item: Item, *, due_at: datetime) -> Addition:
+        """Return what stores a row that is asked at once, to be looked after if that is lost."""
+        kept = {name: value for name, value in item.items() if name not in ("pk", "sk")}
+        return Addition(
+            table=self._table.name,
+            pk=item["pk"],
+            sk=STATE,
+            changes={**kept, **self._due.opened(item["pk"], due_at)},
+            only_if={"status": None},
+        )
+
+    def settling_row(self, row_id: str) -> Addition:
+        """Return the note that such a row's money is settled, to be made once."""
+        return Addition(
+            table=self._table.name,
+            pk=row_id,
+            sk=STATE,
+            changes={"settled": True},
+            only_if={"settled": None},
         )
 
     def try_write(self, additions: Sequence[Addition]) -> bool:
@@ -120,6 +141,12 @@ class BatchRepository:
             if any(item.get(name) != value for name, value in undone.only_if.items()):
                 return False
         raise UnavailableError("the table is busy", retry_after_seconds=1)
+
+    def request_cancel(self, batch: Batch, now: datetime) -> bool:
+        """Note that an open batch is not wanted any more; False where it is settled."""
+        return self._due.move(
+            batch.id, None, changes=as_stored({"cancel_requested_at": now})
+        )
 
     def close(self, pk: str, *, only_if: Mapping[str, Any] | None = None) -> None:
         """Have nobody look at a batch or a queue any more."""

@@ -14,8 +14,6 @@ from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.registry import EntityRepository
 
-MOST_CONNECTIONS = 100
-
 _SHOWN_CHARACTERS = 4
 _LEAST_HIDDEN_CHARACTERS = 12
 
@@ -62,7 +60,7 @@ class ConnectionService:
         _require_range(connection)
         if request.api_key is not None:
             connection = self._with_key(connection, request.api_key.get_secret_value())
-        self.repository.add(connection, at_most=MOST_CONNECTIONS)
+        self.repository.add(connection, at_most=caller.limits.connections)
         return connection
 
     def update(

@@ -74,6 +74,7 @@ class Row(FrozenModel):
     Attributes:
         bound_nano_usd: what an attempt costs at most.
         price: what tokens cost when it was enqueued.
+        periods: the budget's periods in which the bound is set aside, of a row without a batch.
         attempts: those that are over, at most one in each batch.
         cost_nano_usd: what all of these cost.
     """
@@ -94,6 +95,7 @@ class Row(FrozenModel):
     max_tokens: int
     bound_nano_usd: int
     price: PriceSnapshot
+    periods: Sequence[str] = ()
     usage: Usage | None = None
     cost_nano_usd: int = 0
     finish_reason: FinishReason | None = None
@@ -213,3 +215,11 @@ def expiry(created_at: datetime, retention_days: int | None) -> datetime | None:
     if retention_days is None:
         return None
     return created_at.replace(microsecond=0) + timedelta(days=retention_days)
+
+
+def as_stored(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes of a model as its item has them: times as the model itself writes them."""
+    return {
+        name: value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+        for name, value in changes.items()
+    }

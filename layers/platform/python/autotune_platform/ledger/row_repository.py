@@ -16,7 +16,7 @@ from typing import Any, get_args
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import LlmStatus
-from autotune_platform.ledger.models import Attempt, Group, Row
+from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
@@ -109,7 +109,7 @@ class RowRepository:
         """Take a queued row into a batch; return it, or None where another took or ended it."""
         return self._change(
             row,
-            {"status": "submitted", "batch_id": batch_id, "updated_at": _text(now)},
+            {"status": "submitted", "batch_id": batch_id, "updated_at": now},
             was={"status": "queued", "attempt": row.attempt},
             remove=_QUEUED,
         )
@@ -123,7 +123,7 @@ class RowRepository:
         """
         return self._change(
             row,
-            {**changes, "updated_at": _text(now)},
+            {**changes, "updated_at": now},
             was={"status": row.status, "attempt": row.attempt},
             remove=_QUEUED if row.status == "queued" else (),
         )
@@ -146,7 +146,7 @@ class RowRepository:
                 "status": "queued",
                 "attempt": next_one.attempt,
                 "attempts": [one.model_dump(mode="json", exclude_none=True) for one in attempts],
-                "updated_at": _text(now),
+                "updated_at": now,
                 **_queued(next_one, at),
             },
             was={"status": "submitted", "attempt": row.attempt},
@@ -155,8 +155,10 @@ class RowRepository:
 
     def request_cancel(self, row: Row, now: datetime) -> Row | None:
         """Note that a submitted row is not wanted any more; None where it is not submitted now."""
-        changes = {"cancel_requested_at": _text(now), "updated_at": _text(now)}
-        item = self._table.update(row.id, ROW, changes, only_if={"status": "submitted"})
+        changes = {"cancel_requested_at": now, "updated_at": now}
+        item = self._table.update(
+            row.id, ROW, as_stored(changes), only_if={"status": "submitted"}
+        )
         return _row(item) if item else None
 
     def list(
@@ -205,9 +207,8 @@ class RowRepository:
         self, row: Row, changes: Mapping[str, Any], *, was: Mapping[str, Any], remove: Sequence[str]
     ) -> Row | None:
         status = changes.get("status", row.status)
-        item = self._table.update(
-            row.id, ROW, {**changes, **_listing(row, status)}, only_if=was, remove=remove
-        )
+        stored = as_stored({**changes, **_listing(row, status)})
+        item = self._table.update(row.id, ROW, stored, only_if=was, remove=remove)
         return _row(item) if item else None
 
 
@@ -248,7 +249,3 @@ def _time_in(position: str) -> datetime:
 
 def _digit(row_id: str, shards: int) -> int:
     return hashlib.sha256(row_id.encode()).digest()[0] % shards
-
-
-def _text(at: datetime) -> str:
-    return at.isoformat().replace("+00:00", "Z")

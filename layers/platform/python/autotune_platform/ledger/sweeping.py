@@ -4,8 +4,11 @@ from datetime import timedelta
 
 from aws_lambda_powertools import Logger
 
+from autotune.protocol.ids import is_id
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.building import LOOK_AGAIN
+from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -23,7 +26,9 @@ _LONGEST_REDRIVE = timedelta(hours=1)
 class LedgerSweeper:
     """Starts executions; one that fails to start is due again a minute later."""
 
+    rows: RowRepository
     batches: BatchRepository
+    calls: LedgerCalls
     starter: BatchStarter
     clock: Clock = SYSTEM_CLOCK
 
@@ -52,6 +57,10 @@ class LedgerSweeper:
         if (found := self.batches.group(pk)) is not None and pk.startswith("group#"):
             self.batches.postpone(pk, now + LOOK_AGAIN)
             self.starter.start_group(found[0])
+            return
+        if is_id("llm", pk):
+            if (row := self.rows.get(pk)) is not None:
+                self.calls.recover(row)
             return
         batch = self.batches.get(pk)
         if batch is None or batch.phase == "settled":

@@ -86,19 +86,15 @@ class BatchWork:
             connection = self.connections.get(batch.connection_id)
             unclear += connection.concurrency if connection else 0
             logger.warning("step was lost; calls may be paid twice", batch_id=batch.id)
-        changes = {"worked_until": until.isoformat(), "unclear": unclear}
+        changes = {"worked_until": until, "unclear": unclear}
         if not self.batches.change(batch, changes, due_at=until + START_WITHIN):
             return None
         taken = batch.model_copy(update={"worked_until": until, "unclear": unclear})
         if batch.phase == "working":
             return taken
         self.builder.claim(taken)
-        begun = {"phase": "working", "status": "submitted", "submitted_at": now.isoformat()}
-        if not self.batches.change(taken, begun):
-            return None
-        return taken.model_copy(
-            update={"phase": "working", "status": "submitted", "submitted_at": now}
-        )
+        begun = {"phase": "working", "status": "submitted", "submitted_at": now}
+        return taken.model_copy(update=begun) if self.batches.change(taken, begun) else None
 
     def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
         connection = self.connections.get(batch.connection_id)

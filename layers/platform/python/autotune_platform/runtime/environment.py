@@ -210,3 +210,29 @@ class DispatchEnvironment(Environment):
     completions_table: str
     score_completions_arn: str
     grading_functions: int | None = None
+
+
+class LedgerEnvironment(Environment):
+    """For functions that read or write the ledger."""
+
+    ledger_table: str
+    budgets_table: str
+    content_bucket: str
+
+
+class LedgerApiEnvironment(LedgerEnvironment):
+    """For the function that takes requests to language models, and shows what came of them."""
+
+    submit_llm_batch_arn: str
+
+
+class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
+    """For functions that call language models with the keys of connections."""
+
+    provider_keys_key: str
+
+
+class LedgerWorkEnvironment(ConnectionEnvironment):
+    """For functions that start batches and ask their rows."""
+
+    submit_llm_batch_arn: str

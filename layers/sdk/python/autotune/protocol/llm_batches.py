@@ -15,27 +15,28 @@ LlmBatchStatus = Literal["queued", "submitted", "completed", "error", "canceled"
 class LlmBatchCounts(ResponseModel):
     """Rows of a batch by what became of them in it.
 
-    ``requeued`` failed for a passing reason and wait for a later batch.
+    ``released`` left it without an end: they wait for a later batch, or another took them.
     """
 
     rows: int
     completed: int = 0
     error: int = 0
     canceled: int = 0
-    requeued: int = 0
+    released: int = 0
 
     @property
     def pending(self) -> int:
         """Rows without an end in this batch."""
-        return self.rows - self.completed - self.error - self.canceled - self.requeued
+        return self.rows - self.completed - self.error - self.canceled - self.released
 
 
 class LlmBatch(ResponseModel):
     """One job: rows of one connection and model that were sent together.
 
     Attributes:
-        reserved_nano_usd: what is set aside for rows that are still without an end.
-        cost_nano_usd: what its rows cost so far; None where a price is unknown.
+        unclear: calls that may have been paid although no answer came.
+        reserved_nano_usd: what is set aside for it until it has ended.
+        cost_nano_usd: what its rows cost so far, in billionths of a US dollar.
     """
 
     id: str
@@ -44,8 +45,9 @@ class LlmBatch(ResponseModel):
     model: str
     status: LlmBatchStatus
     counts: LlmBatchCounts
+    unclear: int = 0
     reserved_nano_usd: int
-    cost_nano_usd: int | None = None
+    cost_nano_usd: int
     error: LlmError | None = None
     created_at: Timestamp
     submitted_at: Timestamp | None = None
@@ -133,12 +135,15 @@ class LlmCost(ResponseModel):
 
     day: str
     group: str
-    rows: int
-    input_tokens: int
-    cached_input_tokens: int
-    output_tokens: int
-    cost_nano_usd: int
-    unpriced_rows: int = 0
+    rows: int = 0
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nano_usd: int = 0
+
+
+LLM_COST_NUMBERS = ("rows", "input_tokens", "cached_input_tokens", "output_tokens", "cost_nano_usd")
+"""What costs are sums of."""
 
 
 class LlmCosts(ResponseModel):

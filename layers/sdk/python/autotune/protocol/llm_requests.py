@@ -269,6 +269,12 @@ class LlmRequestResponse(ResponseModel):
     request: LlmRequest
 
 
+class LlmRequestSummaryResponse(ResponseModel):
+    """One row without its texts."""
+
+    request: LlmRequestSummary
+
+
 class LlmRequestList(ResponseModel):
     """A page of rows, the youngest first."""
 
