@@ -3,14 +3,14 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import LedgerWorkEnvironment
+from autotune_platform.runtime.environment import LedgerSweepEnvironment
 from autotune_platform.wiring.ledger import LedgerSweepParts
 
 
 @cache
 def parts() -> LedgerSweepParts:
     """Return what this process is put together from."""
-    return LedgerSweepParts(LedgerWorkEnvironment.parse())
+    return LedgerSweepParts(LedgerSweepEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature

@@ -13,7 +13,6 @@ from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.ending import end_unasked
 from autotune_platform.ledger.models import Batch, Connection, Group, Row
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
@@ -35,11 +34,13 @@ class BatchBuilder:
     connections: ConnectionRepository
     claims: ClaimRepository
     money: MoneyBudgets
-    starter: BatchStarter
     clock: Clock = SYSTEM_CLOCK
 
-    def build(self, key: str, *, due_at: datetime) -> Batch | None:
+    def build(self, key: str, *, due_at: datetime) -> tuple[Batch, bool] | None:
         """Make a batch of a queue's first rows; None where it is too early, or nothing is there.
+
+        Returns:
+            The batch, and whether it is as large as it may be: there may be more rows.
 
         Args:
             due_at: when the batch counts as lost unless a step of it reports.
@@ -62,9 +63,7 @@ class BatchBuilder:
             return None
         self.batches.postpone(key, now + LOOK_AGAIN)
         batch = self._reserved(group, connection, self._still_queued(ids), due_at)
-        if batch is not None and len(ids) == connection.max_rows:
-            self.starter.start_group(group)
-        return batch
+        return None if batch is None else (batch, len(ids) == connection.max_rows)
 
     def claim(self, batch: Batch) -> None:
         """Take the rows of a batch that are still queued; those that others took are theirs."""

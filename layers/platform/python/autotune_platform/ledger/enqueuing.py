@@ -119,7 +119,7 @@ class EnqueuingService:
             first = min(_queued_at(one) + one.patience for one in some)
             self.batches.open_group(group, now if is_full else min(first, now + _LOOK_EVERY))
             if is_full or first <= now:
-                self.starter.start_group(group)
+                self.starter.start_group(group.key)
 
     def _claim(
         self,

@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from autotune_platform.ledger.models import Batch, Group
+from autotune_platform.ledger.models import Batch
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
@@ -18,11 +18,15 @@ class BatchStarter:
     executions: Executions
     clock: Clock = SYSTEM_CLOCK
 
-    def start_group(self, group: Group) -> bool:
-        """Have a batch made of a queue; several starts within five seconds are one."""
-        digest = hashlib.sha256(group.key.encode()).hexdigest()[:32]
-        moment = int(self.clock.unix()) // _SAME_SECONDS
-        document = json.dumps({"group": group.key})
+    def start_group(self, group_key: str, *, after: Batch | None = None) -> bool:
+        """Have a batch made of a queue; several starts within five seconds are one.
+
+        Args:
+            after: the batch that the rows in front of it are in; started once after each.
+        """
+        digest = hashlib.sha256(group_key.encode()).hexdigest()[:32]
+        moment = after.id if after else str(int(self.clock.unix()) // _SAME_SECONDS)
+        document = json.dumps({"group": group_key})
         return self.executions.try_start(f"{digest}-{moment}", document)
 
     def start_batch(self, batch: Batch) -> bool:

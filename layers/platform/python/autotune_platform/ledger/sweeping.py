@@ -54,9 +54,9 @@ class LedgerSweeper:
 
     def _start(self, pk: str) -> None:
         now = self.clock.now()
-        if (found := self.batches.group(pk)) is not None and pk.startswith("group#"):
+        if pk.startswith("group#"):
             self.batches.postpone(pk, now + LOOK_AGAIN)
-            self.starter.start_group(found[0])
+            self.starter.start_group(pk)
             return
         if is_id("llm", pk):
             if (row := self.rows.get(pk)) is not None:

@@ -28,15 +28,24 @@ START_WITHIN = timedelta(minutes=3)
 """How long the next step of an execution may take to begin, beyond what it waits."""
 
 _ROWS_READ = 100
+# An execution has 25,000 events, and a step six of them.
+_SHORTEST_WAIT_SECONDS = 5
 _LONGEST_WAIT_SECONDS = 600
 
 
 @dataclass(frozen=True)
 class Step:
-    """Where an execution stands: ``batch`` is None where there is nothing left to do."""
+    """Where an execution stands.
+
+    Attributes:
+        batch: what is to be gone on with; None where there is nothing left to do.
+        wait_seconds: how long before the next step.
+        queue_goes_on: whether another batch can be made of the queue at once.
+    """
 
     batch: Batch | None
     wait_seconds: int = 0
+    queue_goes_on: bool = False
 
 
 @part
@@ -54,7 +63,8 @@ class BatchWork:
 
     def begin(self, group_key: str) -> Step:
         """Make a batch of a queue; its first step follows."""
-        return Step(self.builder.build(group_key, due_at=self.clock.now() + START_WITHIN))
+        built = self.builder.build(group_key, due_at=self.clock.now() + START_WITHIN)
+        return Step(None) if built is None else Step(built[0], queue_goes_on=built[1])
 
     def advance(self, batch_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> Step:
         """Go on with a batch; an execution from before its latest redrive has nothing to do."""
@@ -71,7 +81,7 @@ class BatchWork:
         if next(self._pending(taken), None) is None:
             self.settling.settle(taken)
             return Step(None)
-        wait = min(max(round(asked.wait_seconds), 1), _LONGEST_WAIT_SECONDS)
+        wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
         if not self._release(taken, asked, wait):
             return Step(None)
         return Step(taken, wait)

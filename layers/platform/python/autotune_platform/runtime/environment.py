@@ -216,8 +216,8 @@ class LedgerEnvironment(Environment):
     """For functions that read or write the ledger."""
 
     ledger_table: str
+    ledger_bucket: str
     budgets_table: str
-    content_bucket: str
 
 
 class LedgerApiEnvironment(LedgerEnvironment):
@@ -232,7 +232,7 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     provider_keys_key: str
 
 
-class LedgerWorkEnvironment(ConnectionEnvironment):
-    """For functions that start batches and ask their rows."""
+class LedgerSweepEnvironment(ConnectionEnvironment):
+    """For the function that starts batches, and ends calls that were lost."""
 
     submit_llm_batch_arn: str

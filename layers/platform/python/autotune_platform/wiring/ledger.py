@@ -31,7 +31,7 @@ from autotune_platform.runtime.environment import (
     ConnectionEnvironment,
     LedgerApiEnvironment,
     LedgerEnvironment,
-    LedgerWorkEnvironment,
+    LedgerSweepEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
@@ -54,7 +54,7 @@ class LedgerParts(RegistryParts):
     @cached_property
     def row_texts(self) -> RowTexts:
         return RowTexts(
-            table=self.ledger_table, bucket=self.environment.content_bucket, s3=clients.s3()
+            table=self.ledger_table, bucket=self.environment.ledger_bucket, s3=clients.s3()
         )
 
     @cached_property
@@ -93,7 +93,7 @@ class LedgerParts(RegistryParts):
 class LedgerStartParts(LedgerParts):
     """What starts executions of batches."""
 
-    environment: LedgerApiEnvironment | LedgerWorkEnvironment
+    environment: LedgerApiEnvironment | LedgerSweepEnvironment
 
     @cached_property
     def batch_starter(self) -> BatchStarter:
@@ -146,10 +146,14 @@ class ModelCallParts(LedgerParts):
         )
 
 
-class LedgerWorkParts(LedgerStartParts, ModelCallParts):
+class LedgerWorkParts(ModelCallParts):
     """What works on batches."""
 
-    environment: LedgerWorkEnvironment
+    def starter(self, state_machine_arn: str) -> BatchStarter:
+        """Return what starts executions of the machine that invokes this."""
+        stepfunctions = clients.stepfunctions()
+        executions = Executions(state_machine_arn=state_machine_arn, stepfunctions=stepfunctions)
+        return BatchStarter(executions=executions)
 
     @cached_property
     def batch_work(self) -> BatchWork:
@@ -159,7 +163,6 @@ class LedgerWorkParts(LedgerStartParts, ModelCallParts):
             connections=self.connection_repository,
             claims=self.llm_claims,
             money=self.money,
-            starter=self.batch_starter,
         )
         settling = BatchSettling(
             rows=self.llm_rows,
@@ -182,7 +185,7 @@ class LedgerWorkParts(LedgerStartParts, ModelCallParts):
 class LedgerSweepParts(LedgerStartParts, ModelCallParts):
     """What looks after queues and batches."""
 
-    environment: LedgerWorkEnvironment
+    environment: LedgerSweepEnvironment
 
     @cached_property
     def ledger_sweeper(self) -> LedgerSweeper:
