@@ -45,7 +45,7 @@ def test_what_is_put_in(template: str, expected: str) -> None:
         "{ {a} }",
         "{{#if a}}",
         "{{ä}}",
-        "{{a١}}",
+        "{{a\u0661}}",
         "{{" + " " * 9 + "a}}",
         "{{" + "n" * 65 + "}}",
         "${a} %(a)s $a",

@@ -13,12 +13,11 @@ around it: of lists, bold, block quotes, headings and code. These choices are ke
 - What cannot be read is a failure. No label is the nearest, no number is moved into its range, and
   an earlier verdict never stands in for a last one that cannot be read.
 
-The time is linear in the answer's length, whatever stands in it: nothing here looks twice at a
-character outside of a verdict's own line, and a verdict's length is bounded.
+The time is linear in the answer's length, whatever stands in it: expressions never go back, and a
+verdict's length is bounded. An answer of 10 MB takes seconds.
 """
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
@@ -40,13 +39,24 @@ PARSER_VERSION: Final = 1
 _Single = str | int | float
 ParsedVerdict = _Single | list[_Single]
 
-_KEYWORD = re.compile(r"verdict", re.IGNORECASE | re.ASCII)
-_LINE_END = re.compile(r"[\r\n]")
 _SPACE = " \t\u00a0\u3000"
-# Before the keyword: white space, bullets, quotes, headings, bold, code.
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
-_LEADING = _SPACE + MARKS + "~#>+-\N{BULLET}\N{EN DASH}\N{EM DASH}" + _INVISIBLE
-_LIST_NUMBER = re.compile(r"[0-9]{1,9}[.)]")
+# Before the keyword: white space, bullets, quotes, headings, bold, code.
+_LEADING = re.escape(_SPACE + MARKS + "~#>+-\N{BULLET}\N{EN DASH}\N{EM DASH}" + _INVISIBLE)
+# Every repetition is possessive: what it took is never given back to be tried another way.
+_VERDICT_LINE = re.compile(
+    rf"""
+    (?:\A|(?<=[\r\n]))
+    (?P<before> (?:[{_LEADING}]*+[0-9]{{1,9}}+[.)])?+ [{_LEADING}]*+ )
+    (?i:verdict)
+    (?P<between> [{re.escape(_SPACE + MARKS)}]*+ )
+    [:\N{{FULLWIDTH COLON}}]
+    (?P<text> [^\r\n]*+ )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_MOST_MARKS = 8
+_NUMBER = re.compile(r"[0-9]{1,9}[.)]")
 _TO_COLON = re.compile(f"[{_SPACE}{re.escape(MARKS)}]*")
 _COLONS = (":", "\N{FULLWIDTH COLON}")
 _MOST_MARKS = 8
@@ -100,79 +110,43 @@ def parse(raw: str, form: VerdictFormat, *, is_cut: bool = False) -> Parsed:
 def _parse(raw: str, form: VerdictFormat, *, is_cut: bool) -> Parsed:
     if is_cut:
         raise _UnreadableError("output_cut", "the model had no tokens left before it ended")
-    last: _Line | None = None
-    for line in _verdict_lines(raw):
+    last: re.Match[str] | None = None
+    for line in _VERDICT_LINE.finditer(raw):
         last = line
     if last is None:
         raise _UnreadableError("verdict_missing", "no line begins with VERDICT:")
     reader = _Reader(form)
-    text = last.text(raw)
+    text = _text_of(last)
     value = reader.meaning(text)
     if form.conflict == "fail" and any(
         other != text and reader.meaning_or_none(other) != value
-        for other in (line.text(raw) for line in _verdict_lines(raw))
+        for other in map(_text_of, _VERDICT_LINE.finditer(raw))
     ):
         raise _UnreadableError("verdict_conflict", "several lines begin with VERDICT: and differ")
     return Parsed(
-        reasoning=raw[: last.start].strip(),
+        reasoning=raw[: last.start()].strip(),
         verdict_text=text,
         parsed_verdict=value,
         abstained=value == ABSTAIN,
     )
 
 
-class _Line:
-    """A line that begins with ``VERDICT:``; only where it stands, for there may be a million."""
-
-    __slots__ = ("_after", "_closing", "_end", "start")
-
-    def __init__(self, start: int, *, after: int, end: int, closing: str) -> None:
-        self.start = start
-        self._after = after
-        self._end = end
-        self._closing = closing
-
-    def text(self, raw: str) -> str:
-        """Return the verdict without marks around it, or the beginning of one that is too long."""
-        found = raw[self._after : self._end].strip()
-        if len(found) > MAX_VERDICT_CHARACTERS:
-            return found[: MAX_VERDICT_CHARACTERS + 1]
-        if self._closing and raw.startswith(self._closing, self._after):  # **VERDICT:** A
-            found = found.removeprefix(self._closing)
+def _text_of(line: re.Match[str]) -> str:
+    """Return a line's verdict without marks around it, or the beginning of one that is too long."""
+    start, end = line.span("text")
+    found = line.string[start:end].strip()
+    if len(found) > MAX_VERDICT_CHARACTERS + 4 * _MOST_MARKS:
+        return found[: MAX_VERDICT_CHARACTERS + 1]
+    before = line["before"]
+    opening = before[len(before.rstrip(MARKS)) :][:_MOST_MARKS]
+    is_closed = bool(line["between"].strip(_SPACE))  # **VERDICT**: A
+    if opening and not is_closed:
+        closing = opening[::-1]
+        if line.string.startswith(closing, start):  # **VERDICT:** A
+            found = found.removeprefix(closing)
         else:  # **VERDICT: A**
-            found = found.removesuffix(self._closing)
-        return _without_pairs(found.strip())
-
-
-def _verdict_lines(raw: str) -> Iterator[_Line]:
-    """Yield the lines that begin with ``VERDICT:``, from the first to the last."""
-    looked_at = 0
-    for match in _KEYWORD.finditer(raw):
-        is_first = looked_at == 0
-        start = 1 + max(
-            raw.rfind("\n", looked_at, match.start()), raw.rfind("\r", looked_at, match.start())
-        )
-        looked_at = match.end()
-        if start == 0 and not is_first:
-            continue  # there was another keyword in this line
-        before = raw[start : match.start()]
-        if not _is_marks(before):
-            continue
-        found = _LINE_END.search(raw, match.end())
-        end = found.start() if found else len(raw)
-        colon = _TO_COLON.match(raw, match.end(), end)
-        assert colon is not None  # it matches nothing as well
-        if not raw.startswith(_COLONS, colon.end(), end):
-            continue
-        opening = before[len(before.rstrip(MARKS)) :]
-        is_closed = bool(colon[0].strip(_SPACE))  # **VERDICT**: A
-        closing = "" if is_closed else opening[:_MOST_MARKS][::-1]
-        yield _Line(start, after=colon.end() + 1, end=end, closing=closing)
-
-
-def _is_marks(before: str) -> bool:
-    rest = before.strip(_LEADING)
-    return not rest or _LIST_NUMBER.fullmatch(rest) is not None
+            found = found.removesuffix(closing)
+    return _without_pairs(found.strip())
 
 
 def _without_pairs(text: str) -> str:
