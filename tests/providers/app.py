@@ -72,6 +72,9 @@ class App:
         for compiled in self._routes:
             if compiled.route.method != request.method:
                 continue
+            # Google's SDK and OpenAI's both say /v1: the key's header tells them apart.
+            if compiled.route.provider == "gemini" and not _is_googles(request):
+                continue
             if match := compiled.pattern.fullmatch(request.path):
                 return compiled.route, match.groupdict()
         return None
@@ -133,6 +136,9 @@ def _authenticate(world: World, request: Request) -> None:
         ProviderError: If nobody's.
     """
     request.key = _KEYS.get(request.provider, Request.bearer)(request)
+    upload = world.uploads.get(request.one("upload_id") or "")
+    if request.provider == "gemini" and upload is not None:
+        request.key = upload[1]  # the address of an upload is a key to it
     if request.provider == "compatible" and not request.key:
         request.workspace = "main"
         return
@@ -151,6 +157,10 @@ def _authenticate(world: World, request: Request) -> None:
 
 def _azure_key(request: Request) -> str:
     return request.headers.get("api-key") or request.bearer()
+
+
+def _is_googles(request: Request) -> bool:
+    return not request.path.startswith("/v1/") or bool(_google_key(request))
 
 
 def _google_key(request: Request) -> str:

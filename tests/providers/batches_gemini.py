@@ -255,11 +255,11 @@ def listed(world: World, request: Request) -> Answer:
     return Answer.json(shown)
 
 
-_ONE = r"/v1beta/batches/(?P<id>[^/:]+)"
-_CREATION = r"/v1beta/models/(?P<model>[^/:]+):batchGenerateContent"
+_ONE = r"/v1(beta)?/batches/(?P<id>[^/:]+)"
+_CREATION = r"/v1(beta)?/models/(?P<model>[^/:]+):batchGenerateContent"
 ROUTES = [
     Route("POST", _CREATION, "gemini", "create", create),
-    Route("GET", r"/v1beta/batches", "gemini", "list", listed),
+    Route("GET", r"/v1(beta)?/batches", "gemini", "list", listed),
     Route("GET", _ONE, "gemini", "get", get),
     Route("POST", rf"{_ONE}:cancel", "gemini", "cancel", stop),
     Route("DELETE", _ONE, "gemini", "file", delete),

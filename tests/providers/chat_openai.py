@@ -185,7 +185,7 @@ class OpenAiChat:
         }
         if self._provider == "openrouter":
             choice["native_finish_reason"] = finish
-            body["provider"] = "OpenAI"
+            body["provider"], body["system_fingerprint"] = "OpenAI", None
         if self._provider in ("openai", "azure"):
             body["service_tier"], body["system_fingerprint"] = "default", "fp_fake"
         if outcome.tells_usage:

@@ -11,15 +11,15 @@ from tests.providers.routes import Route
 from tests.providers.state import Hidden, StoredFile, World, rfc3339
 from tests.providers.wire import Answer, ProviderError, Request
 
+# Google's JSON takes the names of fields in both spellings, and its SDK sends these in snake case.
 _START = strict.shape(
     optional={
         "file": strict.shape(
             optional={
                 "name": strict.text(pattern=r"files/[a-z0-9-]{1,40}"),
-                "displayName": strict.text(most=512),
-                "display_name": strict.text(most=512),
-                "mimeType": strict.string,
-                "sizeBytes": strict.anything,
+                **dict.fromkeys(("displayName", "display_name"), strict.text(most=512)),
+                **dict.fromkeys(("mimeType", "mime_type"), strict.string),
+                **dict.fromkeys(("sizeBytes", "size_bytes"), strict.anything),
             }
         )
     }
@@ -35,8 +35,9 @@ def start(world: World, request: Request) -> Answer:
     size = int(request.headers.get("x-goog-upload-header-content-length", 0))
     keep(world, "gemini", "bytes", size, status=413)
     upload_id = world.ids.new("upload")
-    world.uploads[upload_id] = (body.get("file", {}), bytearray())
-    url = f"{request.base_url}/upload/v1beta/files?upload_id={upload_id}&upload_protocol=resumable"
+    world.uploads[upload_id] = (body.get("file", {}), request.key, bytearray())
+    where = f"{request.base_url}{request.path}"
+    url = f"{where}?upload_id={upload_id}&upload_protocol=resumable"
     headers = {"x-goog-upload-url": url, "x-goog-upload-status": "active"}
     return Answer(headers=headers)
 
@@ -48,7 +49,7 @@ def upload(world: World, request: Request) -> Answer:
     started = world.uploads.get(request.one("upload_id") or "")
     if started is None:
         raise ProviderError(404, "not_found", "There is no such upload.")
-    described, received = started
+    described, _, received = started
     if int(request.headers.get("x-goog-upload-offset", 0)) != len(received):
         raise ProviderError(400, "invalid", "The offset is not where the upload has come to.")
     received += request.body
@@ -139,9 +140,9 @@ def delete(world: World, request: Request) -> Answer:
     return Answer.json({})
 
 
-_ONE = r"/v1beta/files/(?P<name>[^/:]+)"
+_ONE = r"/v1(beta)?/files/(?P<name>[^/:]+)"
 ROUTES = [
-    Route("POST", r"/upload/v1beta/files", "gemini", "upload", upload),
+    Route("POST", r"/upload/v1(beta)?/files", "gemini", "upload", upload),
     Route("GET", _ONE, "gemini", "file", get),
     Route("DELETE", _ONE, "gemini", "file", delete),
     Route("GET", rf"(/download)?{_ONE}:download", "gemini", "download", download),

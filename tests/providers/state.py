@@ -188,7 +188,7 @@ class World:
         self.limits: dict[str, dict[str, int]] = {}
         self.broken_limits: list[dict[str, Any]] = []
         self.files: dict[str, StoredFile] = {}
-        self.uploads: dict[str, tuple[dict[str, Any], bytearray]] = {}
+        self.uploads: dict[str, tuple[dict[str, Any], str, bytearray]] = {}
         self.batches: dict[str, Batch] = {}
         self.executions: list[Execution] = []
         self.requests: Counter[str] = Counter()
