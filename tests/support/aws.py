@@ -7,7 +7,16 @@ from typing import Any, get_args
 import boto3
 
 from autotune_platform.access.secrets import SecretKind
-from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, LEDGER, REGISTRY, Index, TableSchema
+from infra.tables import (
+    AUDIT,
+    BUDGETS,
+    COMPLETIONS,
+    DELIVERIES,
+    LEDGER,
+    REGISTRY,
+    Index,
+    TableSchema,
+)
 from tests.support.saved_backends import SavedBackend, saved_backends
 
 _TABLES = {

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 
 from autotune.protocol.ids import new_id
+from autotune_platform.runtime.clock import Clock
 from tests.providers.server import FakeServer, serve
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.platform import Platform
@@ -44,7 +47,9 @@ class Ledger:
         made: str = answer.json["connection"]["id"]
         return made
 
-    def enqueue(self, connection_id: str, *users: str, key: str | None = None, **fields: Any) -> Any:
+    def enqueue(
+        self, connection_id: str, *users: str, key: str | None = None, **fields: Any
+    ) -> Any:
         """Enqueue a row for each text; return the ids."""
         rows = [row(connection_id, user, **fields) for user in users]
         answer = self.platform.call(
@@ -104,9 +109,15 @@ class Ledger:
         found = client.list_executions(stateMachineArn=machine)["executions"]
         new = [one["executionArn"] for one in found if one["executionArn"] not in self._done]
         self._done |= set(new)
-        return [
-            json.loads(client.describe_execution(executionArn=arn)["input"]) for arn in new
-        ]
+        return [json.loads(client.describe_execution(executionArn=arn)["input"]) for arn in new]
+
+
+@contextmanager
+def later(passed: timedelta) -> Iterator[None]:
+    """Have the platform's clock ahead, as after a while; requests of the API are stale then."""
+    now = Clock.now
+    with patch.object(Clock, "now", lambda self: now(self) + passed):
+        yield
 
 
 def row(connection_id: str, user: str = "q", **fields: Any) -> dict[str, Any]:
