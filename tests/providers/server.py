@@ -18,6 +18,9 @@ _RESET = struct.pack("ii", 1, 0)
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body leave together and at once, or each answer waits 40 ms for an acknowledgement.
+    disable_nagle_algorithm = True
+    wbufsize = -1
     server: "FakeServer"
 
     def handle_any(self) -> None:
@@ -97,7 +100,7 @@ class FakeServer(ThreadingHTTPServer):
 def serve(world: World | None = None, port: int = 0) -> Iterator[FakeServer]:
     """Runs the fake in a thread; its world is at hand as ``server.world``."""
     server = FakeServer(world or World(), port)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server
