@@ -35,6 +35,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = handle_any  # noqa: N815 - http.server's
 
+    def handle_expect_100(self) -> bool:
+        """Asks for the body at once: boto3 waits a second for this."""
+        asked = super().handle_expect_100()
+        self.wfile.flush()
+        return asked
+
     def _body(self) -> bytes:
         if self.headers.get("transfer-encoding", "").lower() == "chunked":
             return b"".join(self._chunks())
