@@ -202,7 +202,9 @@ def _make_output(world: World, batch: Batch) -> dict[str, Any]:
     for line in lines:
         told = {name: line[name] for name in ("response", "error") if name in line}
         if not keyless and line.get("metadata"):
-            told["metadata"] = {**line["metadata"], "key": line["key"]}
+            told["metadata"] = dict(line["metadata"])
+            if "key" in told["metadata"]:
+                told["metadata"]["key"] = line["key"]
         shown.append(told)
     return {"inlinedResponses": {"inlinedResponses": shown}}
 

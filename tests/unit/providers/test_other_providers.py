@@ -5,10 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import boto3
 import httpx
 import pytest
+from moto import mock_aws
 
-from tests.unit.providers.conftest import ANTHROPIC, BEARER, GOOGLE, OpenAi, chat_body, jsonl
+from tests.unit.providers.conftest import ANTHROPIC, AWS, BEARER, GOOGLE, OpenAi, chat_body, jsonl
 from tests.unit.providers.test_traps import MESSAGE, RECORD, bedrock_job, openrouter
 
 ROOT = Path(__file__).parents[3]
@@ -196,6 +198,24 @@ class TestBedrock:
         refused = bedrock_job(http, "token1", jobName="another")
         assert refused.headers["x-amzn-errortype"] == "ConflictException"
         assert len(http.get("/_fake/batches").json()["batches"]) == 1
+
+    def test_files_lie_in_the_s3_that_the_test_names(self, http, advance, monkeypatch):
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        with mock_aws():
+            s3 = boto3.client("s3")
+            for name in ("in-bucket", "out-bucket"):
+                s3.create_bucket(Bucket=name)
+            lines = [json.dumps({"recordId": f"r{n}", "modelInput": RECORD}) for n in range(3)]
+            s3.put_object(Bucket="in-bucket", Key="in.jsonl", Body="\n".join(lines).encode())
+            # No address: AWS itself, which moto stands for.
+            http.post("/_fake/s3", json={"endpoint": ""}).raise_for_status()
+            arn = bedrock_job(http, "token1").json()["jobArn"]
+            advance(120)
+            path = f"/model-invocation-job/{arn.replace('/', '%2F')}"
+            assert http.get(path, headers=AWS).json()["successRecordCount"] == 3
+            key = f"{arn.rpartition('/')[2]}/in.jsonl.out"
+            output = s3.get_object(Bucket="out-bucket", Key=key)["Body"].read()
+        assert len(output.splitlines()) == 3
 
     def test_tools_and_structured_output_are_no_part_of_batches(self, http, advance):
         bedrock_job(http, "token1", {**RECORD, "toolConfig": {"tools": []}})
