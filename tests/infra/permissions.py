@@ -88,7 +88,7 @@ CALLS_MODELS = (
     | table("Budgets", "UpdateItem", keys="money#*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject", "PutObject")
-    | {("kms:Decrypt", "ProviderKeys", "")}
+    | {("kms:Decrypt", "ProviderKeysKey", "")}
 )
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {
@@ -324,7 +324,7 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
     | table("Registry/index/byCollection", "Query")
     | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
-    | {("kms:Encrypt", "ProviderKeys", "")},
+    | {("kms:Encrypt", "ProviderKeysKey", "")},
     "WorkLlmBatch": ENCRYPT
     | CALLS_MODELS
     | table(

@@ -104,7 +104,7 @@ def test_no_two_functions_share_a_role_or_a_log_group(aws):
 
 def test_every_log_group_forgets(aws):
     groups = aws.service.find_resources("AWS::Logs::LogGroup")
-    assert len(groups) == len(FUNCTIONS) + 3
+    assert len(groups) == len(FUNCTIONS) + 4
     assert {group["Properties"]["RetentionInDays"] for group in groups.values()} == {30}
 
 
