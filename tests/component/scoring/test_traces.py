@@ -3,19 +3,25 @@
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
+from botocore import xform_name
+from botocore.session import Session
 
 from autotune_platform.gateway.gateway import GraderGateway
+from autotune_platform.runtime import clients
 from tests.support.graders import Exchange, LoopbackGrader, answering, deferring, healthy
 from tests.support.platform import Platform
 from tests.support.xray import Daemon, Invocation, daemon, invoke, traced, tracer_is_imported
 
 PLANTED = "planted-3f9c"
 CALLED, FAILED = "grader called", "grader call failed"
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "operators.md"
 
 
 class Log:
@@ -296,3 +302,96 @@ def test_a_tracer_that_fails_costs_no_verdict(
     assert platform.grade(progress)["remaining"] == 0
     assert len(grader.requests) == 1
     assert xray.documents == []
+
+
+def section() -> str:
+    """Return what the operators' guide says of traces."""
+    (found,) = re.findall(
+        r"^## From a completion to its trace\n(.*?)^## ", GUIDE.read_text("utf-8"), re.M | re.S
+    )
+    return str(found)
+
+
+def examples(language: str = "") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", section(), re.M | re.S)
+
+
+def test_the_query_of_the_guide_finds_the_calls_of_a_completion(
+    platform: Platform, grader: LoopbackGrader, xray: Daemon, log: Log
+) -> None:
+    progress = start(platform, grader, {}, {})
+    grader.disease = answering(status=503)
+    left = platform.grade(progress)
+    grader.disease = healthy
+    platform.grade(left)
+    query = next(example for example in examples() if example.startswith("fields"))
+    fields, conditions = re.findall(r"^(?:\| )?(?:fields|filter) (.*)$", query, re.M)
+    lines = [json.loads(line) for line in log.text.splitlines()]
+    for name, text in re.findall(r'(@?\w+) like "([^"]+)"', conditions):
+        wanted = text.replace("cmp_...", progress["completion_ids"][1])
+        lines = [
+            line
+            for line in lines
+            if wanted in (json.dumps(line) if name == "@message" else str(line.get(name)))
+        ]
+    assert [line["outcome"] for line in lines] == ["grader_error", "answered"]
+    known = {"@timestamp", "xray_trace_id", *lines[0]}
+    assert set(fields.split(", ")) <= known
+
+
+def test_the_expressions_of_the_guide_name_what_segments_have(
+    platform: Platform, grader: LoopbackGrader, xray: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = start(platform, grader)
+    invoke(monkeypatch, Invocation())
+    platform.grade(progress)
+    (segment,) = xray.documents
+    told = segment["annotations"]
+    assert set(re.findall(r"annotation\.(\w+)", section())) == told.keys()
+    assert set(re.findall(r"^\| `(\w+)` \|", section(), re.M)) == told.keys()
+    assert 'annotation.request_id = "req_..."\n' in examples()
+    # X-Ray refuses keys of other characters, and texts of more than 1,000.
+    assert all(re.fullmatch(r"\w{1,500}", key) for key in told)
+    assert segment["name"] == progress["grader_id"]
+    assert isinstance(told["attempt"], int)
+
+
+def test_a_segment_is_as_small_as_the_guide_says(
+    platform: Platform, grader: LoopbackGrader, xray: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run's trace X-Ray takes at least 100 KB."""
+    progress = start(platform, grader)
+    invoke(monkeypatch, Invocation())
+    grader.disease = answering(status=503)
+    platform.grade(progress)
+    assert max(len(json.dumps(one)) for one in xray.documents) * 200 <= 100_000
+
+
+def test_the_commands_of_the_guide_are_those_of_aws() -> None:
+    commands = re.findall(r"\baws (\S+) (\S+)((?:[^\n\\]|\\\n)*)", "\n".join(examples("sh")))
+    assert len(commands) == 5
+    session = Session()
+    for service, command, rest in commands:
+        model = session.get_service_model(service)
+        operations = {xform_name(name, "-"): name for name in model.operation_names}
+        shape = model.operation_model(operations[command]).input_shape
+        assert shape is not None
+        known = {xform_name(name, "-") for name in shape.members} | {"query", "output"}
+        assert set(re.findall(r" --([\w-]+)", rest)) <= known, command
+
+
+def test_a_run_is_of_the_trace_of_what_started_it(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether that is kept or not; botocore says it, in functions alone."""
+    sent: list[str] = []
+
+    def look(request: Any, **_: Any) -> None:
+        sent.append(request.headers["X-Amzn-Trace-Id"].decode())
+
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "function")
+    invocation = invoke(monkeypatch, Invocation(sampled="Sampled=0"))
+    events = clients.stepfunctions().meta.events
+    events.register("before-send.*.StartExecution", look)
+    start(platform, grader)
+    assert sent == [invocation.header]

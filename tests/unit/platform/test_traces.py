@@ -87,7 +87,7 @@ def test_segments_of_several_threads_are_all_of_the_invocation(
     ("trouble", "flags"),
     [("fault", {"fault"}), ("error", {"error"}), ("throttle", {"throttle", "error"})],
 )
-def test_trouble_is_told_by_flags(
+def test_trouble_is_shown_by_flags(
     xray: Daemon, monkeypatch: pytest.MonkeyPatch, trouble: traces.Trouble, flags: set[str]
 ) -> None:
     invoke(monkeypatch, Invocation())

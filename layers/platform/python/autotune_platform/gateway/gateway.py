@@ -64,7 +64,7 @@ class GraderGateway:
         """Send one signed request: POST, or GET for ``/health``.
 
         Args:
-            request_id: the one that the body names; whoever asks tells of the call under it
+            request_id: the one that the body names; whoever asks records the call under it
                 (``traced_call``).
             timeout_seconds: for the whole call, from connecting to the last byte.
             secrets: sign with these instead of the grader's own, to see that it refuses.

@@ -1,4 +1,4 @@
-"""What is told of each call to a grader: a segment of its trace, and a line in the log."""
+"""What is recorded of each call to a grader: a segment of its trace, and a line in the log."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ FAILED = "grader call failed"
 
 @dataclass
 class TracedCall:
-    """A call to a grader, as its trace and its line tell of it.
+    """A call to a grader, as its trace and its line have it.
 
     Attributes:
         outcome: ``answered``, ``deferred``, why it brought nothing, or the class of an error of
@@ -41,10 +41,10 @@ class TracedCall:
 def traced_call(
     grader_id: str, *, request_id: str, attempt: int = 1, **logged: str | int
 ) -> Iterator[TracedCall]:
-    """Tell of a call to a grader that is made inside; what it raises passes through.
+    """Record a call to a grader that is made inside; what it raises passes through.
 
     Trace, line and request have the same request id. Of an error that is no ``GraderCallError``
-    only the class is told: its message may hold anything.
+    only the class is recorded: its message may hold anything.
 
     Args:
         attempt: passes over what is asked about, this one included.
@@ -62,10 +62,10 @@ def traced_call(
             call.outcome, call.trouble = type(error).__name__, "fault"
             raise
         finally:
-            _tell(call, traced, grader_id=grader_id, request_id=request_id, attempt=attempt)
+            _record(call, traced, grader_id=grader_id, request_id=request_id, attempt=attempt)
 
 
-def _tell(
+def _record(
     call: TracedCall, traced: Segment, *, grader_id: str, request_id: str, attempt: int
 ) -> None:
     traced.trouble = call.trouble

@@ -30,7 +30,7 @@ _NEEDED = ("LAMBDA_TASK_ROOT", "AWS_XRAY_DAEMON_ADDRESS")
 
 @dataclass
 class Segment:
-    """What the trace is told of a call, once it is over.
+    """What the trace has of a call, once it is over.
 
     Attributes:
         annotations: what traces are searched by: ids, numbers and fixed words, and never a text.
@@ -64,13 +64,13 @@ def segment(name: str) -> Iterator[Segment]:
     Args:
         name: what is called, as the map of traces shows it.
     """
-    told = Segment()
+    filled = Segment()
     opened = _open(name) if is_traced() else None
     try:
-        yield told
+        yield filled
     finally:
         if opened is not None:
-            _close(*opened, told)
+            _close(*opened, filled)
 
 
 Opened = tuple[AbstractContextManager[Any], Any]
@@ -91,11 +91,11 @@ def _open(name: str) -> Opened | None:
         return None
 
 
-def _close(context: AbstractContextManager[Any], subsegment: Any, told: Segment) -> None:
+def _close(context: AbstractContextManager[Any], subsegment: Any, filled: Segment) -> None:
     try:
-        for key, value in told.annotations.items():
+        for key, value in filled.annotations.items():
             subsegment.put_annotation(key, value)
-        for flag in _FLAGS[told.trouble] if told.trouble else ():
+        for flag in _FLAGS[filled.trouble] if filled.trouble else ():
             getattr(subsegment, flag)()
         # Never what the call raised: its message and its stack would be recorded.
         context.__exit__(None, None, None)
@@ -109,7 +109,7 @@ def _lost(error: Exception) -> None:
 
 @cache
 def _recorder() -> Any | None:
-    """Return what records segments; None, told once, in a process that cannot have it."""
+    """Return what records segments; None, reported once, in a process that cannot have it."""
     try:
         # It imports the tracer when it is made.
         return Tracer(auto_patch=False).provider
