@@ -267,5 +267,6 @@ def _reserved(synthesized):
 
 
 def test_those_who_wait_leave_functions_to_the_rest_and_grading_has_its_own(aws, local):
-    assert _reserved(aws) == {"TrainersApi": 200, "WaitingApi": 200, "GradeChunk": 400}
+    slow = dict.fromkeys(("WriteExport", "ScoreExportApi", "GradersApi"), 20)
+    assert _reserved(aws) == {"TrainersApi": 170, "WaitingApi": 170, "GradeChunk": 400, **slow}
     assert _reserved(local) == {"TrainersApi": 16, "WaitingApi": 16}
