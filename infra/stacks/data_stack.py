@@ -55,6 +55,8 @@ class DataStack(Stack):
             self.export_value(followed.table.table_stream_arn)
         for key in (self.data_key.key, *self.secrets_keys.keys.values()):
             self.export_value(key.key_arn)
+        for secrets_key in self.secrets_keys.keys.values():
+            self.export_value(secrets_key.key_id)
         for bucket in (self.audit_archive, self.exports, self.content):
             self.export_value(bucket.bucket.bucket_name)
             self.export_value(bucket.bucket.bucket_arn)
