@@ -106,6 +106,7 @@ EXPECTED = {
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
     )
+    | table("Completions", "DeleteItem", keys="call_*")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | found_in("Content")
@@ -298,7 +299,9 @@ EXPECTED = {
     | send("NormalPriority"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
-    | table("Completions", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "BatchGetItem", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "BatchGetItem", "DeleteItem", "UpdateItem", keys="call_*")
+    | table("Completions", "BatchGetItem", keys="pnl_*")
     | table("Completions", "GetItem", "PutItem", keys="rev_*")
     | derive("ReviewLink")
     | ENCRYPT
