@@ -116,6 +116,7 @@ EXPECTED = {
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
     )
+    | table("Completions", "DeleteItem", keys="call_*")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | found_in("Content")
@@ -340,7 +341,9 @@ EXPECTED = {
     | start("SubmitLlmBatch"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
-    | table("Completions", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "BatchGetItem", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "BatchGetItem", "DeleteItem", "UpdateItem", keys="call_*")
+    | table("Completions", "BatchGetItem", keys="pnl_*")
     | table("Completions", "GetItem", "PutItem", keys="rev_*")
     | derive("ReviewLink")
     | ENCRYPT

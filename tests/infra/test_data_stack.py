@@ -1,10 +1,16 @@
 import json
+import re
 
+from aws_cdk import App, Environment
 from aws_cdk.assertions import Match
 
+from infra.application import DATA_STACK_NAME
+from infra.config import DeploymentConfig
 from infra.constructs.customer_keys import SECRET_KINDS
+from infra.stacks.data_stack import DataStack
 
 TABLE = "AWS::DynamoDB::GlobalTable"
+IMPORT = re.compile(r'"Fn::ImportValue": "([^"]+)"')
 
 
 def replica(table):
@@ -186,3 +192,19 @@ def test_what_other_stacks_may_use_is_exported_whether_they_use_it_or_not(aws):
     assert ids == {id_ for kind in kinds for id_ in aws.data.find_resources(kind)}
     streams = [value for value in exported if value.get("Fn::GetAtt", [""])[-1] == "StreamArn"]
     assert len(streams) == 2
+
+
+def test_what_is_exported_does_not_follow_from_what_others_use(aws):
+    """An export that goes because its user went makes CloudFormation refuse the update.
+
+    The stack of data is deployed first, and the deployed services still use it then.
+    """
+    app = App()
+    config = DeploymentConfig.create(target="aws", environment={"AWS_REGION": "eu-west-1"})
+    DataStack(app, DATA_STACK_NAME, config=config, env=Environment(region="eu-west-1"))
+    outputs = app.synth().get_stack_by_name(DATA_STACK_NAME).template["Outputs"].values()
+    exported = {each["Export"]["Name"] for each in outputs if "Export" in each}
+    others = {name: each for name, each in aws.templates.items() if name != DATA_STACK_NAME}
+    imported = set(IMPORT.findall(json.dumps(others)))
+    assert imported
+    assert imported <= exported
