@@ -100,35 +100,35 @@ def list_requests(
     return LlmRequestList(requests=found, next_token=token)
 
 
-@app.get("/api/v1/llm-requests/<request_id>", tags=["language models"])
-def read_request(request_id: str, wait: Wait = 0) -> LlmRequestResponse:
+@app.get("/api/v1/llm-requests/<llm_request_id>", tags=["language models"])
+def read_request(llm_request_id: str, wait: Wait = 0) -> LlmRequestResponse:
     """Return a request with its texts, waiting up to ``wait`` seconds until it has ended."""
     with parts().waiting.share(app.caller, wait) as seconds:
-        found = parts().ledger.get(app.caller, request_id, wait_seconds=seconds)
+        found = parts().ledger.get(app.caller, llm_request_id, wait_seconds=seconds)
     return LlmRequestResponse(request=found)
 
 
-@app.post("/api/v1/llm-requests/<request_id>/cancel", tags=["language models"])
-def cancel_request(request_id: str) -> LlmRequestSummaryResponse:
+@app.post("/api/v1/llm-requests/<llm_request_id>/cancel", tags=["language models"])
+def cancel_request(llm_request_id: str) -> LlmRequestSummaryResponse:
     """Cancel a request: at once while it is queued, later unless it was asked before.
 
     What was asked is paid, and its answer is kept. A request that has ended stays as it is.
     """
-    return LlmRequestSummaryResponse(request=parts().ledger.cancel(app.caller, request_id))
+    return LlmRequestSummaryResponse(request=parts().ledger.cancel(app.caller, llm_request_id))
 
 
-@app.post("/api/v1/llm-requests/<request_id>/retry", status_code=202, tags=["language models"])
-def retry_request(request_id: str) -> EnqueuedLlmRequests:
+@app.post("/api/v1/llm-requests/<llm_request_id>/retry", status_code=202, tags=["language models"])
+def retry_request(llm_request_id: str) -> EnqueuedLlmRequests:
     """Enqueue a request that has ended once more, as one of its own; doing so again returns it."""
-    retried = parts().ledger.retry(app.caller, request_id)
+    retried = parts().ledger.retry(app.caller, llm_request_id)
     app.made(llm_request_id=retried)
     return EnqueuedLlmRequests(request_ids=[retried])
 
 
-@app.delete("/api/v1/llm-requests/<request_id>/content", status_code=204, tags=["language models"])
-def delete_content(request_id: str) -> None:
+@app.delete("/api/v1/llm-requests/<llm_request_id>/content", status_code=204, tags=["language models"])
+def delete_content(llm_request_id: str) -> None:
     """Delete what a request asked and was answered; what it cost stays."""
-    parts().ledger.erase(app.caller, request_id)
+    parts().ledger.erase(app.caller, llm_request_id)
 
 
 @app.get("/api/v1/llm-batches", tags=["language models"])
@@ -138,27 +138,27 @@ def list_batches(limit: PageSize = 50, next_token: NextToken = None) -> LlmBatch
     return LlmBatchList(batches=found, next_token=token)
 
 
-@app.get("/api/v1/llm-batches/<batch_id>", tags=["language models"])
-def read_llm_batch(batch_id: str) -> LlmBatchResponse:
+@app.get("/api/v1/llm-batches/<llm_batch_id>", tags=["language models"])
+def read_llm_batch(llm_batch_id: str) -> LlmBatchResponse:
     """Return a batch; its counts are those of the last step, until it has ended."""
-    return LlmBatchResponse(batch=parts().ledger.batch(app.caller, batch_id))
+    return LlmBatchResponse(batch=parts().ledger.batch(app.caller, llm_batch_id))
 
 
-@app.get("/api/v1/llm-batches/<batch_id>/rows", tags=["language models"])
+@app.get("/api/v1/llm-batches/<llm_batch_id>/rows", tags=["language models"])
 def list_batch_rows(
-    batch_id: str, limit: PageSize = 50, next_token: NextToken = None
+    llm_batch_id: str, limit: PageSize = 50, next_token: NextToken = None
 ) -> LlmBatchRows:
     """List the requests that a batch was made for, in its order."""
     found, token = parts().ledger.batch_rows(
-        app.caller, batch_id, limit=limit, next_token=next_token
+        app.caller, llm_batch_id, limit=limit, next_token=next_token
     )
     return LlmBatchRows(requests=found, next_token=token)
 
 
-@app.post("/api/v1/llm-batches/<batch_id>/cancel", tags=["language models"])
-def cancel_llm_batch(batch_id: str) -> LlmBatchResponse:
+@app.post("/api/v1/llm-batches/<llm_batch_id>/cancel", tags=["language models"])
+def cancel_llm_batch(llm_batch_id: str) -> LlmBatchResponse:
     """Cancel what a batch has not asked yet; what was asked is paid, and its answer is kept."""
-    return LlmBatchResponse(batch=parts().ledger.cancel_batch(app.caller, batch_id))
+    return LlmBatchResponse(batch=parts().ledger.cancel_batch(app.caller, llm_batch_id))
 
 
 @app.get("/api/v1/llm-costs", tags=["language models"])
