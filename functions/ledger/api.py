@@ -125,7 +125,9 @@ def retry_request(llm_request_id: str) -> EnqueuedLlmRequests:
     return EnqueuedLlmRequests(request_ids=[retried])
 
 
-@app.delete("/api/v1/llm-requests/<llm_request_id>/content", status_code=204, tags=["language models"])
+@app.delete(
+    "/api/v1/llm-requests/<llm_request_id>/content", status_code=204, tags=["language models"]
+)
 def delete_content(llm_request_id: str) -> None:
     """Delete what a request asked and was answered; what it cost stays."""
     parts().ledger.erase(app.caller, llm_request_id)

@@ -236,7 +236,10 @@ EXPECTED = {
     | table("Registry", "BatchWriteItem", "Query", "Scan")
     | table("Registry", "GetItem", "UpdateItem", keys="org_*")
     | table("Deliveries", "BatchWriteItem", "Query", "Scan")
+    | table("Ledger", "BatchWriteItem", "Query", "Scan")
+    | table("Budgets", "BatchWriteItem", "Query", "Scan")
     | bucket("Content", "DeleteObject")
+    | bucket("LedgerTexts", "DeleteObject")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject"),
     "ManageOrganizations": ENCRYPT

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.component.ledger.test_journeys import assert_settled, statuses
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
+from tests.component.ledger.test_journeys import assert_settled, statuses
 from tests.support.ledger import Ledger, later, row
 
 
@@ -69,6 +69,7 @@ def test_a_lost_answer_is_charged_at_its_bound_and_said_to_be_unclear(ledger: Le
 
 
 def test_a_refused_key_pauses_the_connection_and_uses_no_attempt(ledger: Ledger) -> None:
+    ledger.fake.world.keys["compatible"] = {"fake-key": "main"}
     connection = ledger.connect(apiKey="wrong-key-wrong")
     ids = ledger.enqueue(connection, *(f"q{n}" for n in range(30)))
     ledger.run()

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from aws_lambda_powertools import Logger
 
 from autotune.protocol.ids import new_id
+from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
@@ -34,6 +35,7 @@ class BatchBuilder:
     connections: ConnectionRepository
     claims: ClaimRepository
     money: MoneyBudgets
+    organizations: OrganizationService
     clock: Clock = SYSTEM_CLOCK
 
     def build(self, key: str, *, due_at: datetime) -> tuple[Batch, bool] | None:
@@ -51,7 +53,8 @@ class BatchBuilder:
         group, touched = found
         now = self.clock.now()
         connection = self.connections.get(group.connection_id)
-        if connection is not None and connection.status == "paused":
+        is_active = self.organizations.organization(group.organization_id).status == "active"
+        if not is_active or (connection is not None and connection.status == "paused"):
             self.batches.postpone(key, now + _WHEN_PAUSED)
             return None
         if connection is None or connection.status == "revoked":

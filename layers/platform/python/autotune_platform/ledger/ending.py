@@ -42,8 +42,7 @@ class RowEnds:
     def answered(self, row: Row, text: RowInput, answer: Answer) -> Row | None:
         """End a row with its answer; return it, or None where it had ended."""
         output, parse_error = _read(text, answer)
-        expiry = {} if row.expires_at is None else {"expires_at": int(row.expires_at.timestamp())}
-        self.texts.put(row.id, "output", output, **expiry)
+        self.texts.put(row, "output", output)
         usage = answer.usage or _assumed(row)
         return self._end(
             row,

@@ -159,7 +159,7 @@ class EnqueuingService:
         inputs: list[Item] = []
 
         def add_input(one: PlannedRow) -> None:
-            inputs.append(self.texts.item(one.row.id, "input", one.text, **_expiry(one.row)))
+            inputs.append(self.texts.item(one.row, "input", one.text))
 
         in_parallel(add_input, planned, at_most=_WRITERS)
         self.rows.put_all(inputs)
@@ -177,10 +177,6 @@ def _queued_at(one: PlannedRow) -> datetime:
     if row.complete_by is not None and row.complete_by < row.created_at + one.patience * 2:
         return row.created_at - one.patience
     return row.created_at
-
-
-def _expiry(row: Row) -> dict[str, int]:
-    return {} if row.expires_at is None else {"expires_at": int(row.expires_at.timestamp())}
 
 
 def _fingerprint(requests: Sequence[EnqueueLlmRequest]) -> str:

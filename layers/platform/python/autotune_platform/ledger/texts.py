@@ -4,16 +4,15 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from autotune_platform.ledger.models import RowInput, RowOutput
+from autotune_platform.ledger.models import Row, RowInput, RowOutput
+from autotune_platform.ledger.objects import TEXT_KINDS, TextKind, text_key
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.table import Item, Table
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-
-TextKind = Literal["input", "output"]
 
 _COMPRESSED_FROM_BYTES = 512
 # Where a put in S3 (5 USD a million) costs what the write units of an item do.
@@ -29,19 +28,21 @@ class RowTexts:
     bucket: str
     s3: "S3Client"
 
-    def item(self, row_id: str, kind: TextKind, text: RowInput | RowOutput, **more: Any) -> Item:
+    def item(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> Item:
         """Return the item that holds a text, or names the object that this stores it in."""
         packed = _pack(text)
-        item: Item = {"pk": row_id, "sk": kind, **more}
+        item: Item = {"pk": row.id, "sk": kind, "organization_id": row.organization_id}
+        if row.expires_at is not None:
+            item["expires_at"] = int(row.expires_at.timestamp())
         if len(packed) <= _LARGEST_IN_ITEM_BYTES:
             return {**item, "body": packed}
-        key = object_key(row_id, kind)
+        key = text_key(row.id, kind)
         self.s3.put_object(Bucket=self.bucket, Key=key, Body=packed)
         return {**item, "object_key": key}
 
-    def put(self, row_id: str, kind: TextKind, text: RowInput | RowOutput, **more: Any) -> None:
+    def put(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> None:
         """Store a text in place of what is there."""
-        self.table.put(self.item(row_id, kind, text, **more))
+        self.table.put(self.item(row, kind, text))
 
     def inputs(self, row_ids: Iterable[str]) -> dict[str, RowInput]:
         """Return what rows ask, by id, without those whose texts are erased."""
@@ -59,8 +60,8 @@ class RowTexts:
 
     def erase(self, row_id: str) -> None:
         """Delete the texts of a row; erasing again changes nothing."""
-        for kind in ("input", "output"):
-            self.s3.delete_object(Bucket=self.bucket, Key=object_key(row_id, kind))
+        for kind in TEXT_KINDS:
+            self.s3.delete_object(Bucket=self.bucket, Key=text_key(row_id, kind))
             self.table.delete(row_id, kind)
 
     def _load(self, item: Mapping[str, Any]) -> Any:
@@ -69,11 +70,6 @@ class RowTexts:
         body = self.s3.get_object(Bucket=self.bucket, Key=item["object_key"])["Body"]
         with closing(body):
             return _unpack(body.read())
-
-
-def object_key(row_id: str, kind: str) -> str:
-    """Return the name of the object in S3; it follows from the id, as a removal's record has it."""
-    return f"ledger/{row_id}/{kind}"
 
 
 def _pack(text: RowInput | RowOutput) -> bytes:

@@ -116,6 +116,9 @@ class DeletionEnvironment(ExportEnvironment):
     """For the function that deletes organisations."""
 
     deliveries_table: str
+    ledger_table: str
+    ledger_bucket: str
+    budgets_table: str
 
 
 class ExportStartEnvironment(ExportEnvironment):

@@ -2,6 +2,8 @@
 
 from functools import cached_property
 
+from autotune_platform.access.organizations import OrganizationService
+from autotune_platform.access.repository import AccessRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
@@ -157,6 +159,7 @@ class LedgerWorkParts(ModelCallParts):
             connections=self.connection_repository,
             claims=self.llm_claims,
             money=self.money,
+            organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
         )
         settling = BatchSettling(
             rows=self.llm_rows,
