@@ -291,8 +291,8 @@ MAX_LLM_WAIT_SECONDS = 86_400
 """Longest that queued rows may wait for others to share a batch with."""
 
 MIN_LLM_CALL_SECONDS = 1
-MAX_LLM_CALL_SECONDS = 600
-"""How long one call of a language model may take."""
+MAX_LLM_CALL_SECONDS = 240
+"""How long one call of a language model may take: a step that asks it has five minutes."""
 
 MAX_LLM_ATTEMPTS = 5
 """How often a request to a language model is tried."""

@@ -26,7 +26,7 @@ _WITHOUT_DEFAULT_URL: frozenset[LlmProvider] = frozenset({"azure", "simulated"})
 
 
 def _money(text: str) -> str:
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) is None:
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
         raise ValueError("expected US dollars as digits, such as 0.15")
     return text
 

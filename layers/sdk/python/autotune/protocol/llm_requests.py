@@ -56,9 +56,14 @@ _TracedId = Annotated[str, StringConstraints(min_length=1, max_length=128, patte
 _VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 
 OWN_PARAMETERS = frozenset(
-    {"model", "messages", "input", "system", "contents", "stream", "n", "tools", "tool_choice"}
+    {
+        *("model", "messages", "input", "system", "contents", "stream", "n", "tools"),
+        *("tool_choice", "max_tokens", "max_completion_tokens", "web_search_options"),
+        "cache_control",
+    }
 )
-"""What ``extra`` may not set: who is asked and what, and what a row's one answer cannot hold."""
+"""What ``extra`` may not set: who is asked and what, what a row's one answer cannot hold, and what
+would cost more than a row's bound."""
 
 
 def _small(value: dict[str, Any]) -> dict[str, Any]:
