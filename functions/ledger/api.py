@@ -1,6 +1,6 @@
 """Requests to language models, their batches, and what they cost."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import Annotated, Any
 
@@ -94,7 +94,7 @@ def list_requests(
         "experiment_id": experiment_id,
     }
     where = {name: value for name, value in given.items() if value is not None}
-    found, token = parts().ledger.list(
+    found, token = parts().ledger.list_requests(
         app.caller, status=status, where=where, limit=limit, next_token=next_token
     )
     return LlmRequestList(requests=found, next_token=token)
@@ -171,7 +171,7 @@ def list_costs(
 
     A batch counts on the day on which it ended, in UTC.
     """
-    today = datetime.now(UTC).date()
+    today = parts().clock.now().date()
     until = last or today
     since = first or until - timedelta(days=29)
     found = parts().ledger.spent(app.caller, group_by=group_by, first=since, last=until)

@@ -17,7 +17,7 @@ def parts() -> LedgerWorkParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Go on with ``batch_id``, or make a batch of ``group``; ``done`` is whether nothing is left."""
+    """Go on with ``batch_id``, or make a batch of ``group``; ``done`` if nothing is left."""
     work, before = parts().batch_work, event["step"]
     if "batch_id" in before:
         step = work.advance(

@@ -67,9 +67,7 @@ class LedgerStack(DomainStack):
     def _grant_work(self, work: ServiceFunction) -> None:
         data = self.shared.data
         data.ledger.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
-        data.ledger.grant_write(
-            work.function, "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"
-        )
+        data.ledger.grant_write(work.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
         self._grant_calls(work)
 
@@ -85,7 +83,7 @@ class LedgerStack(DomainStack):
                 "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
             },
         )
-        data.ledger.grant_read(sweep.function, "BatchGetItem", "GetItem", "Query")
+        data.ledger.grant_read(sweep.function, "GetItem")
         data.ledger.grant_write(sweep.function, "PutItem", "UpdateItem")
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
         data.budgets.grant_write(sweep.function, "UpdateItem", keys=MONEY)

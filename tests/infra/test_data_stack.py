@@ -14,7 +14,7 @@ def replica(table):
 
 def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
     tables = aws.data.find_resources(TABLE)
-    assert len(tables) == 5
+    assert len(tables) == 6
     for table in tables.values():
         properties = table["Properties"]
         assert properties["BillingMode"] == "PAY_PER_REQUEST"

@@ -119,16 +119,13 @@ class RowAsking:
             return
         try:
             with permit.slot(is_down=_is_down):
-                outcome = self.calls.ask(connection, key, question(row, text))
-                if isinstance(outcome, Refusal):
-                    raise _RefusedError(outcome)
+                answer = _answer(self.calls.ask(connection, key, question(row, text)))
         except SlotRefusedError:
             return
         except _RefusedError as error:
             self._refused(connection, row, error.refusal, asked)
-            return
-        assert isinstance(outcome, Answer)
-        self.ends.answered(row, text, outcome)
+        else:
+            self.ends.answered(row, text, answer)
 
     def _refused(self, connection: Connection, row: Row, refusal: Refusal, asked: Asked) -> None:
         if refusal.code == "account":
@@ -153,6 +150,17 @@ def question(row: Row, text: RowInput) -> Question:
         user=fill(text.input["user"], variables),
         params=LlmParams.model_validate(text.params),
     )
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """Return an answer.
+
+    Raises:
+        _RefusedError: there is none; the permit counts what raises.
+    """
+    if isinstance(outcome, Refusal):
+        raise _RefusedError(outcome)
+    return outcome
 
 
 def _is_down(error: Exception) -> bool | None:

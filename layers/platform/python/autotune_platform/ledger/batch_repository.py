@@ -144,15 +144,13 @@ class BatchRepository:
 
     def request_cancel(self, batch: Batch, now: datetime) -> bool:
         """Note that an open batch is not wanted any more; False where it is settled."""
-        return self._due.move(
-            batch.id, None, changes=as_stored({"cancel_requested_at": now})
-        )
+        return self._due.move(batch.id, None, changes=as_stored({"cancel_requested_at": now}))
 
     def close(self, pk: str, *, only_if: Mapping[str, Any] | None = None) -> None:
         """Have nobody look at a batch or a queue any more."""
         self._due.close(pk, only_if=only_if)
 
-    def list(
+    def page(
         self, organization_id: str, *, limit: int, next_token: str | None
     ) -> tuple[list[Batch], str | None]:
         """Return a page of an organisation's batches, the youngest first.
@@ -167,7 +165,7 @@ class BatchRepository:
             index=_BY_LISTING,
             newest_first=True,
             limit=limit,
-            **({"below": ("list_position", below)} if below else {}),
+            below=("list_position", below) if below else None,
         )
         found = self._table.get_many((item["pk"], STATE) for item in page.items)
         keys = [(item["pk"], STATE) for item in page.items]

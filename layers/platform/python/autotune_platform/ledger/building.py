@@ -71,9 +71,7 @@ class BatchBuilder:
         ids = list(self.batches.row_ids(batch.id))
         found = self.rows.get_many(ids)
         queued = [row for row in found.values() if row.status == "queued"]
-        in_parallel(
-            lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS
-        )
+        in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
 
     def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""

@@ -135,7 +135,9 @@ def connection_on_wire(connection: Connection) -> wire.LlmConnection:
     return wire.LlmConnection.model_validate(connection.model_dump())
 
 
-def _settings(request: wire.CreateConnectionRequest | wire.UpdateConnectionRequest) -> dict[str, Any]:
+def _settings(
+    request: wire.CreateConnectionRequest | wire.UpdateConnectionRequest,
+) -> dict[str, Any]:
     given: Mapping[str, Any] = request.model_dump(exclude_none=True)
     left_out = ("name", "provider", "base_url", "api_key")
     return {name: value for name, value in given.items() if name not in left_out}

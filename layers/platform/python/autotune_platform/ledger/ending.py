@@ -12,7 +12,7 @@ from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.models import Attempt, Fault, Row, RowInput, RowOutput
 from autotune_platform.ledger.parsing import parse
-from autotune_platform.ledger.prices import cost
+from autotune_platform.ledger.prices import cost, most_input_tokens
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.usage import Usage
@@ -138,14 +138,16 @@ def _charge(row: Row, usage: Usage | None) -> int:
 
 def _assumed(row: Row) -> Usage:
     """Return the most that a row can have used, where the provider does not say."""
-    return Usage(input_tokens=row.input_bytes, output_tokens=row.max_tokens, assumed=True)
+    most = most_input_tokens(row.input_bytes, row.messages)
+    return Usage(input_tokens=most, output_tokens=row.max_tokens, assumed=True)
 
 
 def _read(text: RowInput, answer: Answer) -> tuple[RowOutput, Fault | None]:
     plain = RowOutput(raw_output=answer.text, model_reasoning=answer.reasoning)
     if text.verdict is None:
         return plain, None
-    parsed = parse(answer.text, wire.VerdictFormat.model_validate(text.verdict))
+    form = wire.VerdictFormat.model_validate(text.verdict)
+    parsed = parse(answer.text, form, is_cut=answer.finish_reason == "length")
     if parsed.error is not None:
         return plain, Fault(code=parsed.error.code, message=parsed.error.message)
     found = {

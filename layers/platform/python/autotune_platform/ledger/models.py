@@ -7,7 +7,7 @@ from typing import Any, Literal
 from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import ConnectionStatus, LlmProvider
-from autotune.protocol.llm_requests import FinishReason, LlmErrorCode, LlmStatus
+from autotune.protocol.llm_requests import FinishReason, LlmStatus
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.frozen_model import FrozenModel

@@ -84,9 +84,7 @@ class RowPlanner:
             updated_at=now,
         )
 
-    def _connection(
-        self, caller: Caller, request: EnqueueLlmRequest, within: str
-    ) -> Connection:
+    def _connection(self, caller: Caller, request: EnqueueLlmRequest, within: str) -> Connection:
         try:
             connection = self.connections.get_of(caller.organization_id, request.connection_id)
         except NotFoundError as error:

@@ -129,7 +129,12 @@ class RowRepository:
         )
 
     def requeue(
-        self, row: Row, changes: Mapping[str, Any], over: Attempt | None, now: datetime, at: datetime
+        self,
+        row: Row,
+        changes: Mapping[str, Any],
+        over: Attempt | None,
+        now: datetime,
+        at: datetime,
     ) -> Row | None:
         """Put a submitted row back into its queue.
 
@@ -156,12 +161,10 @@ class RowRepository:
     def request_cancel(self, row: Row, now: datetime) -> Row | None:
         """Note that a submitted row is not wanted any more; None where it is not submitted now."""
         changes = {"cancel_requested_at": now, "updated_at": now}
-        item = self._table.update(
-            row.id, ROW, as_stored(changes), only_if={"status": "submitted"}
-        )
+        item = self._table.update(row.id, ROW, as_stored(changes), only_if={"status": "submitted"})
         return _row(item) if item else None
 
-    def list(
+    def page(
         self,
         organization_id: str,
         *,
@@ -189,7 +192,7 @@ class RowRepository:
                     index=_BY_LISTING,
                     newest_first=True,
                     limit=limit,
-                    **({"below": ("list_position", below)} if below else {}),
+                    below=("list_position", below) if below else None,
                 )
                 found += page.items
                 if page.last_key is not None:

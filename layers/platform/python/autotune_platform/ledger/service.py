@@ -58,7 +58,7 @@ class LedgerService:
                 break
         return request_on_wire(row, self.texts.input_of(row.id), self.texts.output_of(row.id))
 
-    def list(
+    def list_requests(
         self,
         caller: Caller,
         *,
@@ -68,7 +68,7 @@ class LedgerService:
         next_token: str | None,
     ) -> tuple[list[LlmRequestSummary], str | None]:
         """Return a page of the organisation's rows, the youngest first."""
-        found, token = self.rows.list(
+        found, token = self.rows.page(
             caller.organization_id, status=status, where=where, limit=limit, next_token=next_token
         )
         return [summary_on_wire(row) for row in found], token
@@ -132,9 +132,7 @@ class LedgerService:
         self, caller: Caller, *, limit: int, next_token: str | None
     ) -> tuple[list[wire.LlmBatch], str | None]:
         """Return a page of the organisation's batches, the youngest first."""
-        found, token = self.batches.list(
-            caller.organization_id, limit=limit, next_token=next_token
-        )
+        found, token = self.batches.page(caller.organization_id, limit=limit, next_token=next_token)
         return [batch_on_wire(batch) for batch in found], token
 
     def batch_rows(

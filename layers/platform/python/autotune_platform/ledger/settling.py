@@ -121,7 +121,7 @@ class BatchSettling:
             ),
         ]
         if self.batches.write(additions, undone=settled):
-            logger.info("batch settled", batch_id=batch.id, **totals.numbers)
+            logger.info("batch settled", batch_id=batch.id, rows=dict(totals.numbers))
         self.batches.close(batch.id)
 
     def _totals(self, batch: Batch) -> Totals:

@@ -37,10 +37,11 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
 
 
 def _known(row: Row) -> dict[str, object]:
+    price = row.price
     is_tried = bool(row.attempts) or row.has_ended
     return {
         **row.model_dump(exclude={"attempts"}),
-        "price_ref": row.price.ref,
+        "price_ref": f"{price.source} {price.version}: {price.listed_by}/{price.model} {price.day}",
         "trace": row.trace or None,
         "cost_nano_usd": row.cost_nano_usd if is_tried else None,
     }

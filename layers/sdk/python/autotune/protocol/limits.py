@@ -144,6 +144,20 @@ MAX_EXPRESSION_CHARACTERS = 500
 MAX_EXPRESSION_DEPTH = 20
 """Most graders of a ``multi`` grader; longest ``calculateOutput``, and how deep it may nest."""
 
+MAX_VERDICT_LABELS = 100
+MAX_LABEL_CHARACTERS = 100
+MAX_ABSTAIN_WORDS = 10
+"""Most labels of a verdict format, longest of them, and most words beside ``ABSTAIN``."""
+
+MAX_VERDICT_CHARACTERS = 10_000
+"""Longest verdict: what stands behind ``VERDICT:`` in a model's answer."""
+
+MAX_VERDICT_NUMBER = 1_000_000_000_000_000
+"""Largest number, of either sign, that a verdict or its range may be."""
+
+MAX_FILLED_CHARACTERS = 5_000_000
+"""Longest text of a request to a language model, once variables are put in."""
+
 MAX_WEBHOOKS = 20
 """Most webhooks of one organisation."""
 

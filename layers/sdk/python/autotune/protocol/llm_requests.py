@@ -49,13 +49,9 @@ ConnectionId = Annotated[str, StringConstraints(pattern=rf"^llc_{ID_BODY}$")]
 LlmRequestId = Annotated[str, StringConstraints(pattern=rf"^llm_{ID_BODY}$")]
 Purpose = Annotated[
     str,
-    StringConstraints(
-        pattern=r"^[a-z][a-z0-9_]*$", max_length=limits.MAX_LLM_PURPOSE_CHARACTERS
-    ),
+    StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=limits.MAX_LLM_PURPOSE_CHARACTERS),
 ]
-_Label = Annotated[
-    str, StringConstraints(min_length=1, max_length=limits.MAX_LLM_LABEL_CHARACTERS)
-]
+_Label = Annotated[str, StringConstraints(min_length=1, max_length=limits.MAX_LLM_LABEL_CHARACTERS)]
 _TracedId = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[!-~]+$")]
 _VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 

@@ -1,0 +1,1 @@
+def unsupported(provider, params): return None
