@@ -209,12 +209,13 @@ class ServedLedger:
                     raise RefusedError(409, "idempotency_key_reused", "another body")
                 return {"requestIds": before[1], "replayed": True}
             ids = [derived_id("llm", key, str(place)) for place in range(len(asked.requests))]
-            for place, (row_id, row) in enumerate(zip(ids, asked.requests, strict=True)):
+            for place, row in enumerate(asked.requests):
                 if row.connection_id not in self.connections:
                     field = f"requests[{place}].connectionId"
                     expected = "a connection of this organisation"
                     problem = {"field": field, "expected": expected}
                     raise RefusedError(422, "invalid_request", "no such connection", [problem])
+            for row_id, row in zip(ids, asked.requests, strict=True):
                 self._add(row_id, row.model_dump(mode="json", by_alias=True, exclude_none=True))
             self.enqueued[key] = (digest, ids)
         return {"requestIds": ids}

@@ -77,9 +77,11 @@ def encode_row(
     except ValidationError as error:
         raise InvalidInputError.of(error, within=place) from error
     try:
+        # pydantic would send null in place of NaN.
+        json.dumps([checked.params.extra, checked.params.response_format], allow_nan=False)
         document = checked.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        encoded = json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError as error:  # NaN, lone surrogates and Python objects in `extra`
+        encoded = json.dumps(document, ensure_ascii=False).encode()
+    except (TypeError, ValueError) as error:  # NaN, Python objects, lone surrogates
         raise InvalidInputError.at(place, f"what JSON can hold ({error})") from error
     largest = limits.MAX_REQUEST_BYTES - _ENVELOPE_BYTES
     if len(encoded) > largest:
@@ -107,8 +109,7 @@ class RowPacker:
         for row in rows:
             item, values = encode_row(row, place=f"requests[{self._taken}]")
             if self._items and (
-                len(self._items) == limits.MAX_LLM_ROWS
-                or self._bytes + len(item) > BATCH_BYTES_TARGET
+                self._bytes + len(item) > BATCH_BYTES_TARGET
                 or self._values + values > self._most_values
             ):
                 yield self._close()
@@ -116,6 +117,8 @@ class RowPacker:
             self._bytes += len(item) + 1
             self._values += values
             self._taken += 1
+            if len(self._items) == limits.MAX_LLM_ROWS:
+                yield self._close()
         if self._items:
             yield self._close()
 
