@@ -85,7 +85,7 @@ test: install ## run every check and every test
 pytest: install
 	@$(BIN)/pytest --numprocesses 3 --dist loadscope
 
-test-integrations: install ## run trainers of other people against a running stack
+test-integrations: install ## run trainers and SDKs of other people against a running stack and a fake of providers
 	@$(BIN)/python -m integrations
 
 browser: tools/chromium/node_modules/.installed ## get the browser that tests need
@@ -162,7 +162,8 @@ LOCKED := integrations/*/requirements.in benchmarks/peers/*/requirements.in
 
 lock: install ## pin the newest packages that pyproject.toml allows
 	@$(LOCK) --upgrade --group dev --output-file requirements-dev.txt
-	@$(LOCK) --upgrade --group runtime --output-file layers/dependencies/requirements.txt
+	@$(LOCK) --upgrade --group runtime --excludes layers/dependencies/excluded.txt \
+		--output-file layers/dependencies/requirements.txt
 	@$(LOCK) --upgrade --group exports --output-file layers/exports/requirements.txt
 	@set -e; for folder in $(patsubst %/requirements.in,%,$(wildcard $(LOCKED))); do \
 		excluded=$$folder/excluded.txt; test -f $$excluded || excluded=/dev/null; \

@@ -66,7 +66,7 @@ class ColdImport:
 def measure(handlers: Sequence[str]) -> list[ColdImport]:
     """Import handlers, such as ``functions.tasks.api``, each in processes of its own."""
     with tempfile.TemporaryDirectory(prefix="autotune-bundle-") as folder:
-        paths = _bundle(Path(folder))
+        paths = bundle(Path(folder))
         _seconds(_BASELINE, paths)  # the files are in memory from now on
         return [_compare(handler, paths) for handler in handlers]
 
@@ -108,7 +108,7 @@ def _seconds(statement: str, paths: Sequence[str]) -> float:
     return float(json.loads(finished.stdout))
 
 
-def _bundle(folder: Path) -> list[str]:
+def bundle(folder: Path) -> list[str]:
     """Build the assets for this interpreter; return what Lambda would put on the import path."""
     platform = BuildPlatform(
         python_version=running_python_version(),

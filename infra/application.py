@@ -22,7 +22,8 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
     Args:
         context: Context values that win over those of ``cdk.json``; ``target`` is ``aws`` or
             ``local``, ``api-origin`` where MiniStack answers, ``waiting-functions`` how many
-            requests may wait at once, and ``grading-functions`` how many functions grade.
+            requests may wait at once, ``grading-functions`` how many functions grade, and
+            ``slow-functions`` how many write exports.
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
@@ -41,6 +42,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         api_origin=app.node.try_get_context("api-origin"),
         waiting_functions=app.node.try_get_context("waiting-functions"),
         grading_functions=app.node.try_get_context("grading-functions"),
+        slow_functions=app.node.try_get_context("slow-functions"),
     )
     environment = Environment(region=config.region)
 

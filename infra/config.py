@@ -13,8 +13,15 @@ LAMBDA_PYTHON = "3.13"
 DEFAULT_REGION = "us-east-1"
 # Of the 1,000 functions that an account runs at once unless it has asked for more. Waiting ones
 # are reserved twice: for reward URLs, and for reads that wait.
-WAITING_FUNCTIONS = 200
+WAITING_FUNCTIONS = 170
 GRADING_FUNCTIONS = 400
+# Of each function that one request keeps busy for long: exports, files with scores, verifications.
+# Without a bound some organisations' would take what dispatch, projection and API share.
+SLOW_FUNCTIONS = 20
+# Lambda's quota for an account that has asked for nothing.
+ACCOUNT_FUNCTIONS = 1_000
+# As many an account keeps unreserved; Lambda refuses a reservation of what is left.
+UNRESERVED = 100
 # As many functions share the shards of open batches.
 SWEEP_PARTS = 4
 # On one machine each is a process of 90 MB.
@@ -77,6 +84,9 @@ class DeploymentConfig:
             them the account's.
         grading_functions: Functions that grade at once; they are reserved, so that nothing else
             can hold them. None leaves them the account's.
+        slow_functions: Functions that write exports at once, as many that answer with scores as a
+            file, and as many that answer requests about graders, whose verification takes up to
+            26 seconds. None leaves them the account's.
     """
 
     target: Target
@@ -88,6 +98,7 @@ class DeploymentConfig:
     keyless_burst_requests: int = 500
     waiting_functions: int | None = WAITING_FUNCTIONS
     grading_functions: int | None = GRADING_FUNCTIONS
+    slow_functions: int | None = SLOW_FUNCTIONS
 
     @property
     def keeps_data(self) -> bool:
@@ -98,6 +109,20 @@ class DeploymentConfig:
     def admits_private_addresses(self) -> bool:
         """Whether graders may sit on loopback and private addresses."""
         return self.target is Target.LOCAL
+
+    @property
+    def reserved_functions(self) -> Mapping[str, int]:
+        """How many functions are reserved, by what they do."""
+        waiting, grading = self.waiting_functions or 0, self.grading_functions or 0
+        slow = self.slow_functions or 0
+        return {
+            "reward URLs (waiting-functions)": waiting,
+            "reads that wait (waiting-functions)": waiting,
+            "grading (grading-functions)": grading,
+            "exports (slow-functions)": slow,
+            "scores as a file (slow-functions)": slow,
+            "graders' verification (slow-functions)": slow,
+        }
 
     @property
     def sweep_parts(self) -> int:
@@ -131,6 +156,7 @@ class DeploymentConfig:
         api_origin: object = None,
         waiting_functions: object = None,
         grading_functions: object = None,
+        slow_functions: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -138,9 +164,11 @@ class DeploymentConfig:
             target: Context value ``target``; None means ``aws``.
             api_origin: Context value ``api-origin``, of effect for the local target alone.
             waiting_functions: Context value ``waiting-functions``, of effect on AWS alone: a
-                number, or ``none``; 200 if None.
+                number, or ``none``; 170 if None.
             grading_functions: Context value ``grading-functions``: a number, or ``none``; 400 if
                 None on AWS, and ``none`` on this machine.
+            slow_functions: Context value ``slow-functions``: a number, or ``none``; if None 20, and
+                ``none`` where no functions are reserved for grading.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
@@ -158,6 +186,11 @@ class DeploymentConfig:
             or environment.get("AWS_DEFAULT_REGION")
             or DEFAULT_REGION
         )
+        grading = _functions(
+            "grading-functions",
+            grading_functions,
+            None if parsed is Target.LOCAL else GRADING_FUNCTIONS,
+        )
         is_told = parsed is Target.LOCAL and api_origin is not None
         return cls(
             target=parsed,
@@ -168,10 +201,11 @@ class DeploymentConfig:
                 if parsed is Target.LOCAL
                 else _functions("waiting-functions", waiting_functions, WAITING_FUNCTIONS)
             ),
-            grading_functions=_functions(
-                "grading-functions",
-                grading_functions,
-                None if parsed is Target.LOCAL else GRADING_FUNCTIONS,
+            grading_functions=grading,
+            slow_functions=_functions(
+                "slow-functions",
+                slow_functions,
+                None if parsed is Target.LOCAL or grading is None else SLOW_FUNCTIONS,
             ),
         )
 

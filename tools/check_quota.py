@@ -14,25 +14,16 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.application import SERVICE_STACK_NAME
-from infra.config import DeploymentConfig, process_environment
+from infra.config import UNRESERVED, DeploymentConfig, process_environment
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 ROOT = Path(__file__).parent.parent
-_RESERVING = ("TrainersApi", "WaitingApi", "GradeChunk")
-UNRESERVED = 100
-"""As many functions an account keeps unreserved; Lambda refuses a reservation of what is left."""
-
-
-def reserved(config: DeploymentConfig) -> dict[str, int]:
-    """Return how many functions a deployment reserves, by what they are reserved for."""
-    waiting, grading = config.waiting_functions or 0, config.grading_functions or 0
-    return {
-        "reward URLs (waiting-functions)": waiting,
-        "reads that wait (waiting-functions)": waiting,
-        "grading (grading-functions)": grading,
-    }
+_RESERVING = (
+    *("TrainersApi", "WaitingApi", "GradeChunk"),
+    *("WriteExport", "ScoreExportApi", "GradersApi"),
+)
 
 
 def shortage(config: DeploymentConfig, *, limit: int, taken: int) -> str | None:
@@ -42,7 +33,7 @@ def shortage(config: DeploymentConfig, *, limit: int, taken: int) -> str | None:
         limit: functions that the account may run at once.
         taken: functions that others than this installation have reserved.
     """
-    wanted = reserved(config)
+    wanted = config.reserved_functions
     needed = sum(wanted.values()) + UNRESERVED + taken
     if not sum(wanted.values()) or needed <= limit:
         return None
@@ -85,6 +76,7 @@ def main() -> int:
         environment=process_environment(),
         waiting_functions=values.get("waiting-functions"),
         grading_functions=values.get("grading-functions"),
+        slow_functions=values.get("slow-functions"),
     )
     # As the CDK does: a profile's region counts where no variable names one.
     region = boto3.Session().region_name or config.region

@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as stepfunctions
 from constructs import Construct
 
+from infra.config import ACCOUNT_FUNCTIONS
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.stream_consumer import StreamConsumer
 
@@ -24,8 +25,9 @@ REFUSED = ("Read", "Write")
 PERIOD = Duration.minutes(5)
 # Retries outlast a short one.
 SUSTAINED_PERIODS = 3
-# 80 % of Lambda's default quota; the account's own is on the page of Service Quotas.
-CONCURRENCY_ALARM = 800
+# Of Lambda's default quota, and of what is left of it; the account's own is on the page of Service
+# Quotas.
+CONCURRENCY_ALARM = ACCOUNT_FUNCTIONS * 4 // 5
 API_ERRORS = 5
 LONGEST_SUBMISSION = Duration.seconds(5)
 # A stream forgets after 24 hours; ten retries of a batch take far less than this.
@@ -177,8 +179,13 @@ class Alarms(Construct):
                 periods=SUSTAINED_PERIODS,
             )
 
-    def watch_account(self) -> None:
-        """Alarms while Lambda refuses invocations, and where the account's quota is nearly used."""
+    def watch_account(self, *, unreserved: int) -> None:
+        """Alarms while Lambda refuses invocations, and where the account's quota is nearly used.
+
+        Args:
+            unreserved: Functions of the default quota that are reserved for nothing: API, dispatch
+                and projection share them, and they are full long before all are.
+        """
         self._alarm(
             "LambdaThrottles",
             metric=account_metric("Throttles", statistic="Sum"),
@@ -190,6 +197,12 @@ class Alarms(Construct):
             metric=account_metric("ConcurrentExecutions", statistic="Maximum"),
             description="Functions of this account run as often at once as 80 % of the quota",
             threshold=CONCURRENCY_ALARM,
+        )
+        self._alarm(
+            "LambdaUnreserved",
+            metric=account_metric("UnreservedConcurrentExecutions", statistic="Maximum"),
+            description="80 % of the functions run that are reserved for nothing",
+            threshold=unreserved * 4 // 5,
         )
 
     def watch_api(self, api: apigateway.IHttpApi, *, submission: ServiceFunction) -> None:

@@ -10,7 +10,7 @@ from constructs import Construct
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import CALLS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
@@ -67,6 +67,7 @@ class CompletionsStack(DomainStack):
         data.content.grant_read(completions.function)
         data.content.grant_put(completions.function)
         data.content.grant_delete(completions.function)
+        data.completions.grant_write(completions.function, "DeleteItem", keys=CALLS)
         self.grant_send(completions)
         for resource in ("completions", "batches"):
             http.api.route(completions, paths=resource_paths(resource))

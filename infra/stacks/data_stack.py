@@ -77,6 +77,8 @@ class DataStack(Stack):
         keys = (self.data_key.key, self.provider_keys.key, *self.secrets_keys.keys.values())
         for key in keys:
             self.export_value(key.key_arn)
+        for key_by_id in (self.provider_keys.key, *self.secrets_keys.keys.values()):
+            self.export_value(key_by_id.key_id)
         for bucket in (self.audit_archive, self.exports, self.content, self.ledger_texts):
             self.export_value(bucket.bucket.bucket_name)
             self.export_value(bucket.bucket.bucket_arn)

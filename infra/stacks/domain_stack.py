@@ -18,6 +18,7 @@ from infra.stacks.data_stack import DataStack
 # An HTTP API gives up on a function after 30 seconds.
 API_TIMEOUT = Duration.seconds(29)
 AUDIT_OF_ANY_ORGANIZATION = "org_*"
+CALLS = "call_*"
 GRADERS = "grd_*"
 HEALTH = "health#*"
 USED_REQUEST_IDS = "nonce#*"

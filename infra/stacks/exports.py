@@ -62,6 +62,7 @@ class ExportsStack(DomainStack):
             environment=self._writing_environment,
             writes_records=True,
             disk=WRITE_DISK,
+            most_at_once=self.shared.config.slow_functions or None,
         )
         self._grant_read_scores(write)
         self.shared.data.exports.grant_read_write(write.function)
@@ -110,6 +111,7 @@ class ExportsStack(DomainStack):
             module="direct_api",
             environment=self.content_environment,
             writes_records=True,
+            most_at_once=self.shared.config.slow_functions or None,
         )
         self.shared.data.registry.grant_read(direct.function, "BatchGetItem")
         self._grant_read_scores(direct)

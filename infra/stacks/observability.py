@@ -9,6 +9,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as stepfunctions
 from constructs import Construct
 
+from infra.config import ACCOUNT_FUNCTIONS, UNRESERVED
 from infra.constructs.alarms import PERIOD, REFUSED, account_metric, own_metric, throttle_metric
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
@@ -54,7 +55,8 @@ class ObservabilityStack(DomainStack):
         }
         for name, table in tables.items():
             self.alarms.watch_table(table, name=name)
-        self.alarms.watch_account()
+        reserved = sum(shared.config.reserved_functions.values())
+        self.alarms.watch_account(unreserved=max(ACCOUNT_FUNCTIONS - reserved, UNRESERVED))
         self.alarms.watch_api(http.api.api, submission=completions.submission)
         queues = {name: queue.queue for name, queue in completions.queues.items()}
         queues["Webhooks"] = webhooks.queue.queue
@@ -93,6 +95,7 @@ class ObservabilityStack(DomainStack):
                     title="Lambda in this account",
                     lines=[
                         account_metric("ConcurrentExecutions", statistic="Maximum"),
+                        account_metric("UnreservedConcurrentExecutions", statistic="Maximum"),
                         account_metric("Throttles", statistic="Sum"),
                         account_metric("Errors", statistic="Sum"),
                     ],

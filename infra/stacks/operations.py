@@ -3,7 +3,7 @@
 from aws_cdk import Duration
 from constructs import Construct
 
-from infra.constructs.service_function import ServiceFunction
+from infra.constructs.service_function import WHOLE_PROCESSOR_MB, ServiceFunction
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.webhooks import WebhooksStack
@@ -74,6 +74,8 @@ class OperationsStack(DomainStack):
             module="delete_organization",
             description="Deletes an organization with all that is its own",
             timeout=DELETION_TIMEOUT,
+            # Several partitions at once.
+            memory_mb=WHOLE_PROCESSOR_MB,
             environment={
                 **self.content_environment,
                 "DELIVERIES_TABLE": data.deliveries.table.table_name,

@@ -8,6 +8,7 @@ from constructs import Construct
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.stacks.domain_stack import (
     AUDIT_OF_ANY_ORGANIZATION,
+    CALLS,
     GRADERS,
     HEALTH,
     DomainStack,
@@ -25,6 +26,7 @@ ALONE = "alone"
 REVIEW = "review"
 CONTENT = "content"
 COMPLETIONS = "cmp_*"
+PANELS = "pnl_*"
 REVIEWS = "rev_*"
 
 
@@ -114,6 +116,10 @@ class ProjectionsStack(DomainStack):
         data.content.grant_delete(follow.function)
         data.completions.grant_read(follow.function, "Query", keys=COMPLETIONS)
         data.completions.grant_write(follow.function, "UpdateItem", keys=COMPLETIONS)
+        # Answers that graders sent later, and whether anybody still waits for them.
+        for keys in (CALLS, COMPLETIONS, PANELS):
+            data.completions.grant_read(follow.function, "BatchGetItem", keys=keys)
+        data.completions.grant_write(follow.function, "DeleteItem", "UpdateItem", keys=CALLS)
         data.completions.grant_read(follow.function, "GetItem", keys=REVIEWS)
         data.completions.grant_write(follow.function, "PutItem", keys=REVIEWS)
         data.secrets_keys.grant_derive(follow, "review-link")

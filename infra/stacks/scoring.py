@@ -9,6 +9,7 @@ from infra.constructs.workflow import Workflow
 from infra.stacks.completions import DISPATCH_TIMEOUT, CompletionsStack
 from infra.stacks.domain_stack import (
     AUDIT_OF_ANY_ORGANIZATION,
+    CALLS,
     GRADERS,
     HEALTH,
     DomainStack,
@@ -23,7 +24,6 @@ AWAIT_TIMEOUT = Duration.seconds(30)
 FAIL_TIMEOUT = Duration.seconds(60)
 SWEEP_TIMEOUT = Duration.seconds(60)
 LONGEST_DUE = Duration.minutes(15)
-CALLS = "call_*"
 PARKED_RUNS = "parked#*"
 QUEUES_AT_WORK = "queue#*"
 RUNS = "run_*"

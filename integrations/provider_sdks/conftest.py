@@ -49,7 +49,9 @@ def fake():
         text=True,
     )
     try:
-        yield Fake(process.stdout.readline().split()[1])
+        made = Fake(process.stdout.readline().split()[1])
+        yield made
+        assert made.call("GET", "/health")["bugs"] == []
     finally:
         process.terminate()
         process.communicate(timeout=10)

@@ -79,6 +79,7 @@ def test_a_batch_that_is_canceled_has_no_results(client, fake):
     fake.advance(10)
     job = client.batches.get(name=job.name)
     assert (job.state.name, job.dest) == ("JOB_STATE_CANCELLED", None)
+    assert fake.paid("gemini") == set()
 
 
 def test_all_jobs_are_found_page_by_page(client):

@@ -118,12 +118,12 @@ def test_an_answer_that_is_lost_was_paid(client, fake):
 
 def test_a_server_of_ones_own(fake, token_in):
     client = openai.OpenAI(base_url=f"{fake.url}/vllm/v1", api_key="none-needed", max_retries=0)
-    with pytest.raises(openai.AuthenticationError):
-        client.models.list()
-    fake.call("POST", "/keys", {"provider": "compatible", "add": {"none-needed": "main"}})
     assert "local-model" in [one.id for one in client.models.list()]
     completion = client.chat.completions.create(
         model="local-reasoner", messages=[{"role": "user", "content": "Right?"}]
     )
     assert completion.choices[0].message.reasoning_content
     assert {token_in(completion.choices[0].message.content)} == fake.paid("compatible")
+    fake.call("POST", "/keys", {"provider": "compatible", "add": {"another": "main"}})
+    with pytest.raises(openai.AuthenticationError):
+        client.models.list()

@@ -18,9 +18,14 @@ from aws_cdk import App, NestedStack
 from aws_cdk.assertions import Template
 
 from infra.application import DATA_STACK_NAME, SERVICE_STACK_NAME, build_app
+from infra.config import REPOSITORY_ROOT, DeploymentConfig
+from infra.constructs.bundling import DependencyBundling, SourceBundling
+from infra.constructs.service_package import LAYERS, SDK_FILES
 from tests.support.flattening import flattened
 
 STACK_NAMES = (DATA_STACK_NAME, SERVICE_STACK_NAME)
+# What the Lambda runtime brings along, and with it the layer need not.
+RUNTIME_PACKAGES = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3")
 WITHOUT_BUNDLING = {"aws:cdk:bundling-stacks": []}
 
 
@@ -109,3 +114,50 @@ def aws(fixed_region: None, tmp_path_factory: pytest.TempPathFactory) -> Synthes
 @pytest.fixture(scope="session")
 def local(fixed_region: None, tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
     return _synthesize("local", tmp_path_factory.mktemp("local"))
+
+
+@pytest.fixture(scope="session")
+def deployed_paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Folders on a function's import path, as Lambda has them, and nothing of this venv."""
+    here = DeploymentConfig.create(target="local", environment={}).build_platform
+    root = tmp_path_factory.mktemp("deployed")
+    runtime = root / "runtime"
+    runtime.mkdir()
+    import boto3
+
+    site_packages = REPOSITORY_ROOT.joinpath(boto3.__file__).parent.parent
+    for name in RUNTIME_PACKAGES:
+        (runtime / name).symlink_to(site_packages / name)
+    layers = [
+        DependencyBundling(
+            requirements=LAYERS / "dependencies" / "requirements.txt", platform=here
+        ),
+        SourceBundling(
+            root=LAYERS / "platform" / "python",
+            packages=("autotune_platform",),
+            destination="python",
+            mount="/opt",
+            platform=here,
+        ),
+        SourceBundling(
+            root=LAYERS / "sdk" / "python",
+            packages=SDK_FILES,
+            destination="python",
+            mount="/opt",
+            platform=here,
+        ),
+        SourceBundling(
+            root=REPOSITORY_ROOT,
+            packages=("functions",),
+            destination="python",
+            mount="/var/task",
+            platform=here,
+        ),
+    ]
+    paths = []
+    for number, layer in enumerate(layers):
+        folder = root / str(number)
+        folder.mkdir()
+        layer.try_bundle(str(folder))
+        paths.append(folder / "python")
+    return [*reversed(paths), runtime]

@@ -88,7 +88,7 @@ CALLS_MODELS = (
     | table("Budgets", "UpdateItem", keys="money#*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject", "PutObject")
-    | {("kms:Decrypt", "ProviderKeys", "")}
+    | {("kms:Decrypt", "ProviderKeysKey", "")}
 )
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {
@@ -116,6 +116,7 @@ EXPECTED = {
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
     )
+    | table("Completions", "DeleteItem", keys="call_*")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | found_in("Content")
@@ -324,7 +325,7 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
     | table("Registry/index/byCollection", "Query")
     | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
-    | {("kms:Encrypt", "ProviderKeys", "")},
+    | {("kms:Encrypt", "ProviderKeysKey", "")},
     "WorkLlmBatch": ENCRYPT
     | CALLS_MODELS
     | table(
@@ -340,7 +341,9 @@ EXPECTED = {
     | start("SubmitLlmBatch"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
-    | table("Completions", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "BatchGetItem", "Query", "UpdateItem", keys="cmp_*")
+    | table("Completions", "BatchGetItem", "DeleteItem", "UpdateItem", keys="call_*")
+    | table("Completions", "BatchGetItem", keys="pnl_*")
     | table("Completions", "GetItem", "PutItem", keys="rev_*")
     | derive("ReviewLink")
     | ENCRYPT

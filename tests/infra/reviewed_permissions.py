@@ -256,6 +256,22 @@ _OF_TIMING_AND_FAILURES = (
         "DynamoDB removes an item after its retention, which is a month.",
     ),
     *rare(
+        "FollowChanges",
+        """
+        dynamodb:BatchGetItem Completions cmp_*
+        dynamodb:BatchGetItem Completions call_*
+        dynamodb:BatchGetItem Completions pnl_*
+        dynamodb:DeleteItem Completions call_*
+        dynamodb:UpdateItem Completions call_*
+        """,
+        "A text expired whose grader's later answer nobody applied (tests/component).",
+    ),
+    *rare(
+        "CompletionsApi",
+        "dynamodb:DeleteItem Completions call_*",
+        "A text is deleted whose grader's later answer nobody applied (tests/component).",
+    ),
+    *rare(
         "RunsApi",
         """
         dynamodb:Query Completions

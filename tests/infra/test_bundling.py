@@ -22,8 +22,6 @@ HANDLERS = sorted(
     for path in (REPOSITORY_ROOT / "functions").glob("*/*.py")
     if path.name != "__init__.py"
 )
-# What the Lambda runtime brings along, and with it the layer need not.
-RUNTIME_PACKAGES = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six.py", "urllib3")
 
 
 @pytest.fixture
@@ -135,52 +133,6 @@ def test_the_aws_layer_is_built_for_graviton_and_the_lambda_runtime():
         "3.13",
     )
     assert platform.runs_here == (running_python_version() == "3.13")
-
-
-@pytest.fixture(scope="module")
-def deployed_paths(tmp_path_factory):
-    """Folders on a function's import path, as Lambda has them, and nothing of this venv."""
-    root = tmp_path_factory.mktemp("deployed")
-    runtime = root / "runtime"
-    runtime.mkdir()
-    import boto3
-
-    site_packages = REPOSITORY_ROOT.joinpath(boto3.__file__).parent.parent
-    for name in RUNTIME_PACKAGES:
-        (runtime / name).symlink_to(site_packages / name)
-    layers = [
-        DependencyBundling(
-            requirements=LAYERS / "dependencies" / "requirements.txt", platform=HERE
-        ),
-        SourceBundling(
-            root=LAYERS / "platform" / "python",
-            packages=("autotune_platform",),
-            destination="python",
-            mount="/opt",
-            platform=HERE,
-        ),
-        SourceBundling(
-            root=LAYERS / "sdk" / "python",
-            packages=SDK_FILES,
-            destination="python",
-            mount="/opt",
-            platform=HERE,
-        ),
-        SourceBundling(
-            root=REPOSITORY_ROOT,
-            packages=("functions",),
-            destination="python",
-            mount="/var/task",
-            platform=HERE,
-        ),
-    ]
-    paths = []
-    for number, layer in enumerate(layers):
-        folder = root / str(number)
-        folder.mkdir()
-        layer.try_bundle(str(folder))
-        paths.append(folder / "python")
-    return [*reversed(paths), runtime]
 
 
 _IMPORT = """

@@ -1,10 +1,16 @@
 import json
+import re
 
+from aws_cdk import App, Environment
 from aws_cdk.assertions import Match
 
+from infra.application import DATA_STACK_NAME
+from infra.config import DeploymentConfig
 from infra.constructs.customer_keys import SECRET_KINDS
+from infra.stacks.data_stack import DataStack
 
 TABLE = "AWS::DynamoDB::GlobalTable"
+IMPORT = re.compile(r'"Fn::ImportValue": "([^"]+)"')
 
 
 def replica(table):
@@ -159,10 +165,10 @@ def test_content_is_refused_without_tls(aws):
 def test_secrets_are_derived_with_an_hmac_key_and_data_with_one_that_rotates(aws):
     keys = [each["Properties"] for each in aws.data.find_resources("AWS::KMS::Key").values()]
     of_secrets = [key for key in keys if key.get("KeySpec") == "HMAC_256"]
-    [data] = [key for key in keys if key not in of_secrets]
+    sealing = [key for key in keys if key not in of_secrets]
     assert {key["Description"].rpartition(" ")[2] for key in of_secrets} == set(SECRET_KINDS)
     assert {key["KeyUsage"] for key in of_secrets} == {"GENERATE_VERIFY_MAC"}
-    assert data["EnableKeyRotation"] is True
+    assert [key["EnableKeyRotation"] for key in sealing] == [True, True]
     assert {key["PendingWindowInDays"] for key in keys} == {30}
 
 
@@ -186,3 +192,19 @@ def test_what_other_stacks_may_use_is_exported_whether_they_use_it_or_not(aws):
     assert ids == {id_ for kind in kinds for id_ in aws.data.find_resources(kind)}
     streams = [value for value in exported if value.get("Fn::GetAtt", [""])[-1] == "StreamArn"]
     assert len(streams) == 2
+
+
+def test_what_is_exported_does_not_follow_from_what_others_use(aws):
+    """An export that goes because its user went makes CloudFormation refuse the update.
+
+    The stack of data is deployed first, and the deployed services still use it then.
+    """
+    app = App()
+    config = DeploymentConfig.create(target="aws", environment={"AWS_REGION": "eu-west-1"})
+    DataStack(app, DATA_STACK_NAME, config=config, env=Environment(region="eu-west-1"))
+    outputs = app.synth().get_stack_by_name(DATA_STACK_NAME).template["Outputs"].values()
+    exported = {each["Export"]["Name"] for each in outputs if "Export" in each}
+    others = {name: each for name, each in aws.templates.items() if name != DATA_STACK_NAME}
+    imported = set(IMPORT.findall(json.dumps(others)))
+    assert imported
+    assert imported <= exported

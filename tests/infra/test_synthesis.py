@@ -90,7 +90,7 @@ def test_the_region_of_the_cdk_command_line_wins():
 @pytest.mark.parametrize(
     ("target", "told", "expected"),
     [
-        ("aws", None, 200),
+        ("aws", None, 170),
         ("aws", "50", 50),
         ("aws", 0, 0),
         ("aws", "none", None),
@@ -104,7 +104,7 @@ def test_operators_say_how_many_requests_for_rewards_wait_at_once(target, told, 
 
 @pytest.mark.parametrize("told", ["many", "-1", "1.5", "", True])
 def test_what_is_no_number_of_waiting_functions_is_told(told):
-    with pytest.raises(InvalidFunctionsError, match="a number such as 200, or none"):
+    with pytest.raises(InvalidFunctionsError, match="a number such as 170, or none"):
         DeploymentConfig.create(target="aws", environment={}, waiting_functions=told)
 
 
@@ -122,3 +122,12 @@ def test_what_grades_is_reserved_on_aws_and_not_on_one_machine():
     assert create(target="local", environment={}, grading_functions="10").grading_functions == 10
     with pytest.raises(InvalidFunctionsError, match="grading-functions is 'many'"):
         create(target="aws", environment={}, grading_functions="many")
+
+
+def test_what_takes_long_has_a_bound_where_anything_has():
+    create = DeploymentConfig.create
+    assert create(target="aws", environment={}).slow_functions == 20
+    assert create(target="aws", environment={}, slow_functions="5").slow_functions == 5
+    assert create(target="aws", environment={}, slow_functions="none").slow_functions is None
+    assert create(target="aws", environment={}, grading_functions="none").slow_functions is None
+    assert create(target="local", environment={}).slow_functions is None

@@ -1,8 +1,10 @@
 """From a request to an answer: which provider is meant, whose key it is, which traps lie there."""
 
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tests.providers import (
     batches_anthropic,
@@ -46,7 +48,20 @@ class App:
         self._routes = [_Compiled(route, re.compile(route.pattern)) for route in routes]
 
     def answer(self, request: Request) -> Answer:
-        """Answers one request; errors are in the provider's own shape."""
+        """Answers one request; errors are in the provider's own shape.
+
+        What goes wrong in the fake itself is told by ``GET /_fake/health``, so that nobody takes it
+        for a trap.
+        """
+        try:
+            return self._answer(request)
+        except Exception:  # noqa: BLE001 - a fault of the fake must not look like a provider's
+            text = traceback.format_exc()
+            with self._world.lock:
+                self._world.bugs.append(f"{request.method} {request.target}: {text}")
+            return Answer.json({"error": {"message": f"The fake has a fault: {text}"}}, 599)
+
+    def _answer(self, request: Request) -> Answer:
         if request.path.startswith("/_fake/"):
             with self._world.lock:
                 return control.answer(self._world, request)
@@ -102,9 +117,17 @@ class App:
         answer.delay_seconds += delay
         if route.operation == "download" or answer.carries_results:
             answer = spoil(world, request, answer)
-        if answer.status < 400 and (params := self._take(route, "answer_lost")) is not None:
+        if answer.status < 400 and (params := self._lost(route, answer)) is not None:
             return Answer(drop=True, delay_seconds=float(params.get("stall_seconds", 0)))
         return answer
+
+    def _lost(self, route: Route, answer: Answer) -> dict[str, Any] | None:
+        traps, name = self._world.traps, f"{route.operation}_answer_lost"
+        params = traps.take(name, route.provider, quietly=True)
+        if params is not None:
+            tokens = [answer.token] if answer.token else []
+            traps.note(name, route.provider, answer.batch_id, tokens=tokens)
+        return params
 
     def _before(self, route: Route) -> Answer | float:
         """What a trap answers before anything is done, or how long it waits."""
@@ -124,7 +147,7 @@ class App:
         params = self._take(route, "slow")
         return 0.0 if params is None else float(params.get("seconds", 1))
 
-    def _take(self, route: Route, fault: str) -> dict[str, object] | None:
+    def _take(self, route: Route, fault: str) -> dict[str, Any] | None:
         traps = self._world.traps
         return traps.take(f"{route.operation}_{fault}", route.provider)
 
@@ -139,7 +162,7 @@ def _authenticate(world: World, request: Request) -> None:
     upload = world.uploads.get(request.one("upload_id") or "")
     if request.provider == "gemini" and upload is not None:
         request.key = upload[1]  # the address of an upload is a key to it
-    if request.provider == "compatible" and not request.key:
+    if request.provider == "compatible" and "compatible" not in world.keys:
         request.workspace = "main"
         return
     workspace = world.workspace_of(request.provider, request.key)

@@ -198,13 +198,15 @@ def _make_output(world: World, batch: Batch) -> dict[str, Any]:
         files_gemini.store(world, batch.workspace, name, content, generated=True)
         return {"responsesFile": f"files/{name}"}
     keyless = spring(world, batch, "inline_without_keys") is not None
+    shown = []
     for line in lines:
-        key = line.pop("key")
+        told = {name: line[name] for name in ("response", "error") if name in line}
         if not keyless and line.get("metadata"):
-            line["metadata"] = {**line["metadata"], "key": key}
-        else:
-            line.pop("metadata", None)
-    return {"inlinedResponses": {"inlinedResponses": lines}}
+            told["metadata"] = dict(line["metadata"])
+            if "key" in told["metadata"]:
+                told["metadata"]["key"] = line["key"]
+        shown.append(told)
+    return {"inlinedResponses": {"inlinedResponses": shown}}
 
 
 def _line(row: Row) -> dict[str, Any]:

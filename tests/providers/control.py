@@ -26,7 +26,7 @@ def answer(world: World, request: Request) -> Answer:
 
 
 def _health(world: World, request: Request) -> Any:
-    return {"seed": world.seed, "now": world.clock.now()}
+    return {"seed": world.seed, "now": world.clock.now(), "bugs": world.bugs}
 
 
 def _bill(world: World, request: Request) -> Any:

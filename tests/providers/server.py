@@ -18,6 +18,9 @@ _RESET = struct.pack("ii", 1, 0)
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body leave together and at once, or each answer waits 40 ms for an acknowledgement.
+    disable_nagle_algorithm = True
+    wbufsize = -1
     server: "FakeServer"
 
     def handle_any(self) -> None:
@@ -31,6 +34,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self.server.app.answer(request))
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = handle_any  # noqa: N815 - http.server's
+
+    def handle_expect_100(self) -> bool:
+        """Asks for the body at once: boto3 waits a second for this."""
+        asked = super().handle_expect_100()
+        self.wfile.flush()
+        return asked
 
     def _body(self) -> bytes:
         if self.headers.get("transfer-encoding", "").lower() == "chunked":
@@ -97,7 +106,7 @@ class FakeServer(ThreadingHTTPServer):
 def serve(world: World | None = None, port: int = 0) -> Iterator[FakeServer]:
     """Runs the fake in a thread; its world is at hand as ``server.world``."""
     server = FakeServer(world or World(), port)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server

@@ -186,6 +186,7 @@ class World:
         self.traps = Traps(self.seed, self.clock.now)
         self.keys: dict[str, dict[str, str]] = {"*": {"fake-key": "main", "fake-key-2": "main"}}
         self.limits: dict[str, dict[str, int]] = {}
+        self.bugs: list[str] = []
         self.broken_limits: list[dict[str, Any]] = []
         self.files: dict[str, StoredFile] = {}
         self.uploads: dict[str, tuple[dict[str, Any], str, bytearray]] = {}

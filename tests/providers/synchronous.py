@@ -46,6 +46,7 @@ def call(world: World, request: Request) -> Answer:
     traps = drawn_for_call(world, request.provider, ask)
     outcome = execute(world, request.provider, model, ask, body, traps=traps)
     answer = Answer.json(dialect.render(outcome, world))
+    answer.token = outcome.execution.token
     answer.headers["x-request-id"] = f"req_{outcome.execution.token}"
     if request.provider == "anthropic":
         answer.headers["request-id"] = answer.headers["x-request-id"]

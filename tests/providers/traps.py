@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -38,13 +38,14 @@ class Armed:
 
 @dataclass(frozen=True)
 class Firing:
-    """One time that a trap fired, and the rows that it touched."""
+    """One time that a trap fired, and the rows or executions that it touched."""
 
     trap: str
     at: float
     provider: str
     batch_id: str | None
     custom_ids: tuple[str, ...]
+    tokens: tuple[str, ...]
     excuses: bool
 
 
@@ -116,12 +117,13 @@ class Traps:
         name: str,
         provider: str,
         batch_id: str | None = None,
-        custom_ids: list[str] | tuple[str, ...] = (),
+        custom_ids: Sequence[str] = (),
+        tokens: Sequence[str] = (),
     ) -> None:
         """Counts a firing; for traps that nobody sets too."""
         excuses = CATALOGUE[name].excuses
-        firing = Firing(name, self._now(), provider, batch_id, tuple(custom_ids), excuses)
-        self.firings.append(firing)
+        ids, marks = tuple(custom_ids), tuple(tokens)
+        self.firings.append(Firing(name, self._now(), provider, batch_id, ids, marks, excuses))
 
     def report(self) -> dict[str, Any]:
         return {

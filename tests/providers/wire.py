@@ -57,7 +57,9 @@ class Answer:
         cut_at: The connection ends after so many bytes of the body, whose whole length is promised.
         stall_at: After so many bytes nothing comes for ``stall_seconds``, then the connection ends.
         jsonl: Whether it is a content whose lines the traps of contents may change.
-        custom_ids: The ids of a content's rows, as the traps name them.
+        carries_results: Whether results are in it, beside what a batch tells of itself.
+        batch_id: Whose results they are.
+        token: Of the execution that it answers with.
     """
 
     status: int = 200
@@ -71,6 +73,7 @@ class Answer:
     jsonl: bool = False
     carries_results: bool = False
     batch_id: str | None = None
+    token: str | None = None
 
     @classmethod
     def json(cls, document: Any, status: int = 200, **headers: str) -> "Answer":

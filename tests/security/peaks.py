@@ -193,14 +193,20 @@ def _called(kinds: list[str], path: str, *, each: int) -> Iterator[Any]:
 
     def ask(kind: str) -> str:
         with hostile_grader(kind) as url:
-            grader = SimpleNamespace(endpoint=url, certificate_sha256=[])
+            grader = SimpleNamespace(id=new_id("grd"), endpoint=url, certificate_sha256=[])
             usable: Any = SimpleNamespace(grader=grader, secrets=(SECRET,))
             if path == "/health":
                 return str(gateway.ask_health(usable, timeout_seconds=60).reason_code)
 
             def call(_: int) -> str:
                 try:
-                    answer = gateway.ask(usable, path, body=b"{}", timeout_seconds=60)  # type: ignore[arg-type]
+                    answer = gateway.ask(
+                        usable,
+                        path,  # type: ignore[arg-type]
+                        request_id=new_id("req"),
+                        body=b"{}",
+                        timeout_seconds=60,
+                    )
                     judgements = read_answer(path, answer, ids)  # type: ignore[arg-type]
                 except GraderCallError as error:
                     return error.reason_code

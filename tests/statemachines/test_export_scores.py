@@ -28,9 +28,18 @@ def test_a_step_that_broke_is_done_again(machines: StateMachines) -> None:
     assert (run.status, run.entered[-1]) == ("SUCCEEDED", "Exported")
 
 
-@pytest.mark.parametrize(
-    "error", ["Lambda.TooManyRequestsException", "UnavailableError", "ClientError"]
-)
+def test_who_waits_for_a_function_waits_as_long_as_an_export_may_take() -> None:
+    """Read from the definition: MiniStack refuses no function for want of room."""
+    definition = json.loads(Path("statemachines", FILE).read_text())
+    first = definition["States"]["WriteExport"]["Retry"][0]
+    assert first["ErrorEquals"] == ["Lambda.TooManyRequestsException"]
+    # Full jitter: half of it on average.
+    assert first["MaxAttempts"] * first["MaxDelaySeconds"] / 2 >= definition["TimeoutSeconds"]
+    # A try that is refused is three events, of 25,000 that an execution may have.
+    assert 3 * first["MaxAttempts"] < 10_000
+
+
+@pytest.mark.parametrize("error", ["Lambda.SdkClientException", "UnavailableError", "ClientError"])
 def test_what_passes_is_waited_for_about_an_hour(error: str) -> None:
     """Read from the definition: MiniStack gives every error of a function the same name."""
     definition = json.loads(Path("statemachines", FILE).read_text())

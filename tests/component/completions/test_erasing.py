@@ -11,9 +11,12 @@ import pytest
 
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.runtime.environment import SubmissionEnvironment
+from autotune_platform.scoring.writing import VerdictWriter
 from autotune_platform.storage.data_holders import WITH_COMPLETION
 from autotune_platform.wiring.submission import CompletionApiParts
-from tests.support.graders import LoopbackGrader
+from tests.infra.permissions import EXPECTED
+from tests.support.aws import API_URL
+from tests.support.graders import LoopbackGrader, deferring
 from tests.support.kept import Kept, kept
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import forget_processes, handler
@@ -135,6 +138,80 @@ def test_what_a_panel_and_a_person_said_of_a_text_goes_with_it(
     assert texts() == []
     shown = platform.call("GET", path).json["review"]["answer"]
     assert (shown["value"], shown["explanation"]) == (0.9, "")
+
+
+def test_reasons_are_kept_of_no_member_whose_verdict_nobody_is_shown(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    """A panel's verdict has none, and the opinions beside it show none."""
+    grader.judge = lambda asked: {"score": {**SCORE, "reasoning": asked["prompt"]}}  # type: ignore[method-assign]
+    members = [
+        {"graderId": platform.new_grader(grader, shareReasoning=True)},
+        {"graderId": platform.new_grader(grader, shareReasoning=True)},
+    ]
+    platform.submit(platform.new_task(graders=members), {"prompt": "SECRET"})
+    platform.score_everything()
+    assert {one.key.split(" / ")[1].partition("#")[0] for one in texts()} == {"content"}
+
+
+def answered_later(platform: Platform, grader: LoopbackGrader, *prompts: str) -> Any:
+    """Submit to a grader that quotes later, and whose answer nobody applies who took it."""
+    grader.judge = lambda asked: {"score": {**SCORE, "reasoning": asked["prompt"]}}  # type: ignore[method-assign]
+    capabilities = {"maxBatchSize": 10, "supportsAsync": True}
+    task_id = platform.new_task(
+        platform.new_grader(grader, capabilities=capabilities, shareReasoning=True),
+        retentionDays=1,
+    )
+    grader.disease = deferring
+    accepted = platform.submit(task_id, *({"prompt": prompt} for prompt in prompts)).json
+    platform.dispatch(platform.queued())
+    [progress] = platform.runs()
+    platform.grade(progress)
+    with pytest.MonkeyPatch.context() as dying:
+        dying.setattr(VerdictWriter, "apply", lambda *_: 1 / 0)
+        callback = grader.callback()
+        path = callback.url.removeprefix(API_URL)
+        assert platform.call_back(path, callback.body, callback.headers).status == 500
+    return accepted
+
+
+def answers() -> list[str]:
+    return [one.key for one in kept() if " / answer#" in one.key]
+
+
+@pytest.mark.parametrize(
+    ("how", "function"),
+    [("one", "CompletionsApi"), ("batch", "CompletionsApi"), ("expired", "FollowChanges")],
+)
+def test_an_answer_that_was_never_applied_goes_with_the_texts_that_it_quotes(
+    platform: Platform, grader: LoopbackGrader, how: str, function: str
+) -> None:
+    accepted = answered_later(platform, grader, "SECRET 1", "SECRET 2")
+    assert len(answers()) == 1
+    assert all(
+        holding.has_text for one in kept() if one.key in answers() for holding in one.holdings
+    )
+    if how == "expired":
+        platform.call("POST", f"/api/v1/batches/{accepted['batchId']}/cancel")
+    seen = Killer()
+    erase(platform, accepted, how)
+    assert answers() == []
+    granted = {action.partition(":")[2] for action, _, _ in EXPECTED[function]}
+    assert {name for name in seen.called if name != "DeleteObjects"} <= granted
+
+
+def test_an_answer_that_somebody_waits_for_is_kept_until_it_is_applied(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    accepted = answered_later(platform, grader, "SECRET 1", "SECRET 2")
+    first, second = accepted["completionIds"]
+    platform.call("DELETE", f"/api/v1/completions/{first}")
+    assert len(answers()) == 1
+    [progress] = platform.runs()
+    platform.grade({**progress, "waiting_ids": [second], "completion_ids": []})
+    assert answers() == []
+    verdict = platform.call("GET", f"/api/v1/completions/{second}/score").json["verdict"]
+    assert verdict["score"]["reasoning"] == "SECRET 2"
 
 
 def test_what_has_expired_is_not_explained_before_the_table_removes_it(

@@ -7,10 +7,10 @@ import pytest
 
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.clock import Clock
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.table import Table
-from functions.exports import sweep_exports
+from functions.exports import sweep_exports, write_export
 from tests.support.exports import (
     ExportedTask,
     Scored,
@@ -82,9 +82,9 @@ def test_an_export_that_is_lost_again_and_again_fails(
             f"autotune_platform.exports.{module}.START_WITHIN", timedelta(seconds=-1)
         )
     export_id = start(platform)
-    assert [sweep() for _ in range(7)] == [1, 1, 1, 1, 1, 1, 0]
+    assert [sweep() for _ in range(11)] == [*[1] * 10, 0]
     assert read(platform, export_id)["errorCode"] == "platform_error"
-    assert len(platform.exports_started()) == 6
+    assert len(platform.exports_started()) == 10
 
 
 def test_an_export_that_does_not_start_is_given_more_time_with_each_redrive(
@@ -98,7 +98,31 @@ def test_an_export_that_does_not_start_is_given_more_time_with_each_redrive(
         sweep_exports.parts().export_sweeper.clock = _Clock(now)
         assert sweep() == 1
         waited.append(now - export.created_at)
-    assert [round(one / timedelta(minutes=1)) for one in waited] == [2, 6, 14, 30, 62, 126]
+    assert [round(one / timedelta(minutes=1)) for one in waited] == [
+        2 * (2**redrives - 1) for redrives in range(1, 11)
+    ]
+
+
+def test_an_export_whose_steps_wait_for_a_function_is_not_failed_for_it(
+    platform: Platform, task: ExportedTask
+) -> None:
+    """Functions that write are few: before each step, others' may hold all of them for long."""
+    task.add(Scored())
+    export_id = start(platform)
+    repository = ExportRepository(Table("registry", clients.dynamodb()))
+    now = SYSTEM_CLOCK.now()
+    for step in range(20):
+        now += timedelta(minutes=30)
+        sweep_exports.parts().export_sweeper.clock = _Clock(now)
+        sweep()
+        export = repository.get(export_id)
+        assert export is not None
+        assert export.state != "failed", f"before step {step}"
+        write_export.parts().export_work.clock = _Clock(now)
+        # Each but the last ends before it has written anything.
+        seconds = 1 if step < 19 else 900
+        platform.write_export({"export_id": export_id, "redrive": export.redrive}, seconds=seconds)
+    assert read(platform, export_id)["state"] == "completed"
 
 
 def test_an_export_that_is_not_written_within_two_days_fails(

@@ -81,7 +81,7 @@ def pinned(url: str, *fingerprints: str) -> UsableGrader:
 
 
 def ask(gateway: GraderGateway, usable: UsableGrader) -> int:
-    return len(gateway.ask(usable, "/health", timeout_seconds=5).body)
+    return len(gateway.ask(usable, "/health", request_id=new_id("req"), timeout_seconds=5).body)
 
 
 def refusal(gateway: GraderGateway, usable: UsableGrader) -> GraderCallError:

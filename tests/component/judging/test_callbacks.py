@@ -13,8 +13,9 @@ from autotune_platform.verdicts.listing import DecisionLists
 from functions.scoring import callbacks_api
 from tests.component.audit.log import entries
 from tests.component.judging.conftest import Starter, Waiting, change
+from tests.infra.permissions import EXPECTED
 from tests.support.graders import LoopbackGrader
-from tests.support.killing import Killed
+from tests.support.killing import Killed, Killer
 from tests.support.platform import Platform
 from tests.support.projected import checkpoints
 
@@ -257,6 +258,35 @@ def test_reasoning_is_kept_only_with_its_owners_leave(start: Starter) -> None:
     assert waiting.answer(answer=said).status == 200
     stored = boto3.client("dynamodb").scan(TableName="completions")["Items"]
     assert "SECRET" not in json.dumps(stored, default=str)
+
+
+def test_an_opinion_on_what_is_canceled_meanwhile_keeps_no_reasons_and_asks_for_no_more(
+    start: Starter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The function of callbacks may not query: a refusal would leave the answer unapplied."""
+    waiting = start({}, {}, review={"sampledShare": 1})
+    grader = f"/api/v1/graders/{waiting.grader_id}"
+    assert waiting.platform.call("PATCH", grader, {"shareReasoning": True}).status == 200
+    first, second = waiting.progress["waiting_ids"]
+    path, asked = waiting.grader.requests[-1]
+    said = waiting.grader.scores(path, asked["requestId"], asked)
+    for one in said["scores"]:
+        one["score"]["reasoning"] = f"SECRET {one['completionId']}"
+    write, seen = VerdictWriter.write, Killer()
+
+    def meanwhile(self: VerdictWriter, *arguments: Any, **options: Any) -> None:
+        before = list(seen.called)
+        waiting.platform.call("POST", f"/api/v1/completions/{first}/cancel")
+        seen.called[:] = before  # what another function asked for
+        write(self, *arguments, **options)
+
+    monkeypatch.setattr(VerdictWriter, "write", meanwhile)
+    assert waiting.answer(answer=said).status == 200
+    granted = {action.partition(":")[2] for action, _, _ in EXPECTED["CallbacksApi"]}
+    assert set(seen.called) <= granted
+    stored = json.dumps(boto3.client("dynamodb").scan(TableName="completions"), default=str)
+    assert f"SECRET {first}" not in stored
+    assert f"SECRET {second}" in stored  # it may become the verdict's
 
 
 def test_other_methods_and_paths_are_told_from_calls_by_nobodys_key(platform: Platform) -> None:

@@ -7,6 +7,7 @@ import boto3
 import pytest
 
 from autotune_platform.operations import deleting
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
 from functions.operations import delete_organization
 from tests.support.clock import TurnedClock
@@ -156,6 +157,89 @@ def test_a_step_ends_before_its_time_is_over(
     assert len(things_of(organization_id)) > 20
 
 
+class Hurry(LambdaContext):
+    """The context of a function that is ended after some seconds, of which each call takes some."""
+
+    def __init__(self, seconds: float, *, a_call: float) -> None:
+        super().__init__(seconds)
+        self._a_call = a_call
+        for client in (clients.dynamodb(), clients.s3()):
+            client.meta.events.register("before-call", self._spend)
+
+    def _spend(self, **_: Any) -> None:
+        self._seconds -= self._a_call
+        assert self._seconds > 0, "Lambda ended the function"
+
+    def done(self) -> None:
+        for client in (clients.dynamodb(), clients.s3()):
+            client.meta.events.unregister("before-call", self._spend)
+
+
+def hurried_steps(organization_id: str, clock: TurnedClock, *, most: int) -> list[str]:
+    """Delete in steps that have time for little; return the operations of each step."""
+    event = {"organizationId": organization_id, "name": "first"}
+    for _ in range(most):
+        hurry = Hurry(40, a_call=0.3)
+        try:
+            answer = delete_organization.lambda_handler(event, hurry)["organization"]
+        finally:
+            hurry.done()
+        clock.ahead += deleting.STILL_WRITES
+        if answer["status"] == "deleted":
+            return things_of(organization_id)
+    raise AssertionError("the deletion gets nowhere")
+
+
+def test_no_page_and_no_partition_is_too_large_for_a_step(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    task_id = platform.new_task(platform.new_grader(grader))
+    for _ in range(8):
+        platform.submit(task_id, *[{} for _ in range(20)])
+    deliveries = boto3.resource("dynamodb").Table("deliveries")
+    with deliveries.batch_writer() as batch:
+        for number in range(3_000):
+            key = {"pk": "whk_" + "1" * 26, "sk": f"evt_{number:026}"}
+            batch.put_item(Item={**key, "organization_id": organization_id})
+    suspend(organization_id)
+    left = hurried_steps(organization_id, clock, most=60)
+    assert left == [f"table registry: {organization_id} / record"]
+
+
+def test_a_step_cancels_as_many_batches_as_it_has_time_for(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    task_id = platform.new_task(platform.new_grader(grader))
+    for _ in range(12):
+        platform.submit(task_id, *[{} for _ in range(20)])
+    suspend(organization_id)
+    killer = Killer()
+    left = hurried_steps(organization_id, clock, most=60)
+    assert left == [f"table registry: {organization_id} / record"]
+    # Nothing closes batches here, and yet no step begins with those of the steps before it.
+    assert killer.called.count("PutItem") < 2 * 12 * 20
+
+
+def test_what_a_round_still_writes_behind_a_long_pass_is_found(
+    platform: Platform, grader: LoopbackGrader, clock: TurnedClock
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    fill(platform, grader)
+    suspend(organization_id)
+    assert step(organization_id, seconds=5)["status"] == "deleting"
+    # The first pass takes an hour; a round read a text before it was deleted, and is at work.
+    clock.ahead = timedelta(hours=1)
+    assert step(organization_id)["status"] == "deleting"
+    table = boto3.resource("dynamodb").Table("completions")
+    late = {"pk": "cmp_" + "1" * 26, "sk": "verdict#", "organization_id": organization_id}
+    table.put_item(Item={**late, "reasoning": "SECRET"})
+    clock.ahead += deleting.STILL_WRITES
+    step(organization_id)
+    assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
+
+
 def test_what_comes_late_is_found_by_another_pass(
     platform: Platform, grader: LoopbackGrader, clock: TurnedClock
 ) -> None:
@@ -167,12 +251,14 @@ def test_what_comes_late_is_found_by_another_pass(
     platform.dispatch(queued)  # a run begins although its completions are gone
     assert len(things_of(organization_id)) > 1
     clock.ahead = deleting.STILL_WRITES
+    assert step(organization_id)["status"] == "deleting", "it may still write"
+    clock.ahead = 2 * deleting.STILL_WRITES
     assert step(organization_id)["status"] == "deleted"
     assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
     table = boto3.resource("dynamodb").Table("completions")
     table.put_item(Item={"pk": "run_late", "sk": "run", "organization_id": organization_id})
     assert step(organization_id, "whatever")["status"] == "deleting"
-    clock.ahead = 2 * deleting.STILL_WRITES
+    clock.ahead = 3 * deleting.STILL_WRITES
     assert step(organization_id)["status"] == "deleted"
     assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
 

@@ -232,6 +232,12 @@ def test_an_unknown_label_is_a_failure(text: str) -> None:
     assert found == ("verdict_empty" if text == "**" else "label_unknown")
 
 
+def test_other_separators_of_unicode_end_no_line() -> None:
+    for separator in "\u2028\u2029\u0085\x0b\x0c\x1c\x1d\x1e":
+        assert code(f"VERDICT: A{separator}VERDICT: B") == "label_unknown"
+        assert verdict(f"VERDICT: A{separator}more", "text") == f"A{separator}more"
+
+
 def test_labels_that_look_alike_are_told_apart() -> None:
     assert verdict("VERDICT: A.", labels=["A", "A."]) == "A."
     assert verdict("VERDICT: A", labels=["A", "A."]) == "A"

@@ -34,13 +34,14 @@ class Deletion(FrozenModel):
 
     Attributes:
         place: what is emptied now.
+        found_at: when it began, or the end of the last pass that found something.
         after: the key behind which it goes on.
         found: how much the present pass found.
         deleted: how much was deleted in all.
     """
 
     place: str
-    began_at: datetime
+    found_at: datetime
     pass_began_at: datetime
     after: tuple[str, str] | None = None
     found: int = 0

@@ -38,8 +38,9 @@ logger = Logger()
 RESERVED_SECONDS = 90
 """The time that a step keeps for packing and uploading its last part."""
 
-MAX_REDRIVES = 5
-"""How often an export is redriven before it ends ``failed``."""
+MAX_REDRIVES = 9
+"""How often an export is redriven before it ends ``failed``; each has twice the time of the one
+before, so that a day passes in which nothing starts, or no function is free."""
 
 LONGEST_EXPORT = timedelta(days=2)
 """Longest time from the request of an export to its end; later it ends ``failed``."""
@@ -108,7 +109,8 @@ class ExportWork:
 
     def _begin(self, export_id: str, redrive: int, seconds: float) -> None:
         """Store when this step counts as lost, for the sweeper."""
-        due_at = self.clock.now() + timedelta(seconds=seconds) + START_WITHIN
+        # What had to wait for a function before may have to again.
+        due_at = self.clock.now() + timedelta(seconds=seconds) + START_WITHIN * 2**redrive
         while (export := self._open(export_id, redrive)) is not None:
             begun = export.model_copy(update={"state": "running", "due_at": due_at})
             if self.repository.replace(export, begun):
@@ -227,7 +229,7 @@ class ExportSweeper:
         if export.redrive >= MAX_REDRIVES or is_late:
             self.work.fail(export.id, redrive=export.redrive, error_code="platform_error")
             return True
-        # Twice as long each time, so that an export outlasts two hours in which nothing starts.
+        # Twice as long each time, so that an export outlasts a day in which nothing starts.
         due_at = now + START_WITHIN * 2 ** (export.redrive + 1)
         redriven = export.model_copy(update={"redrive": export.redrive + 1, "due_at": due_at})
         if self.repository.replace(export, redriven):

@@ -19,6 +19,7 @@ from autotune.protocol.limits import (
 from autotune.protocol.signing import SignatureError, sign_grader_request, verify_grader_response
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError, Path
 from autotune_platform.gateway.models import UsableGrader
+from autotune_platform.gateway.traced_calls import traced_call
 from autotune_platform.outbound.connections import (
     CONNECT_TIMEOUT_SECONDS,
     AddressRefusedError,
@@ -54,24 +55,24 @@ class GraderGateway:
         usable: UsableGrader,
         path: Path,
         *,
+        request_id: str,
         timeout_seconds: float,
         body: bytes = b"",
-        request_id: str | None = None,
         secrets: tuple[str, ...] | None = None,
         deferrable: bool = False,
     ) -> GraderAnswer:
         """Send one signed request: POST, or GET for ``/health``.
 
         Args:
+            request_id: the one that the body names; whoever asks records the call under it
+                (``traced_call``).
             timeout_seconds: for the whole call, from connecting to the last byte.
-            request_id: the one that the body names; a fresh one otherwise.
             secrets: sign with these instead of the grader's own, to see that it refuses.
             deferrable: whether 202 is an answer, too.
 
         Raises:
             GraderCallError: no answer, a bad one, or one not signed by the grader for this request.
         """
-        asked_as = request_id or new_id("req")
         signed_with = usable.secrets if secrets is None else secrets
         endpoint = usable.grader.endpoint
         assert endpoint is not None, "only graders of kind http are called"
@@ -81,7 +82,7 @@ class GraderGateway:
                 "GET" if path == "/health" else "POST",
                 endpoint.rstrip("/") + path,
                 {
-                    **sign_grader_request(signed_with, request_id=asked_as, body=body),
+                    **sign_grader_request(signed_with, request_id=request_id, body=body),
                     "Accept": "application/json",
                     "Accept-Encoding": "identity",
                     "User-Agent": "autotune",
@@ -96,7 +97,7 @@ class GraderGateway:
             raise _refusal(status, headers)
         try:
             verify_grader_response(
-                headers, answer, usable.secrets, request_id=asked_as, request_body=body
+                headers, answer, usable.secrets, request_id=request_id, request_body=body
             )
         except SignatureError as error:
             unsigned = error.fault == "missing"
@@ -104,7 +105,7 @@ class GraderGateway:
                 "response_unsigned" if unsigned else "response_signature_invalid", status=status
             ) from error
         return GraderAnswer(
-            request_id=asked_as,
+            request_id=request_id,
             body=answer,
             elapsed_ms=round((time.monotonic() - started) * 1000),
             deferred=deferred,
@@ -116,13 +117,23 @@ class GraderGateway:
         A grader that calls itself unhealthy has failed like one that does not answer: neither
         scores.
         """
+        request_id = new_id("req")
+        with traced_call(usable.grader.id, request_id=request_id) as call:
+            found = self._health(usable, request_id, timeout_seconds)
+            if found.reason_code is not None:
+                call.failed(found.reason_code, "fault" if found.outcome == "failed" else "error")
+        return found
+
+    def _health(self, usable: UsableGrader, request_id: str, timeout_seconds: float) -> Finding:
         started = time.monotonic()
 
         def failed(reason_code: HealthReason) -> Finding:
             return Finding("failed", round((time.monotonic() - started) * 1000), reason_code)
 
         try:
-            answer = self.ask(usable, "/health", timeout_seconds=timeout_seconds)
+            answer = self.ask(
+                usable, "/health", request_id=request_id, timeout_seconds=timeout_seconds
+            )
             health = read_model(HealthResponse, answer.body, most_values=MAX_GRADER_RESPONSE_VALUES)
         except GraderCallError as error:
             return failed(error.reason_code)

@@ -19,6 +19,7 @@ from autotune_platform.budgets.states import BudgetStates
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
 from autotune_platform.gateway.models import Grader, UsableGrader
+from autotune_platform.gateway.traced_calls import traced_call
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.bounded_json import TooManyValuesError, read_model
 from autotune_platform.runtime.parts import part
@@ -102,15 +103,18 @@ class GraderVerification:
             callback_url=f"{self.api_url}/api/v1/callbacks/{new_id('call')}" if can_defer else None,
         )
         try:
-            answer = self.gateway.ask(
-                usable,
-                "/score",
-                body=question.model_dump_json(by_alias=True, exclude_none=True).encode(),
-                request_id=question.request_id,
-                timeout_seconds=_QUESTION_SECONDS,
-                deferrable=can_defer,
-            )
-            reason_code = _fault_in(answer)
+            with traced_call(usable.grader.id, request_id=question.request_id) as call:
+                answer = self.gateway.ask(
+                    usable,
+                    "/score",
+                    body=question.model_dump_json(by_alias=True, exclude_none=True).encode(),
+                    request_id=question.request_id,
+                    timeout_seconds=_QUESTION_SECONDS,
+                    deferrable=can_defer,
+                )
+                call.outcome = "deferred" if answer.deferred else call.outcome
+                if (reason_code := _fault_in(answer)) is not None:
+                    call.failed(reason_code)
         except GraderCallError as error:
             reason_code = error.reason_code
         return VerificationCheck(name=name, passed=reason_code is None, reason_code=reason_code)
@@ -122,17 +126,22 @@ class GraderVerification:
         asked = {"id": new_id("cmp"), "taskId": new_id("task"), "prompt": "", "response": ""}
         probe = {"requestId": request_id, "completion": asked}
         try:
-            self.gateway.ask(
-                usable,
-                "/score",
-                body=json.dumps(probe).encode(),
-                request_id=request_id,
-                secrets=("not the shared secret",),
-                timeout_seconds=_CALL_SECONDS,
-            )
+            with traced_call(usable.grader.id, request_id=request_id) as call:
+                try:
+                    self.gateway.ask(
+                        usable,
+                        "/score",
+                        body=json.dumps(probe).encode(),
+                        request_id=request_id,
+                        secrets=("not the shared secret",),
+                        timeout_seconds=_CALL_SECONDS,
+                    )
+                except GraderCallError as error:
+                    if error.status != 401:
+                        raise
+                    call.outcome = "refused"  # as it should be
+                    return VerificationCheck(name=name, passed=True)
         except GraderCallError as error:
-            if error.status == 401:
-                return VerificationCheck(name=name, passed=True)
             if error.status != 200:
                 return VerificationCheck(name=name, passed=False, reason_code=error.reason_code)
         return VerificationCheck(

@@ -16,10 +16,12 @@ HOLDER = DataHolder(
         ),
         CompletionHolding(
             key="call_* / answer#*",
-            what="answers, until they are verdicts",
+            what="answers, until they are verdicts; one about several completions until the last "
+            "of them",
+            has_text=True,
             days=7,
             kept="until it is applied, at most 7 days from when it is due",
-            retained=_GOES,
+            erased=WITH_COMPLETION,
         ),
         CompletionHolding(
             key="cmp_* / wait#*",

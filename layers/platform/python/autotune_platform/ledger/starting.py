@@ -8,8 +8,6 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.runtime.parts import part
 
-_SAME_SECONDS = 5
-
 
 @part
 class BatchStarter:
@@ -19,13 +17,15 @@ class BatchStarter:
     clock: Clock = SYSTEM_CLOCK
 
     def start_group(self, group_key: str, *, after: Batch | None = None) -> bool:
-        """Have a batch made of a queue; several starts within five seconds are one.
+        """Have a batch made of a queue; several starts within a second are one.
+
+        An execution waits for longer than that before it reads the queue.
 
         Args:
             after: the batch that the rows in front of it are in; started once after each.
         """
         digest = hashlib.sha256(group_key.encode()).hexdigest()[:32]
-        moment = after.id if after else str(int(self.clock.unix()) // _SAME_SECONDS)
+        moment = after.id if after else str(int(self.clock.unix()))
         document = json.dumps({"group": group_key})
         return self.executions.try_start(f"{digest}-{moment}", document)
 

@@ -1,11 +1,12 @@
 """Deleting an organisation with all that is its own, in steps that may end anywhere.
 
-A step does as much as it has time for, and notes in the organisation's record where it stands. What
-it did before it was killed is done again, which changes nothing. All tables are read again until a
+A step does as much as it has time for, and notes in the organisation's record where it stands: no
+batch, page or partition is too large for a step. What it did before it was killed is done again,
+which changes nothing. All tables are read again until a
 whole pass finds nothing: what was under way when the organisation was suspended writes for a while.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,10 +19,15 @@ from autotune_platform.completions.content import object_key
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
+from autotune_platform.runtime.errors import (
+    ConflictError,
+    InvalidRequestError,
+    UnavailableError,
+)
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.purging import OrganizationItems
+from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.purging import Found, Key, OrganizationItems
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -29,13 +35,19 @@ if TYPE_CHECKING:
 logger = Logger()
 
 STILL_WRITES = timedelta(minutes=2)
-"""For so long after it began, a pass that finds nothing is not the last: functions know of a
-suspension after half a minute, and what they had begun takes at most 30 seconds, but for runs."""
+"""For so long after anything was found, a pass that finds nothing is not the last: functions know
+of a suspension after half a minute, and a round that has read a text writes about it for as long as
+its function may run."""
 
 _CANCEL = "cancel"
 _EXPORTS = "exports"
+_BATCH = "batch"
 _OBJECTS_PER_CALL = 1_000
-_SECONDS_OF_A_PAGE = 10
+_CONCURRENT_DELETIONS = 8
+# For what is under way when the time is over, and for noting where it ended.
+_RESERVED_SECONDS = 10
+
+HasTime = Callable[[], bool]
 
 
 @part
@@ -70,14 +82,18 @@ class OrganizationDeletion:
             ConflictError: it is not suspended.
             InvalidRequestError: it has another name.
         """
+
+        def has_time() -> bool:
+            return seconds_left() > _RESERVED_SECONDS
+
         organization = self._begun(organization_id, name)
-        while organization.deletion is not None and seconds_left() > _SECONDS_OF_A_PAGE:
-            after = self._advanced(organization.id, organization.deletion)
+        while organization.deletion is not None and has_time():
+            after = self._advanced(organization.id, organization.deletion, has_time)
             if after is None:
                 organization = self.organizations.note_deletion(organization_id, None)
                 logger.info("organization deleted", organization_id=organization_id)
             elif after == organization.deletion:
-                return organization  # nothing to do but to wait
+                return organization  # nothing to do but to wait, or no time for any of it
             else:
                 organization = self.organizations.note_deletion(organization_id, after)
         return organization
@@ -91,59 +107,118 @@ class OrganizationDeletion:
         if organization.status == "suspended" and organization.name != name:
             raise InvalidRequestError.of_field("name", "the name of the organization")
         now = self.clock.now()
-        begun = Deletion(place=_CANCEL, began_at=now, pass_began_at=now)
+        begun = Deletion(place=_CANCEL, found_at=now, pass_began_at=now)
         return self.organizations.note_deletion(organization_id, begun)
 
-    def _advanced(self, organization_id: str, at: Deletion) -> Deletion | None:
-        """Do the next part; return where the walk stands then, None behind its end."""
+    def _advanced(self, organization_id: str, at: Deletion, has_time: HasTime) -> Deletion | None:
+        """Do the next part, as far as there is time; return where the walk stands then.
+
+        None behind its end. A page that was not emptied whole is read again.
+        """
         places = [_CANCEL, *self.tables, _EXPORTS]
         following = dict(pairwise(places)).get(at.place)
         if at.place == _CANCEL:
-            self._cancel(organization_id)
+            behind = self._cancel(organization_id, at.after, has_time)
+            if behind is not None:
+                return at.model_copy(update={"after": behind})
         elif at.place == _EXPORTS:
-            found, now = at.found + self._delete_exports(organization_id), self.clock.now()
-            if found == 0 and at.pass_began_at - at.began_at >= STILL_WRITES:
-                return None
-            if found == 0 and now - at.began_at < STILL_WRITES:
-                return at
-            return at.model_copy(update={"place": _CANCEL, "pass_began_at": now, "found": 0})
+            count = self._delete_exports(organization_id, has_time)
+            at = at.model_copy(update={"found": at.found + count})
+            return self._next_pass(at) if has_time() else at
         else:
             page = self.tables[at.place].page(organization_id, after=at.after)
-            for pk in page.partitions:
-                self._delete_beside(at.place, pk)
-                self.tables[at.place].delete_partition(pk)
-            self.tables[at.place].delete(page.single)
-            count = len(page.partitions) + len(page.single)
-            at = at.model_copy(update={"found": at.found + count, "deleted": at.deleted + count})
+            found = at.found + len(page.partitions) + len(page.single)
+            deleted = at.deleted + self._delete_page(at.place, page, has_time)
+            at = at.model_copy(update={"found": found, "deleted": deleted})
+            if not has_time():
+                return at
             if page.following is not None:
                 return at.model_copy(update={"after": page.following})
         return at.model_copy(update={"place": following, "after": None})
 
-    def _cancel(self, organization_id: str) -> None:
-        """Give what is pending a verdict, so that runs end instead of asking graders on."""
-        for batch_id in self.batches.open_of(organization_id):
+    def _next_pass(self, at: Deletion) -> Deletion | None:
+        """Return the beginning of another pass, or ``at`` until it is time; None behind the last.
+
+        The last pass is one that finds nothing, and began when nobody wrote any more.
+        """
+        now = self.clock.now()
+        anew = at.model_copy(update={"place": _CANCEL, "pass_began_at": now, "found": 0})
+        if at.found:
+            return anew.model_copy(update={"found_at": now})
+        if at.pass_began_at - at.found_at >= STILL_WRITES:
+            return None
+        return anew if now - at.found_at >= STILL_WRITES else at
+
+    def _cancel(self, organization_id: str, after: Key | None, has_time: HasTime) -> Key | None:
+        """Give what is pending a verdict, so that runs end instead of asking graders on.
+
+        Returns:
+            The batch behind which to go on; None where all are done.
+        """
+        first = "" if after is None else after[0]
+        for batch_id in sorted(self.batches.open_of(organization_id)):
+            if batch_id <= first:
+                continue
+            if not has_time():
+                return after
             batch = self.batches.find(batch_id)
             if batch is not None:
                 self.completions.cancel_all(batch.completion_ids)
+            after = (batch_id, _BATCH)
+        return None
+
+    def _delete_page(self, table: str, page: Found, has_time: HasTime) -> int:
+        """Delete what a page has, with time left all of it; return how much that was."""
+        items = self.tables[table]
+        emptied: list[str] = []
+
+        def delete(pk: str) -> None:
+            if has_time():
+                self._delete_beside(table, pk)
+                items.delete_partition(pk, has_time=has_time)
+                emptied.append(pk)
+
+        # The objects first: nobody would come back for them.
+        self._delete_objects(
+            self.content_bucket,
+            [object_key(pk) for pk in page.partitions if pk.startswith("cmp_")],
+        )
+        if page.partitions:
+            in_parallel(delete, page.partitions, at_most=_CONCURRENT_DELETIONS)
+        return len(emptied) + items.delete(page.single, has_time=has_time)
 
     def _delete_beside(self, table: str, pk: str) -> None:
-        """Delete what a partition names, and what lies elsewhere under its id."""
-        if pk.startswith("cmp_"):
-            self.s3.delete_object(Bucket=self.content_bucket, Key=object_key(pk))
-        elif pk.startswith("key_"):
+        """Delete what lies elsewhere under the id of a partition."""
+        if pk.startswith("key_"):
             self.tables[table].delete_partition(f"use#{pk}")
         elif pk.startswith("grd_"):
             self.tables[table].delete([(self.health_partition(pk), pk)])
 
-    def _delete_exports(self, organization_id: str) -> int:
+    def _delete_exports(self, organization_id: str, has_time: HasTime) -> int:
+        """Delete files of exports; return how many, with time left all of them."""
         prefix = f"exports/{organization_id}/"
         pages = self.s3.get_paginator("list_objects_v2").paginate(
             Bucket=self.export_bucket, Prefix=prefix
         )
-        names = [one["Key"] for page in pages for one in page.get("Contents", [])]
+        count = 0
+        for page in pages:
+            names = [one["Key"] for one in page.get("Contents", [])]
+            self._delete_objects(self.export_bucket, names)
+            count += len(names)
+            if not has_time():
+                break
+        return count
+
+    def _delete_objects(self, bucket: str, names: Sequence[str]) -> None:
+        """Delete objects, whether they are there or not.
+
+        Raises:
+            UnavailableError: the bucket kept some; doing it again is fine.
+        """
         for some in groups(names, _OBJECTS_PER_CALL):
-            self.s3.delete_objects(
-                Bucket=self.export_bucket,
+            answer = self.s3.delete_objects(
+                Bucket=bucket,
                 Delete={"Objects": [{"Key": name} for name in some], "Quiet": True},
             )
-        return len(names)
+            if answer.get("Errors"):
+                raise UnavailableError("the bucket is busy", retry_after_seconds=1)

@@ -19,24 +19,28 @@ _NOTED_SECONDS = 300
 
 @part
 class VersionWitness:
-    """Notes versions once in five minutes each, as often as graders are probed."""
+    """Notes one version of each grader in five minutes, as often as graders are probed.
+
+    Only the latest counts with a probe. A grader that names another version with each answer costs
+    no more writes than others do, and holds up nobody else's decisions.
+    """
 
     answered: AnsweredVersions
-    _noted: TTLCache[tuple[str, str], bool] = field(
+    _noted: TTLCache[str, bool] = field(
         default_factory=lambda: TTLCache(_NOTED, _NOTED_SECONDS), init=False
     )
 
     def see(self, decisions: Iterable[Decision]) -> None:
         """Note versions that decisions name; what could not be noted is left to probes."""
-        other = {
-            (one.grader_id, one.answered_version)
-            for one in decisions
+        latest = {
+            one.grader_id: one.answered_version
+            for one in sorted(decisions, key=lambda one: one.decided_at)
             if not one.is_of_panel and one.answered_version != one.grader_version
         }
-        for grader_id, version in sorted(other):
-            if (grader_id, version) in self._noted:
+        for grader_id, version in latest.items():
+            if grader_id in self._noted:
                 continue
-            self._noted[grader_id, version] = True
+            self._noted[grader_id] = True
             try:
                 self.answered.note(grader_id, version)
             except REFUSALS:

@@ -84,6 +84,7 @@ class VerdictWriter:
                 by them: that is held against the deadline, and a verdict that is there makes none
                 of them late, for others may be deciding by the same.
         """
+        share_reasoning = share_reasoning and self.verdicts.may_show_reasons(asker)
         late: list[Judgement] = []
         answered_at = recorded_at or self.clock.now()
         over = self._decided_without(asker, judgements)
@@ -110,7 +111,7 @@ class VerdictWriter:
         if share_reasoning and asker.panel_id is not None:
             # Whoever decided meanwhile, such as one who deletes the text, has not seen what was
             # just stored; and an opinion that decides nothing needs no reasons.
-            self.verdicts.erase_opinions(list(self._decided_without(asker, judgements)))
+            self.verdicts.erase_opinions(list(self._decided_without(asker, judgements)), asker)
         self.count_late(asker, late)
 
     def _decided_without(

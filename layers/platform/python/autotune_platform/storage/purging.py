@@ -5,7 +5,7 @@ was never accepted in none at all. Reading the table is complete, and nobody doe
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autotune.protocol.ids import ID_BODY
@@ -38,6 +38,10 @@ class Found(NamedTuple):
     following: Key | None
 
 
+def _always() -> bool:
+    return True
+
+
 @part
 class OrganizationItems:
     """Finds and deletes items of an organisation in one table."""
@@ -65,18 +69,20 @@ class OrganizationItems:
             following=_key(last) if last else None,
         )
 
-    def delete_partition(self, pk: str) -> int:
-        """Delete all items of a partition; return how many there were."""
-        return self.delete(self._keys_of(pk))
+    def delete_partition(self, pk: str, *, has_time: Callable[[], bool] = _always) -> None:
+        """Delete all items of a partition, or as many as there is time for."""
+        self.delete(self._keys_of(pk), has_time=has_time)
 
-    def delete(self, keys: Iterable[Key]) -> int:
-        """Delete items; return how many, whether they were there or not.
+    def delete(self, keys: Iterable[Key], *, has_time: Callable[[], bool] = _always) -> int:
+        """Delete items, or as many as there is time for; return how many, there or not.
 
         Raises:
             UnavailableError: the table kept refusing some.
         """
         count = 0
         for chunk in groups(keys, _BATCH_WRITE_ITEMS):
+            if not has_time():
+                break
             pending: Mapping[str, Any] = {
                 self.table: [{"DeleteRequest": {"Key": key_to_wire(*key)}} for key in chunk]
             }

@@ -23,7 +23,8 @@ HOLDER = DataHolder(
         ),
         CompletionHolding(
             key="cmp_* / opinion#*",
-            what="opinions of a panel's members, in the same way",
+            what="opinions of a panel's members, with reasoning in the same way where it has one "
+            "member",
             has_text=True,
             kept="for good; the reasoning until the text goes",
             erased=WITH_COMPLETION,

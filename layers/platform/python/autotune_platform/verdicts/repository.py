@@ -62,17 +62,26 @@ class VerdictRepository:
         page = self._table.query(completion_id, starting=VERDICT_PREFIX)
         return [verdict_from(item) for item in page.items]
 
-    def erase_reasoning(
-        self, completion_ids: Sequence[str], *, opinions_only: bool = False
-    ) -> None:
+    def erase_reasoning(self, completion_ids: Sequence[str]) -> None:
         """Delete what graders and people gave as their reasons; what they decided stays."""
-        last = OPINION_PREFIX if opinions_only else VERDICT_PREFIX
 
         def erase(completion_id: str) -> None:
-            span = ("sk", OPINION_PREFIX, last + _END)
+            span = ("sk", OPINION_PREFIX, VERDICT_PREFIX + _END)
             for item in self._table.items(completion_id, between=span):
                 if "reasoning" in item:
                     self._table.update(completion_id, item["sk"], {}, remove=["reasoning"])
+
+        if completion_ids:
+            in_parallel(erase, completion_ids, at_most=_CONCURRENT_WRITES)
+
+    def erase_opinions(self, completion_ids: Sequence[str], member: OfGrader) -> None:
+        """Delete the reasons of one panel's member, where it gave any; no other item is read."""
+        sort_key = opinion_key(member.grader_id, member.grader_version, member.generation)
+
+        def erase(completion_id: str) -> None:
+            self._table.update(
+                completion_id, sort_key, {}, remove=["reasoning"], having="reasoning"
+            )
 
         if completion_ids:
             in_parallel(erase, completion_ids, at_most=_CONCURRENT_WRITES)

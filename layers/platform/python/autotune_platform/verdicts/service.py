@@ -83,9 +83,13 @@ class VerdictService:
         """Delete reasons, which may quote the text that was judged."""
         self.repository.erase_reasoning(completion_ids)
 
-    def erase_opinions(self, completion_ids: Sequence[str]) -> None:
-        """Delete the reasons of a panel's members: only its verdict shows any."""
-        self.repository.erase_reasoning(completion_ids, opinions_only=True)
+    def erase_opinions(self, completion_ids: Sequence[str], member: OfGrader) -> None:
+        """Delete the reasons of a panel's member: only the panel's verdict shows any."""
+        self.repository.erase_opinions(completion_ids, member)
+
+    def may_show_reasons(self, asker: OfGrader) -> bool:
+        """Return whether a verdict can have the reasons of a run's grader: no panel of several."""
+        return asker.panel_id is None or len(self.panels.get(asker.panel_id).members) == 1
 
     def all_of(self, completion_id: str) -> list[Verdict]:
         """Return every verdict on a completion, of any grader and generation."""

@@ -8,12 +8,12 @@ from autotune_platform.reviews.projection import ReviewProjection
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChangesEnvironment
 from autotune_platform.storage.changes import Route, Router
-from autotune_platform.wiring.completions import ReviewRecordParts
+from autotune_platform.wiring.completions import ErasureParts
 from autotune_platform.wiring.publishing import PublisherParts
 from autotune_platform.wiring.reviews import ReviewLinkParts
 
 
-class ChangesParts(ReviewLinkParts, ReviewRecordParts, PublisherParts):
+class ChangesParts(ReviewLinkParts, ErasureParts, PublisherParts):
     """What follows the table's changes beside verdicts."""
 
     environment: ChangesEnvironment
@@ -32,7 +32,7 @@ class ChangesParts(ReviewLinkParts, ReviewRecordParts, PublisherParts):
         return ContentForgetting(
             bucket=self.environment.content_bucket,
             s3=clients.s3(),
-            erasers=[self.verdicts, self.explanation_eraser],
+            erasers=self.erasers,
         )
 
     @cached_property

@@ -1,5 +1,6 @@
 """Parts that read completions and verdicts."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from autotune_platform.budgets.repository import BudgetRepository
@@ -9,10 +10,13 @@ from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.repository import CompletionRepository
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.judging.http.erasing import AnswerEraser
+from autotune_platform.judging.http.repository import CallRepository
 from autotune_platform.judging.human.erasing import ExplanationEraser
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ContentEnvironment, WaitingEnvironment
+from autotune_platform.storage.erasing import CompletionEraser
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.listing import DecisionLists
 from autotune_platform.verdicts.panels import PanelRecords
@@ -53,9 +57,17 @@ class ReviewRecordParts(VerdictParts):
     def review_records(self) -> ReviewRecords:
         return ReviewRecords(self.completions_table)
 
+
+class ErasureParts(ReviewRecordParts):
+    """What erases all that may quote a text that is gone."""
+
     @cached_property
-    def explanation_eraser(self) -> ExplanationEraser:
-        return ExplanationEraser(records=self.review_records, verdicts=self.verdicts)
+    def erasers(self) -> Sequence[CompletionEraser]:
+        return [
+            self.verdicts,
+            ExplanationEraser(records=self.review_records, verdicts=self.verdicts),
+            AnswerEraser(calls=CallRepository(self.completions_table), verdicts=self.verdicts),
+        ]
 
 
 class CompletionParts(VerdictParts, GraderParts):

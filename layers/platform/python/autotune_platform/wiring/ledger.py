@@ -2,8 +2,6 @@
 
 from functools import cached_property
 
-import httpcore
-
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
@@ -25,7 +23,6 @@ from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.sweeping import LedgerSweeper
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.working import BatchWork
-from autotune_platform.outbound.connections import connection_pool
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     ConnectionEnvironment,
@@ -36,6 +33,7 @@ from autotune_platform.runtime.environment import (
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import RegistryParts
+from autotune_platform.wiring.outbound import OutboundParts
 
 
 class LedgerParts(RegistryParts):
@@ -104,14 +102,10 @@ class LedgerStartParts(LedgerParts):
         return BatchStarter(executions=executions)
 
 
-class ModelCallParts(LedgerParts):
+class ModelCallParts(LedgerParts, OutboundParts):
     """What calls language models."""
 
     environment: ConnectionEnvironment
-
-    @cached_property
-    def model_connections(self) -> httpcore.ConnectionPool:
-        return connection_pool(admit_private=self.environment.admit_private_addresses)
 
     @cached_property
     def provider_keys(self) -> ProviderKeys:
@@ -129,7 +123,7 @@ class ModelCallParts(LedgerParts):
             ends=self.row_ends,
             keys=self.provider_keys,
             connections=self.connection_repository,
-            calls=ModelCalls(self.model_connections),
+            calls=ModelCalls(self.connections),
             permits=Permits(budgets=BudgetRepository(self.budgets_table)),
         )
 

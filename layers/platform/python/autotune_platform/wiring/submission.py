@@ -12,7 +12,7 @@ from autotune_platform.completions.submission import SubmissionService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.access import ApiParts
-from autotune_platform.wiring.completions import CompletionParts, ReviewRecordParts
+from autotune_platform.wiring.completions import CompletionParts, ErasureParts
 from autotune_platform.wiring.tasks import TaskParts
 
 
@@ -43,7 +43,7 @@ class SubmissionParts(CompletionParts, TaskParts):
         )
 
 
-class CompletionApiParts(ApiParts, SubmissionParts, ReviewRecordParts):
+class CompletionApiParts(ApiParts, SubmissionParts, ErasureParts):
     """What accepts completions, shows what became of them, deletes and scores them again."""
 
     environment: SubmissionEnvironment
@@ -52,7 +52,7 @@ class CompletionApiParts(ApiParts, SubmissionParts, ReviewRecordParts):
     def deletion(self) -> TextDeletion:
         return TextDeletion(
             completions=self.completions,
-            erasers=[self.completion_repository, self.verdicts, self.explanation_eraser],
+            erasers=[self.completion_repository, *self.erasers],
         )
 
     @cached_property

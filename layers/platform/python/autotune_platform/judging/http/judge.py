@@ -6,8 +6,6 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import timedelta
 
-from aws_lambda_powertools import Logger
-
 from autotune.protocol.grading import BatchScoreRequest, GradedCompletion, ScoreRequest
 from autotune.protocol.ids import capability_id
 from autotune_platform.budgets.permit import Permit
@@ -15,6 +13,7 @@ from autotune_platform.budgets.permits import CONCURRENT_CALLS, Permits, Wait
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.calls import Path
 from autotune_platform.gateway.gateway import GraderGateway
+from autotune_platform.gateway.traced_calls import traced_call
 from autotune_platform.judging.http.answers import read_answer, read_deferral
 from autotune_platform.judging.http.callbacks import Callbacks
 from autotune_platform.judging.http.calls import Asked, Call
@@ -32,9 +31,8 @@ from autotune_platform.judging.judge import (
 )
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.traces import prepare
 from autotune_platform.verdicts.judgements import Judgement
-
-logger = Logger()
 
 
 @part
@@ -123,6 +121,7 @@ class HttpJudge:
             hedging=Hedging(permit, after_ms=hedge_after_ms),
             completions={one.id: one for one in completions},
         )
+        prepare()
         errors: list[BaseException] = []
         with permit, calls.hedging, ThreadPoolExecutor(permit.concurrency) as threads:
             for done in as_completed([threads.submit(calls.ask, pack) for pack in packs]):
@@ -158,24 +157,27 @@ class HttpJudge:
         path, request = question(round_.usable, pack)
         completion_ids = [completion.id for completion in pack]
         body, call = self._open(round_, path, request, completion_ids, batch_ids)
-        answer = self.gateway.ask(
-            round_.usable,
-            path,
-            body=body,
+        with traced_call(
+            round_.grader.id,
             request_id=request.request_id,
-            timeout_seconds=seconds,
-            deferrable=call is not None,
-        )
-        if call is None or not answer.deferred:
-            return read_answer(path, answer, completion_ids), None
-        estimated = read_deferral(answer).estimated_seconds
+            attempt=round_.attempt,
+            run_id=round_.asker.run_id,
+            # One text: CloudWatch reads 200 fields of a line, and each item of a list is one.
+            completion_ids=" ".join(completion_ids),
+        ) as traced:
+            answer = self.gateway.ask(
+                round_.usable,
+                path,
+                body=body,
+                request_id=request.request_id,
+                timeout_seconds=seconds,
+                deferrable=call is not None,
+            )
+            if call is None or not answer.deferred:
+                return read_answer(path, answer, completion_ids), None
+            traced.outcome = "deferred"
+            traced.logged["estimated_seconds"] = read_deferral(answer).estimated_seconds
         self.calls.add_waits(call)
-        logger.info(
-            "answer deferred",
-            grader_id=call.grader_id,
-            completions=len(completion_ids),
-            estimated_seconds=estimated,
-        )
         return {}, call
 
     def _open(

@@ -16,6 +16,7 @@ from autotune_platform.storage.table import Item, Key, Table
 from autotune_platform.verdicts.stored_verdicts import of_generation
 
 _CALL = "call"
+_WAIT = "wait#"
 _KEPT = timedelta(days=7)
 _PART_BYTES = 300_000
 
@@ -59,6 +60,16 @@ class CallRepository:
         items = self._table.get_many((call_id, _CALL) for call_id in found.values())
         calls = {pk: _call(item) for (pk, _), item in items.items()}
         return {asked: calls[call_id] for asked, call_id in found.items() if call_id in calls}
+
+    def asked_about(self, completion_id: str) -> list[str]:
+        """Return the ids of the calls that a completion waits for, or did."""
+        items = self._table.items(completion_id, starting=_WAIT)
+        return [item["call_id"] for item in items]
+
+    def get_many(self, call_ids: Iterable[str]) -> list[Call]:
+        """Return those calls that there are, of any organisation."""
+        items = self._table.get_many((call_id, _CALL) for call_id in call_ids)
+        return [_call(item) for item in items.values()]
 
     def take_over(self, call: Call, run_id: str) -> None:
         """Let the answer to an open call wake another run than the one that asked."""
@@ -135,7 +146,7 @@ def _part(sha256: str, n: int) -> str:
 
 
 def _wait(grader_id: str, version: str, generation: int) -> str:
-    return f"wait#{of_generation(generation)}{grader_id}#{version}"
+    return f"{_WAIT}{of_generation(generation)}{grader_id}#{version}"
 
 
 def _expiry(call: Call) -> int:

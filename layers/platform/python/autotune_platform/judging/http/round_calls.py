@@ -5,8 +5,6 @@ from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from aws_lambda_powertools import Logger
-
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import GradedCompletion
 from autotune_platform.budgets.permit import Permit, SlotRefusedError
@@ -20,8 +18,6 @@ from autotune_platform.verdicts.judgements import Judgement
 
 if TYPE_CHECKING:
     from autotune_platform.judging.http.judge import HttpJudge
-
-logger = Logger()
 
 CALL_TIMEOUT_SECONDS = 30
 """Longest that one call to a grader may take, from connecting to the last byte of its answer."""
@@ -75,13 +71,6 @@ class RoundCalls:
         return self._judged(judgements)
 
     def _refused(self, error: GraderCallError, completion_ids: Sequence[str]) -> Judged | None:
-        logger.warning(
-            "grader call failed",
-            grader_id=self.round_.grader.id,
-            reason_code=error.reason_code,
-            status=error.status,
-            completions=len(completion_ids),
-        )
         if error.retryable:
             failure = Failure(
                 error.reason_code,

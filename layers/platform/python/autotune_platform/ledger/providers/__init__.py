@@ -1,1 +1,2 @@
-def unsupported(provider, params): return None
+def unsupported(provider, params):
+    return None
