@@ -251,6 +251,40 @@ def test_scoring_again_goes_on_in_another_request_before_it_begins_too_many_runs
         platform.score_everything()
 
 
+@pytest.mark.parametrize("of", ["completions", "task"])
+def test_scoring_again_counts_runs_and_not_batches(
+    platform: Platform, grader: LoopbackGrader, of: str
+) -> None:
+    graders = [platform.new_grader(grader) for _ in range(4)]
+    panel = platform.new_task(graders=[{"graderId": one} for one in graders[:2]])
+    tasks = [platform.new_task(one) for one in graders[2:]]
+    named = [panel] if of == "task" else tasks
+    ids: list[str] = []
+    for _ in range(4):
+        completions = [
+            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"} for task_id in named
+        ]
+        body = {"completions": completions}
+        ids += platform.call("POST", "/api/v1/completions/batch", body).json["completionIds"]
+    platform.score_everything()
+    limit(platform, runsPerRequest=4)
+    asked = {"completionIds": ids} if of == "completions" else {"taskId": panel}
+    token, runs = None, []
+    while True:
+        answer = platform.call(
+            "POST",
+            "/api/v1/completions/rescore",
+            {**asked, "states": ["scored", "failed"], **({"nextToken": token} if token else {})},
+        )
+        assert answer.status == 202, answer.text
+        runs.append(len(platform.queued()))
+        token = answer.json.get("nextToken")
+        if token is None:
+            break
+    assert max(runs) == 4
+    assert sum(runs) == 8
+
+
 def entities(platform: Platform, grader: LoopbackGrader) -> dict[str, tuple[str, Any, str]]:
     """Where each kind is made, of what, and how the answer names it."""
     grader_id = platform.new_grader(grader)
