@@ -7,15 +7,18 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from cachetools import TTLCache
 
 from autotune.protocol.access import OrganizationLimits
 from autotune.protocol.ids import new_id
 from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
+from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.runtime.errors import TooManyEntitiesError
+from autotune_platform.runtime.errors import TooManyEntitiesError, TooManyOpenCompletionsError
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.wiring.tasks import TaskApiParts
 from tests.support.clock import StandingClock
@@ -200,6 +203,36 @@ def test_completions_of_panels_and_canceled_ones_are_counted_once(
     platform.project()
     platform.project()  # It comes at least once.
     assert open_completions() == 0
+
+
+def test_what_others_count_is_known_after_ten_seconds_however_much_comes(
+    platform: Platform,
+) -> None:
+    """A process that takes submissions all the time is not to go by its own count alone."""
+    now = [0.0]
+
+    def process() -> OpenCounts:
+        counts = OpenCounts(table=Table("completions", boto3.client("dynamodb")))
+        counts._counted = TTLCache(10, 10, timer=lambda: now[0])
+        return counts
+
+    def add(counts: OpenCounts, by: int) -> None:
+        counts.table.add_together([counts.addition(caller.organization_id, by)])
+        counts.added(caller.organization_id, by)
+
+    caller, mine, others = caller_of(platform, open_completions=100), process(), process()
+    mine.require_room(caller, 1)
+    for _ in range(4):
+        add(mine, 1)
+        add(others, 30)
+        now[0] += 4
+    with pytest.raises(TooManyOpenCompletionsError, match="124 completions are undecided"):
+        mine.require_room(caller, 1)
+    for _ in range(4):
+        now[0] += 4
+        add(mine, -1)
+        add(others, -30)
+    mine.require_room(caller, 99)
 
 
 def open_completions() -> int:
@@ -419,7 +452,7 @@ def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_on
     assert slept() > 4  # Its place was given back.
 
 
-def caller_of(platform: Platform) -> Any:
+def caller_of(platform: Platform, **limits: int) -> Any:
     me = platform.me()
     return Caller(
         key_id=me["id"],
@@ -427,7 +460,7 @@ def caller_of(platform: Platform) -> Any:
         principal_id=me["id"],
         role="admin",
         request_id="req_1",
-        limits=OrganizationLimits(waiting_requests=1),
+        limits=OrganizationLimits(**{"waiting_requests": 1, **limits}),
     )
 
 
