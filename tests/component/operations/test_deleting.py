@@ -6,8 +6,10 @@ from typing import Any
 import boto3
 import pytest
 
+from autotune_platform.completions.service import CompletionService
 from autotune_platform.operations import deleting
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
+from autotune_platform.storage.purging import OrganizationItems
 from functions.operations import delete_organization
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
@@ -71,11 +73,16 @@ def fill(platform: Platform, grader: LoopbackGrader, api_key: str | None = None)
 
 
 def things_of(organization_id: str) -> list[str]:
-    """Return where something names an organisation, but in the audit log and by itself."""
+    """Return where something names an organisation, but in the audit log and by itself.
+
+    Which requests wait goes by itself within a day.
+    """
     return sorted(
         f"{one.place}: {one.key}"
         for one in kept()
-        if "audit" not in one.place and organization_id in one.key + str(one.item)
+        if "audit" not in one.place
+        and organization_id in one.key + str(one.item)
+        and not one.key.startswith("waiting#")
     )
 
 
@@ -156,6 +163,49 @@ def test_a_step_ends_before_its_time_is_over(
     assert len(things_of(organization_id)) > 20
 
 
+@pytest.mark.parametrize("parts", [1, 4])
+def test_a_step_with_little_time_does_a_part_and_the_next_one_more(
+    platform: Platform,
+    grader: LoopbackGrader,
+    clock: TurnedClock,
+    monkeypatch: pytest.MonkeyPatch,
+    parts: int,
+) -> None:
+    """A page of a table has thousands of items, and a partition may have a million."""
+    organization_id = platform.me()["organizationId"]
+    fill(platform, grader)
+    suspend(organization_id)
+    monkeypatch.setattr("autotune_platform.storage.purging._ITEMS_AT_A_TIME", 1, raising=False)
+    begun: list[str] = []
+    for name, of in (("cancel_in", CompletionService), ("delete", OrganizationItems)):
+        original = getattr(of, name)
+
+        def noted(*given: Any, original: Any = original, name: str = name, **named: Any) -> Any:
+            begun.append(name)
+            return original(*given, **named)
+
+        monkeypatch.setattr(of, name, noted)
+    counts, kinds = [], set[str]()
+    for number in range(2_000):
+        begun.clear()
+        clock.ahead = timedelta(minutes=number)
+        context = LambdaContext(45)
+        # Its time is over once it has done so many parts.
+        context.get_remaining_time_in_millis = lambda: 45_000 if len(begun) < parts else 4_000  # type: ignore[method-assign]
+        event = {"organizationId": organization_id, "name": "first"}
+        found = delete_organization.lambda_handler(event, context)["organization"]
+        assert len(begun) <= parts + 2, begun  # a key's last use, a grader's health
+        kinds.update(begun)
+        if found["status"] == "deleted":
+            break
+        counts.append(found["deletedItems"])
+    assert found["status"] == "deleted"
+    assert len(counts) > 5
+    assert counts == sorted(counts)
+    assert kinds == {"cancel_in", "delete"}
+    assert things_of(organization_id) == [f"table registry: {organization_id} / record"]
+
+
 def test_what_comes_late_is_found_by_another_pass(
     platform: Platform, grader: LoopbackGrader, clock: TurnedClock
 ) -> None:
@@ -186,6 +236,9 @@ def test_only_what_is_suspended_and_named_is_deleted(
     suspend(organization_id)
     with pytest.raises(InvalidRequestError, match="name"):
         step(organization_id, "second")
+    step(organization_id)
+    with pytest.raises(InvalidRequestError, match="name"):
+        step(organization_id, "second")  # nor is it gone on with
     with pytest.raises(NotFoundError):
         step("org_" + "0" * 26)
     with pytest.raises(ValueError, match="expected"):

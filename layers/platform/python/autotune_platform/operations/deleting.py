@@ -36,6 +36,8 @@ _CANCEL = "cancel"
 _EXPORTS = "exports"
 _OBJECTS_PER_CALL = 1_000
 _SECONDS_OF_A_PAGE = 10
+# What is begun with so much time left is at its end in time: a batch, or a part of a partition.
+_SECONDS_OF_A_PART = 5
 
 
 @part
@@ -72,7 +74,7 @@ class OrganizationDeletion:
         """
         organization = self._begun(organization_id, name)
         while organization.deletion is not None and seconds_left() > _SECONDS_OF_A_PAGE:
-            after = self._advanced(organization.id, organization.deletion)
+            after = self._advanced(organization.id, organization.deletion, seconds_left)
             if after is None:
                 organization = self.organizations.note_deletion(organization_id, None)
                 logger.info("organization deleted", organization_id=organization_id)
@@ -84,54 +86,87 @@ class OrganizationDeletion:
 
     def _begun(self, organization_id: str, name: str) -> Organization:
         organization = self.organizations.organization(organization_id)
-        if organization.deletion is not None:
-            return organization
         if organization.status == "active":
             raise ConflictError(f"organization {organization_id} is active; suspend it first")
-        if organization.status == "suspended" and organization.name != name:
+        # Of one that is deleted no name is left.
+        if organization.name and organization.name != name:
             raise InvalidRequestError.of_field("name", "the name of the organization")
+        if organization.deletion is not None:
+            return organization
         now = self.clock.now()
         begun = Deletion(place=_CANCEL, began_at=now, pass_began_at=now)
         return self.organizations.note_deletion(organization_id, begun)
 
-    def _advanced(self, organization_id: str, at: Deletion) -> Deletion | None:
-        """Do the next part; return where the walk stands then, None behind its end."""
+    def _advanced(
+        self, organization_id: str, at: Deletion, seconds_left: Callable[[], float]
+    ) -> Deletion | None:
+        """Do the next part; return where the walk stands then, None behind its end.
+
+        What there was no time for is done by the next step, which begins the same part again.
+        """
+
+        def has_time() -> bool:
+            return seconds_left() > _SECONDS_OF_A_PART
+
         places = [_CANCEL, *self.tables, _EXPORTS]
         following = dict(pairwise(places)).get(at.place)
         if at.place == _CANCEL:
-            self._cancel(organization_id)
-        elif at.place == _EXPORTS:
+            at, is_through = self._cancel(organization_id, at, has_time)
+        elif at.place in self.tables:
+            at, is_through = self._empty(organization_id, at, has_time)
+        else:
             found, now = at.found + self._delete_exports(organization_id), self.clock.now()
             if found == 0 and at.pass_began_at - at.began_at >= STILL_WRITES:
                 return None
             if found == 0 and now - at.began_at < STILL_WRITES:
                 return at
             return at.model_copy(update={"place": _CANCEL, "pass_began_at": now, "found": 0})
-        else:
-            page = self.tables[at.place].page(organization_id, after=at.after)
-            for pk in page.partitions:
-                self._delete_beside(at.place, pk)
-                self.tables[at.place].delete_partition(pk)
-            self.tables[at.place].delete(page.single)
-            count = len(page.partitions) + len(page.single)
-            at = at.model_copy(update={"found": at.found + count, "deleted": at.deleted + count})
-            if page.following is not None:
-                return at.model_copy(update={"after": page.following})
-        return at.model_copy(update={"place": following, "after": None})
+        return at.model_copy(update={"place": following}) if is_through else at
 
-    def _cancel(self, organization_id: str) -> None:
-        """Give what is pending a verdict, so that runs end instead of asking graders on."""
-        for batch_id in self.batches.open_of(organization_id):
+    def _cancel(
+        self, organization_id: str, at: Deletion, has_time: Callable[[], bool]
+    ) -> tuple[Deletion, bool]:
+        """Give what is pending a verdict, so that runs end instead of asking graders on.
+
+        Returns where that stands, and whether it is all.
+        """
+        done, _ = at.after or ("", "")
+        for batch_id in sorted(self.batches.open_of(organization_id)):
+            if batch_id <= done:
+                continue
+            if not has_time():
+                return at.model_copy(update={"after": (done, _CANCEL)}), False
             batch = self.batches.find(batch_id)
             if batch is not None:
-                self.completions.cancel_all(batch.completion_ids)
+                self.completions.cancel_in(batch_id, batch.completion_ids)
+            done = batch_id
+        return at.model_copy(update={"after": None}), True
+
+    def _empty(
+        self, organization_id: str, at: Deletion, has_time: Callable[[], bool]
+    ) -> tuple[Deletion, bool]:
+        """Delete what the next page of a table has; without time, it is begun again.
+
+        Returns where that stands, and whether it was the last page.
+        """
+        table = self.tables[at.place]
+        page = table.page(organization_id, after=at.after)
+        for done, pk in enumerate(page.partitions):
+            if not has_time():
+                return _counted(at, done), False
+            self._delete_beside(at.place, pk)
+            if not table.delete_partition(pk, has_time=has_time):
+                return _counted(at, done), False
+        table.delete(page.single)
+        at = _counted(at, len(page.partitions) + len(page.single))
+        return at.model_copy(update={"after": page.following}), page.following is None
 
     def _delete_beside(self, table: str, pk: str) -> None:
         """Delete what a partition names, and what lies elsewhere under its id."""
         if pk.startswith("cmp_"):
             self.s3.delete_object(Bucket=self.content_bucket, Key=object_key(pk))
         elif pk.startswith("key_"):
-            self.tables[table].delete_partition(f"use#{pk}")
+            self.tables[table].delete([(f"use#{pk}", "use")])
         elif pk.startswith("grd_"):
             self.tables[table].delete([(self.health_partition(pk), pk)])
 
@@ -147,3 +182,8 @@ class OrganizationDeletion:
                 Delete={"Objects": [{"Key": name} for name in some], "Quiet": True},
             )
         return len(names)
+
+
+def _counted(at: Deletion, count: int) -> Deletion:
+    """Return a place with so much more that was found, and deleted."""
+    return at.model_copy(update={"found": at.found + count, "deleted": at.deleted + count})

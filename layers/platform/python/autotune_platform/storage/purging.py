@@ -5,7 +5,7 @@ was never accepted in none at all. Reading the table is complete, and nobody doe
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autotune.protocol.ids import ID_BODY
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _BATCH_WRITE_ITEMS = 25
+_ITEMS_AT_A_TIME = 1_000
 _ROUNDS = 8
 # All that lies under an id of something of an organisation is that organisation's.
 _ID = re.compile(rf"[a-z]+_{ID_BODY}")
@@ -65,17 +66,26 @@ class OrganizationItems:
             following=_key(last) if last else None,
         )
 
-    def delete_partition(self, pk: str) -> int:
-        """Delete all items of a partition; return how many there were."""
-        return self.delete(self._keys_of(pk))
+    def delete_partition(self, pk: str, *, has_time: Callable[[], bool]) -> bool:
+        """Delete all items of a partition, or a thousand and as many more as there is time for.
 
-    def delete(self, keys: Iterable[Key]) -> int:
-        """Delete items; return how many, whether they were there or not.
+        Returns whether it was all.
 
         Raises:
             UnavailableError: the table kept refusing some.
         """
-        count = 0
+        for place, some in enumerate(groups(self._keys_of(pk), _ITEMS_AT_A_TIME)):
+            if place and not has_time():
+                return False
+            self.delete(some)
+        return True
+
+    def delete(self, keys: Iterable[Key]) -> None:
+        """Delete items, whether they are there or not.
+
+        Raises:
+            UnavailableError: the table kept refusing some.
+        """
         for chunk in groups(keys, _BATCH_WRITE_ITEMS):
             pending: Mapping[str, Any] = {
                 self.table: [{"DeleteRequest": {"Key": key_to_wire(*key)}} for key in chunk]
@@ -87,8 +97,6 @@ class OrganizationItems:
                     break
             else:
                 raise UnavailableError("the table is busy", retry_after_seconds=1)
-            count += len(chunk)
-        return count
 
     def _keys_of(self, pk: str) -> Iterator[Key]:
         start: dict[str, Any] = {}
