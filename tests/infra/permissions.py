@@ -94,6 +94,7 @@ EXPECTED = {
     | table("Registry/index/byCollection", "Query"),
     "GradersApi": API
     | COUNTED_ENTITIES
+    | WAITING
     | derive("Grader")
     | table("Budgets", "GetItem")
     | table("Budgets", "PutItem", keys="grd_*")

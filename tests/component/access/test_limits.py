@@ -7,19 +7,22 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from cachetools import TTLCache
 
 from autotune.protocol.access import OrganizationLimits
 from autotune.protocol.ids import new_id
 from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
+from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.runtime.errors import TooManyEntitiesError
+from autotune_platform.runtime.errors import TooManyEntitiesError, TooManyOpenCompletionsError
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.wiring.tasks import TaskApiParts
 from tests.support.clock import StandingClock
-from tests.support.graders import LoopbackGrader
+from tests.support.graders import Exchange, LoopbackGrader
 from tests.support.lambdas import Answer, forget_processes, handler
 from tests.support.platform import Platform
 
@@ -202,6 +205,36 @@ def test_completions_of_panels_and_canceled_ones_are_counted_once(
     assert open_completions() == 0
 
 
+def test_what_others_count_is_known_after_ten_seconds_however_much_comes(
+    platform: Platform,
+) -> None:
+    """A process that takes submissions all the time is not to go by its own count alone."""
+    now = [0.0]
+
+    def process() -> OpenCounts:
+        counts = OpenCounts(table=Table("completions", boto3.client("dynamodb")))
+        counts._counted = TTLCache(10, 10, timer=lambda: now[0])
+        return counts
+
+    def add(counts: OpenCounts, by: int) -> None:
+        counts.table.add_together([counts.addition(caller.organization_id, by)])
+        counts.added(caller.organization_id, by)
+
+    caller, mine, others = caller_of(platform, open_completions=100), process(), process()
+    mine.require_room(caller, 1)
+    for _ in range(4):
+        add(mine, 1)
+        add(others, 30)
+        now[0] += 4
+    with pytest.raises(TooManyOpenCompletionsError, match="124 completions are undecided"):
+        mine.require_room(caller, 1)
+    for _ in range(4):
+        now[0] += 4
+        add(mine, -1)
+        add(others, -30)
+    mine.require_room(caller, 99)
+
+
 def open_completions() -> int:
     items = boto3.resource("dynamodb").Table("completions").scan()["Items"]
     return sum(int(item["open"]) for item in items if item["pk"].startswith("open#"))
@@ -249,6 +282,40 @@ def test_scoring_again_goes_on_in_another_request_before_it_begins_too_many_runs
         assert max(counts) == 2
         assert sum(counts) == 5
         platform.score_everything()
+
+
+@pytest.mark.parametrize("of", ["completions", "task"])
+def test_scoring_again_counts_runs_and_not_batches(
+    platform: Platform, grader: LoopbackGrader, of: str
+) -> None:
+    graders = [platform.new_grader(grader) for _ in range(4)]
+    panel = platform.new_task(graders=[{"graderId": one} for one in graders[:2]])
+    tasks = [platform.new_task(one) for one in graders[2:]]
+    named = [panel] if of == "task" else tasks
+    ids: list[str] = []
+    for _ in range(4):
+        completions = [
+            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"} for task_id in named
+        ]
+        body = {"completions": completions}
+        ids += platform.call("POST", "/api/v1/completions/batch", body).json["completionIds"]
+    platform.score_everything()
+    limit(platform, runsPerRequest=4)
+    asked = {"completionIds": ids} if of == "completions" else {"taskId": panel}
+    token, runs = None, []
+    while True:
+        answer = platform.call(
+            "POST",
+            "/api/v1/completions/rescore",
+            {**asked, "states": ["scored", "failed"], **({"nextToken": token} if token else {})},
+        )
+        assert answer.status == 202, answer.text
+        runs.append(len(platform.queued()))
+        token = answer.json.get("nextToken")
+        if token is None:
+            break
+    assert max(runs) == 4
+    assert sum(runs) == 8
 
 
 def entities(platform: Platform, grader: LoopbackGrader) -> dict[str, tuple[str, Any, str]]:
@@ -321,6 +388,37 @@ def test_those_who_create_at_the_same_time_stay_within_the_limit(platform: Platf
     assert len(platform.call("GET", "/api/v1/tasks").json["tasks"]) == 5
 
 
+def test_so_many_graders_of_an_organisation_are_verified_at_once(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that takes its time holds a function for half a minute, and its owner may ask again."""
+    from functions.graders import api
+
+    monkeypatch.setattr("autotune_platform.graders.verification.MAX_VERIFICATIONS_AT_ONCE", 1)
+    other = platform.new_organization("second")
+    grader_id = platform.new_grader(grader)
+    path = f"/api/v1/graders/{grader_id}/verify"
+    answers: list[Answer] = []
+
+    def slow(_: Exchange) -> None:
+        if not answers:
+            forget_processes()  # another one answers meanwhile
+            answers.append(platform.call("POST", path))
+            answers.append(platform.call("GET", "/api/v1/graders", api_key=other))
+
+    grader.question_disease = slow
+    verification = api.parts().verification
+    found = api.parts().grader_service.get_usable(grader_id)
+    assert found is not None
+    checked, _ = verification.verify(found.grader)
+    assert checked.verified_at is not None
+    limited = refused(answers[0], 429, "too_many_verifications")
+    assert limited == {"name": "verifications at once", "maximum": 1, "unit": "graders"}
+    assert answers[0].headers["retry-after"] == "5"
+    assert answers[1].status == 200
+    assert platform.call("POST", path).json["verified"]  # Its place was given back.
+
+
 @pytest.fixture
 def waiting(platform: Platform, grader: LoopbackGrader) -> str:
     """A completion that stays pending, in an organisation of which one request may wait."""
@@ -354,7 +452,7 @@ def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_on
     assert slept() > 4  # Its place was given back.
 
 
-def caller_of(platform: Platform) -> Any:
+def caller_of(platform: Platform, **limits: int) -> Any:
     me = platform.me()
     return Caller(
         key_id=me["id"],
@@ -362,7 +460,7 @@ def caller_of(platform: Platform) -> Any:
         principal_id=me["id"],
         role="admin",
         request_id="req_1",
-        limits=OrganizationLimits(waiting_requests=1),
+        limits=OrganizationLimits(**{"waiting_requests": 1, **limits}),
     )
 
 

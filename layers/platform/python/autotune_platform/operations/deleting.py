@@ -100,12 +100,13 @@ class OrganizationDeletion:
 
     def _begun(self, organization_id: str, name: str) -> Organization:
         organization = self.organizations.organization(organization_id)
-        if organization.deletion is not None:
-            return organization
         if organization.status == "active":
             raise ConflictError(f"organization {organization_id} is active; suspend it first")
-        if organization.status == "suspended" and organization.name != name:
+        # Of one that is deleted no name is left.
+        if organization.name and organization.name != name:
             raise InvalidRequestError.of_field("name", "the name of the organization")
+        if organization.deletion is not None:
+            return organization
         now = self.clock.now()
         begun = Deletion(place=_CANCEL, found_at=now, pass_began_at=now)
         return self.organizations.note_deletion(organization_id, begun)
