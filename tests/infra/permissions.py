@@ -94,7 +94,6 @@ EXPECTED = {
     | table("Registry/index/byCollection", "Query"),
     "GradersApi": API
     | COUNTED_ENTITIES
-    | WAITING
     | derive("Grader")
     | table("Budgets", "GetItem")
     | table("Budgets", "PutItem", keys="grd_*")

@@ -22,7 +22,7 @@ from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.wiring.tasks import TaskApiParts
 from tests.support.clock import StandingClock
-from tests.support.graders import Exchange, LoopbackGrader
+from tests.support.graders import LoopbackGrader
 from tests.support.lambdas import Answer, forget_processes, handler
 from tests.support.platform import Platform
 
@@ -386,37 +386,6 @@ def test_those_who_create_at_the_same_time_stay_within_the_limit(platform: Platf
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(add, range(12))) == 5
     assert len(platform.call("GET", "/api/v1/tasks").json["tasks"]) == 5
-
-
-def test_so_many_graders_of_an_organisation_are_verified_at_once(
-    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One that takes its time holds a function for half a minute, and its owner may ask again."""
-    from functions.graders import api
-
-    monkeypatch.setattr("autotune_platform.graders.verification.MAX_VERIFICATIONS_AT_ONCE", 1)
-    other = platform.new_organization("second")
-    grader_id = platform.new_grader(grader)
-    path = f"/api/v1/graders/{grader_id}/verify"
-    answers: list[Answer] = []
-
-    def slow(_: Exchange) -> None:
-        if not answers:
-            forget_processes()  # another one answers meanwhile
-            answers.append(platform.call("POST", path))
-            answers.append(platform.call("GET", "/api/v1/graders", api_key=other))
-
-    grader.question_disease = slow
-    verification = api.parts().verification
-    found = api.parts().grader_service.get_usable(grader_id)
-    assert found is not None
-    checked, _ = verification.verify(found.grader)
-    assert checked.verified_at is not None
-    limited = refused(answers[0], 429, "too_many_verifications")
-    assert limited == {"name": "verifications at once", "maximum": 1, "unit": "graders"}
-    assert answers[0].headers["retry-after"] == "5"
-    assert answers[1].status == 200
-    assert platform.call("POST", path).json["verified"]  # Its place was given back.
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """Verifying that an endpoint is a grader which knows its secret, refuses strangers and scores."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.graders import VerificationCheck
@@ -15,9 +14,7 @@ from autotune.protocol.grading import (
     ScoreResponse,
 )
 from autotune.protocol.ids import new_id
-from autotune.protocol.limits import MAX_GRADER_RESPONSE_VALUES, MAX_VERIFICATIONS_AT_ONCE
-from autotune.protocol.problems import LimitProblem
-from autotune_platform.budgets.slots import Slots
+from autotune.protocol.limits import MAX_GRADER_RESPONSE_VALUES
 from autotune_platform.budgets.states import BudgetStates
 from autotune_platform.gateway.calls import GraderAnswer, GraderCallError
 from autotune_platform.gateway.gateway import GraderGateway
@@ -25,15 +22,11 @@ from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.gateway.traced_calls import traced_call
 from autotune_platform.graders.service import GraderService
 from autotune_platform.runtime.bounded_json import TooManyValuesError, read_model
-from autotune_platform.runtime.errors import TooManyVerificationsError
 from autotune_platform.runtime.parts import part
 
 # Three calls have to fit into the 29 s of an API request.
 _CALL_SECONDS = 6
 _QUESTION_SECONDS = 14
-# A function that is killed releases nothing: its place is free when it would have ended.
-_PLACE_SECONDS = 30
-_RETRY_AFTER_SECONDS = 5
 _PASSING = {"grader_rate_limited", "grader_timeout", "grader_unreachable"}
 
 
@@ -42,14 +35,12 @@ class GraderVerification:
     """Asks an endpoint for its health and for a score, and sees that it refuses a wrong signature.
 
     Attributes:
-        slots: bound how many functions an organisation's graders hold, which take their time.
         api_url: where a grader that answers later would send its answer.
     """
 
     graders: GraderService
     gateway: GraderGateway
     budgets: BudgetStates
-    slots: Slots
     api_url: str
 
     def verify(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
@@ -62,31 +53,9 @@ class GraderVerification:
 
         Raises:
             ConflictError: the registration changed meanwhile.
-            TooManyVerificationsError: as many of its organisation's are being verified.
         """
         if not grader.is_called:
             return grader, []
-        with self._place(grader.organization_id):
-            return self._verified(grader)
-
-    @contextmanager
-    def _place(self, organization_id: str) -> Iterator[None]:
-        """Take a place for a verification of an organisation."""
-        scope, request_id = f"waiting#verifications#{organization_id}", new_id("req")
-        most = MAX_VERIFICATIONS_AT_ONCE
-        taken = self.slots.take(scope, request_id, wanted=1, limit=most, seconds=_PLACE_SECONDS)
-        if not taken.slots:
-            raise TooManyVerificationsError(
-                f"{most} graders of this organization are verified at the moment",
-                limit=LimitProblem(name="verifications at once", maximum=most, unit="graders"),
-                retry_after_seconds=_RETRY_AFTER_SECONDS,
-            )
-        try:
-            yield
-        finally:
-            self.slots.release(scope, request_id, taken.lane)
-
-    def _verified(self, grader: Grader) -> tuple[Grader, list[VerificationCheck]]:
         usable = self.graders.usable(grader)
         health, signed = self._check_health(usable)
         checks = [signed]

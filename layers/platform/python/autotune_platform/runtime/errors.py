@@ -189,14 +189,6 @@ class TooManyExportsError(AutotuneError):
     title = "Too many exports are under way"
 
 
-class TooManyVerificationsError(AutotuneError):
-    """The organisation has as many graders verified at the moment as it may have."""
-
-    status = 429
-    code = "too_many_verifications"
-    title = "Too many graders are being verified"
-
-
 class TooManyRequestsError(AutotuneError):
     """A key or its organisation sends more requests in a second than it may."""
 

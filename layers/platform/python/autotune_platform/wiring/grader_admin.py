@@ -3,7 +3,6 @@
 from functools import cached_property
 
 from autotune_platform.budgets.permits import Permits
-from autotune_platform.budgets.slots import Slots
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
@@ -60,6 +59,5 @@ class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, 
             graders=self.grader_service,
             gateway=self.gateway,
             budgets=self.budget_states,
-            slots=Slots(budgets=self.budget_states.budgets),
             api_url=self.environment.api_url,
         )

@@ -45,10 +45,6 @@ MIN_GRADER_REQUESTS_PER_SECOND = 0.01
 MAX_GRADER_REQUESTS_PER_SECOND = 10_000
 """Range of the ``requestsPerSecond`` that a grader's owner may set."""
 
-MAX_VERIFICATIONS_AT_ONCE = 10
-"""Most graders of one organisation that are verified at the same time: each holds a function for as
-long as the grader takes, up to 26 seconds."""
-
 MAX_CERTIFICATE_PINS = 2
 """Most certificates that a grader may be pinned to: the present one and the next."""
 MIN_HEDGE_AFTER_MS = 100
