@@ -12,6 +12,7 @@ from autotune.protocol.access import OrganizationLimits
 from autotune.protocol.ids import new_id
 from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
+from autotune_platform.budgets.waiting import VERIFICATIONS_AT_ONCE
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.environment import Environment
@@ -354,8 +355,8 @@ def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_on
     assert slept() > 4  # Its place was given back.
 
 
-def caller_of(platform: Platform) -> Any:
-    me = platform.me()
+def caller_of(platform: Platform, api_key: str | None = None) -> Any:
+    me = platform.me(api_key)
     return Caller(
         key_id=me["id"],
         organization_id=me["organizationId"],
@@ -407,3 +408,26 @@ def test_a_wrong_limit_is_named(platform: Platform, limits: Any, said: str) -> N
     organization_id = platform.me()["organizationId"]
     with pytest.raises(ValueError, match=said):
         manage({"action": "limit", "organizationId": organization_id, "limits": limits}, None)
+
+
+def test_so_many_verifications_of_an_organisation_are_under_way_at_once(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    """A grader that hangs holds one of the few functions for half a minute."""
+    from functions.graders import api
+
+    grader_id = platform.new_grader(grader)
+    other = platform.new_organization("second")
+    path = f"/api/v1/graders/{grader_id}/verify"
+    assert platform.call("POST", path).status == 200
+    shares = api.parts().waiting
+    with ExitStack() as held:
+        for _ in range(VERIFICATIONS_AT_ONCE):
+            held.enter_context(shares.verification(caller_of(platform), 26))
+        answer = platform.call("POST", path)
+        assert refused(answer, 429, "too_many_requests")["maximum"] == VERIFICATIONS_AT_ONCE
+        assert answer.headers["retry-after"] == "5"
+        # Another organisation's are not counted with them.
+        with shares.verification(caller_of(platform, other), 26):
+            pass
+    assert platform.call("POST", path).status == 200
