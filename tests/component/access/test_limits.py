@@ -410,6 +410,36 @@ def test_a_wrong_limit_is_named(platform: Platform, limits: Any, said: str) -> N
         manage({"action": "limit", "organizationId": organization_id, "limits": limits}, None)
 
 
+def test_so_many_reads_of_all_organisations_wait_and_functions_are_left_to_others(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reads that do not wait are served by the same functions, whoever holds most of them."""
+    from functions.completions import waiting_api
+
+    monkeypatch.setenv("WAITING_READS", "3")
+    forget_processes()
+    task_id = platform.new_task(platform.new_grader(grader))
+    pending = platform.submit(task_id, {}).json["completionIds"][0]
+    clock = StandingClock()
+    waiting_api.parts().completions.clock = clock
+
+    def slept() -> float:
+        before = clock.unix()
+        path = f"/api/v1/completions/{pending}/score"
+        assert platform.call("GET", path, query={"wait": 5}).status == 200
+        return clock.unix() - before
+
+    shares = waiting_api.parts().waiting
+    with ExitStack() as held:
+        for name in ("second", "third", "fourth"):
+            other = caller_of(platform, platform.new_organization(name))
+            assert held.enter_context(shares.share(other, 5)) == 5
+        assert slept() < 0.5
+        fifth = caller_of(platform, platform.new_organization("fifth"))
+        assert held.enter_context(shares.share(fifth, 5)) == 0
+    assert slept() > 4  # All places were given back, also those of who found none of all.
+
+
 def test_so_many_verifications_of_an_organisation_are_under_way_at_once(
     platform: Platform, grader: LoopbackGrader
 ) -> None:

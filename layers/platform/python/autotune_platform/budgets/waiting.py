@@ -6,7 +6,7 @@ knows nothing before its end: beyond an organisation's share it is refused for t
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from autotune.protocol.ids import new_id
@@ -19,6 +19,7 @@ from autotune_platform.runtime.parts import part
 # A function that is killed releases nothing: its place is free when its wait would have ended.
 _BEYOND_THE_WAIT_SECONDS = 10
 _RETRY_AFTER_SECONDS = 5
+_ALL = "all"
 
 VERIFICATIONS_AT_ONCE = 4
 """Most verifications of graders that an organisation has under way at once; one holds a function
@@ -31,10 +32,13 @@ class WaitingShares:
 
     Attributes:
         of: what waits; the functions of each kind are shared apart.
+        most_of_all: how many of all organisations wait at once, so that functions are left to those
+            who ask without waiting; None where nothing else needs them.
     """
 
     slots: Slots
     of: Literal["reads", "rewards", "verifications"]
+    most_of_all: int | None = None
 
     @contextmanager
     def share(self, caller: Caller, seconds: float) -> Iterator[float]:
@@ -43,7 +47,10 @@ class WaitingShares:
         if seconds <= 0 or most == 0:
             yield 0
             return
-        with self._place(caller, seconds, most) as is_taken:
+        with ExitStack() as taken:
+            is_taken = taken.enter_context(self._place(caller.organization_id, seconds, most))
+            if is_taken and self.most_of_all is not None:
+                is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all))
             yield seconds if is_taken else 0
 
     @contextmanager
@@ -54,7 +61,7 @@ class WaitingShares:
             TooManyRequestsError: the organisation has as many under way as it may have.
         """
         most = VERIFICATIONS_AT_ONCE
-        with self._place(caller, seconds, most) as is_taken:
+        with self._place(caller.organization_id, seconds, most) as is_taken:
             if not is_taken:
                 raise TooManyRequestsError(
                     f"{most} verifications of this organization's graders are under way",
@@ -66,9 +73,9 @@ class WaitingShares:
             yield
 
     @contextmanager
-    def _place(self, caller: Caller, seconds: float, most: int) -> Iterator[bool]:
+    def _place(self, of_whom: str, seconds: float, most: int) -> Iterator[bool]:
         """Take one of so many places, and give it back; give whether there was one."""
-        scope, request_id = f"waiting#{self.of}#{caller.organization_id}", new_id("req")
+        scope, request_id = f"waiting#{self.of}#{of_whom}", new_id("req")
         taken = self.slots.take(
             scope, request_id, wanted=1, limit=most, seconds=seconds + _BEYOND_THE_WAIT_SECONDS
         )
