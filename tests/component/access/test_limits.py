@@ -13,6 +13,7 @@ from autotune.protocol.access import OrganizationLimits
 from autotune.protocol.ids import new_id
 from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
+from autotune_platform.budgets.waiting import VERIFICATIONS_AT_ONCE
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
 from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
@@ -421,8 +422,8 @@ def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_on
     assert slept() > 4  # Its place was given back.
 
 
-def caller_of(platform: Platform, **limits: int) -> Any:
-    me = platform.me()
+def caller_of(platform: Platform, api_key: str | None = None, **limits: int) -> Any:
+    me = platform.me(api_key)
     return Caller(
         key_id=me["id"],
         organization_id=me["organizationId"],
@@ -474,3 +475,56 @@ def test_a_wrong_limit_is_named(platform: Platform, limits: Any, said: str) -> N
     organization_id = platform.me()["organizationId"]
     with pytest.raises(ValueError, match=said):
         manage({"action": "limit", "organizationId": organization_id, "limits": limits}, None)
+
+
+def test_so_many_reads_of_all_organisations_wait_and_functions_are_left_to_others(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reads that do not wait are served by the same functions, whoever holds most of them."""
+    from functions.completions import waiting_api
+
+    monkeypatch.setenv("WAITING_READS", "3")
+    forget_processes()
+    task_id = platform.new_task(platform.new_grader(grader))
+    pending = platform.submit(task_id, {}).json["completionIds"][0]
+    clock = StandingClock()
+    waiting_api.parts().completions.clock = clock
+
+    def slept() -> float:
+        before = clock.unix()
+        path = f"/api/v1/completions/{pending}/score"
+        assert platform.call("GET", path, query={"wait": 5}).status == 200
+        return clock.unix() - before
+
+    shares = waiting_api.parts().waiting
+    with ExitStack() as held:
+        for name in ("second", "third", "fourth"):
+            other = caller_of(platform, platform.new_organization(name))
+            assert held.enter_context(shares.share(other, 5)) == 5
+        assert slept() < 0.5
+        fifth = caller_of(platform, platform.new_organization("fifth"))
+        assert held.enter_context(shares.share(fifth, 5)) == 0
+    assert slept() > 4  # All places were given back, also those of who found none of all.
+
+
+def test_so_many_verifications_of_an_organisation_are_under_way_at_once(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    """A grader that hangs holds one of the few functions for half a minute."""
+    from functions.graders import api
+
+    grader_id = platform.new_grader(grader)
+    other = platform.new_organization("second")
+    path = f"/api/v1/graders/{grader_id}/verify"
+    assert platform.call("POST", path).status == 200
+    shares = api.parts().waiting
+    with ExitStack() as held:
+        for _ in range(VERIFICATIONS_AT_ONCE):
+            held.enter_context(shares.verification(caller_of(platform), 26))
+        answer = platform.call("POST", path)
+        assert refused(answer, 429, "too_many_requests")["maximum"] == VERIFICATIONS_AT_ONCE
+        assert answer.headers["retry-after"] == "5"
+        # Another organisation's are not counted with them.
+        with shares.verification(caller_of(platform, other), 26):
+            pass
+    assert platform.call("POST", path).status == 200

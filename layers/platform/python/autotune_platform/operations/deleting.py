@@ -39,11 +39,13 @@ STILL_WRITES = timedelta(minutes=2)
 of a suspension after half a minute, and a round that has read a text writes about it for as long as
 its function may run."""
 
+CONCURRENT_DELETIONS = 8
+"""Partitions that are emptied at once."""
+
 _CANCEL = "cancel"
 _EXPORTS = "exports"
 _BATCH = "batch"
 _OBJECTS_PER_CALL = 1_000
-_CONCURRENT_DELETIONS = 8
 # For what is under way when the time is over, and for noting where it ended.
 _RESERVED_SECONDS = 10
 
@@ -185,7 +187,7 @@ class OrganizationDeletion:
             [object_key(pk) for pk in page.partitions if pk.startswith("cmp_")],
         )
         if page.partitions:
-            in_parallel(delete, page.partitions, at_most=_CONCURRENT_DELETIONS)
+            in_parallel(delete, page.partitions, at_most=CONCURRENT_DELETIONS)
         return len(emptied) + items.delete(page.single, has_time=has_time)
 
     def _delete_beside(self, table: str, pk: str) -> None:
