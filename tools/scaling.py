@@ -8,15 +8,25 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.protocol.access import OrganizationLimits
 from autotune_platform.audit.repository import DAY_SHARDS
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
 from autotune_platform.completions.repository import OPEN_SHARDS
+from autotune_platform.operations.deleting import CONCURRENT_DELETIONS
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.verdicts.score_index import SCORE_SHARDS
-from infra.config import GRADING_FUNCTIONS, SWEEP_PARTS, DeploymentConfig
+from infra.config import (
+    ACCOUNT_FUNCTIONS,
+    GRADING_FUNCTIONS,
+    SWEEP_PARTS,
+    DeploymentConfig,
+    Target,
+)
+from infra.constructs.stream_consumer import BATCH_SIZE
 from infra.constructs.work_queue import DrainRate
 from infra.stacks.completions import DRAIN_RATES
 from infra.stacks.scoring import SWEEP_TIMEOUT
+from infra.stacks.webhooks import DRAIN_RATE
 from tools.written_tables import with_rows, write_or_check
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +49,7 @@ WRITES_OF_A_RUNS_STATE = 2
 UNITS_OF_STATISTICS = 2 * (3 + 1)
 UNITS_OF_AN_AUDIT_ENTRY = 2 * 4
 WRITES_OF_A_PERMIT = 2.1
+UNITS_OF_AN_OPEN_COUNT = 2
 
 # Seconds that something takes on Lambda: assumed, because no AWS account was at hand. The local
 # stack is quicker with most of it.
@@ -47,10 +58,15 @@ SECONDS_OF_A_ROUND = 1.0
 SECONDS_OF_A_GRADER = 2.0
 SECONDS_TO_COUNT = 0.05
 SECONDS_TO_REDRIVE = 0.05
+SECONDS_OF_A_REQUEST = 0.2
+# Of a hundred texts what may quote them is read, and of one completion all that there is deleted.
+SECONDS_TO_ERASE = 0.3
+SECONDS_TO_DELETE = 0.04
 STREAM_SHARDS = 16
 
-# Each has a checkpoint and an entry of the audit log of its own.
-_SINGLES_OF_A_TRANSACTION = MAX_ADDITIONS // 2
+# Each has a checkpoint and an entry of the audit log of its own; statistics, metering and the count
+# of open completions are the same for all.
+_SINGLES_OF_A_TRANSACTION = (MAX_ADDITIONS - 3) // 2
 
 _HEADINGS = (
     "Component",
@@ -100,28 +116,77 @@ class Ceiling:
 def ceilings() -> list[Ceiling]:
     """Return what each component bears."""
     return [
-        _api(),
+        *_requests(),
         *(_queue(name, rate) for name, rate in DRAIN_RATES.items()),
         *_runs(),
         _grading(),
         *_tables(),
         *_counting(),
+        _open_count(),
         _permits(),
         _sweeper(),
+        *_erasure(),
     ]
 
 
-def _api() -> Ceiling:
+def _requests() -> list[Ceiling]:
     requests = DeploymentConfig.api_requests_per_second
-    return Ceiling(
-        "API",
-        requests * CHUNK_COMPLETIONS,
-        requests,
-        "installation",
-        f"{requests} requests a second",
-        "infra/config.py",
-        "`api_requests_per_second`, up to API Gateway's 10,000 for an account",
-    )
+    keyless = DeploymentConfig.keyless_requests_per_second
+    usual = OrganizationLimits().requests_per_second
+    unreserved, others = _unreserved()
+    admitted = (unreserved - sum(others.values())) / SECONDS_OF_A_REQUEST
+    return [
+        Ceiling(
+            "API",
+            requests * CHUNK_COMPLETIONS,
+            requests,
+            "installation",
+            f"{requests} requests a second",
+            "infra/config.py",
+            "`api_requests_per_second`, up to API Gateway's 10,000 for an account",
+        ),
+        Ceiling(
+            "Functions of the API",
+            admitted * CHUNK_COMPLETIONS,
+            admitted,
+            "installation",
+            f"{unreserved} functions that are reserved for nothing, without "
+            + ", ".join(f"{count} of {name}" for name, count in others.items())
+            + f"; {SECONDS_OF_A_REQUEST} s a request",
+            "infra/config.py",
+            "Lambda's quota; fewer functions that are reserved",
+        ),
+        Ceiling(
+            "Requests of an organisation",
+            usual * CHUNK_COMPLETIONS,
+            usual,
+            "organisation",
+            f"{usual} requests a second, where operators set no other limit",
+            "layers/sdk/python/autotune/protocol/access.py",
+            "`autotune ops limit-organization`, up to 10,000 requests a second",
+        ),
+        Ceiling(
+            "Callbacks",
+            keyless * CHUNK_COMPLETIONS,
+            keyless,
+            "installation",
+            f"{keyless} requests a second, strangers' too",
+            "infra/config.py",
+            "`keyless_requests_per_second`; graders that answer for many completions at once",
+        ),
+    ]
+
+
+def _unreserved() -> tuple[int, dict[str, int]]:
+    """Return how many functions are reserved for nothing, and which others than the API's run."""
+    config = DeploymentConfig(target=Target.AWS, region="us-east-1")
+    dispatch = sum(rate.max_concurrency for rate in DRAIN_RATES.values())
+    others = {
+        "dispatch": dispatch,
+        "webhooks": DRAIN_RATE.max_concurrency,
+        "the stream's two followers": 2 * STREAM_SHARDS,
+    }
+    return ACCOUNT_FUNCTIONS - sum(config.reserved_functions.values()), others
 
 
 def _queue(name: str, rate: DrainRate) -> Ceiling:
@@ -252,6 +317,46 @@ def _counting() -> list[Ceiling]:
             " request",
             "layers/platform/python/autotune_platform/audit/repository.py",
             "`DAY_SHARDS`",
+        ),
+    ]
+
+
+def _open_count() -> Ceiling:
+    batch = 2 * UNITS_OF_AN_OPEN_COUNT
+    single = UNITS_OF_AN_OPEN_COUNT * (1 + 1 / _SINGLES_OF_A_TRANSACTION)
+    return Ceiling(
+        "Count of open completions",
+        PARTITION_UNITS_A_SECOND / batch * CHUNK_COMPLETIONS,
+        PARTITION_UNITS_A_SECOND / single,
+        "organisation",
+        f"one partition, {UNITS_OF_AN_OPEN_COUNT} units when a batch is accepted and as many when "
+        "it is decided",
+        "layers/platform/python/autotune_platform/completions/open_counts.py",
+        "DynamoDB splits a partition of several lanes that is hot",
+    )
+
+
+def _erasure() -> list[Ceiling]:
+    texts = STREAM_SHARDS / SECONDS_TO_ERASE * BATCH_SIZE
+    deleted = CONCURRENT_DELETIONS / SECONDS_TO_DELETE
+    return [
+        Ceiling(
+            "Erasure of what expires",
+            texts,
+            texts,
+            "installation",
+            f"{STREAM_SHARDS} shards of the stream, {SECONDS_TO_ERASE} s for {BATCH_SIZE}",
+            "infra/constructs/stream_consumer.py",
+            "`parallelization_factor` up to ten; reviews are announced behind them",
+        ),
+        Ceiling(
+            "Deletion of an organisation",
+            deleted,
+            deleted,
+            "organisation",
+            f"{CONCURRENT_DELETIONS} at once, {SECONDS_TO_DELETE} s a completion",
+            "layers/platform/python/autotune_platform/operations/deleting.py",
+            "`CONCURRENT_DELETIONS`; it waits for nobody, and nobody for it",
         ),
     ]
 

@@ -28,6 +28,7 @@ from autotune.protocol.statistics import GraderStats, GraderUsage, Month
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import manages
 from autotune_platform.graders.health import Health
+from autotune_platform.graders.verification import LONGEST_SECONDS
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.outbound.addresses import check_url
@@ -122,9 +123,9 @@ def delete_grader(grader_id: str) -> None:
 @app.post("/api/v1/graders/<grader_id>/verify", tags=["graders"])
 def verify_grader(grader_id: str) -> VerifyGraderResponse:
     """Call the grader: see that it signs its answers, refuses strangers and scores a question."""
-    grader, checks = parts().verification.verify(
-        parts().grader_service.get_managed(app.caller, app.scope, grader_id)
-    )
+    found = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
+    with parts().waiting.verification(app.caller, LONGEST_SECONDS):
+        grader, checks = parts().verification.verify(found)
     return VerifyGraderResponse(
         grader=_on_wire(grader), verified=grader.verified_at is not None, checks=checks
     )

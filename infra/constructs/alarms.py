@@ -22,6 +22,8 @@ UNWRITTEN_AUDIT_METRIC = "AuditEntriesNotWritten"
 # As ``audit.calls`` words it.
 UNWRITTEN_AUDIT_MESSAGE = "audit entry not written"
 REFUSED = ("Read", "Write")
+# A text, as all of an access log's line is.
+THROTTLED_STATUS = "429"
 PERIOD = Duration.minutes(5)
 # Retries outlast a short one.
 SUSTAINED_PERIODS = 3
@@ -257,6 +259,33 @@ class Alarms(Construct):
         )
         metric = own_metric(name, statistic=statistic)
         self._alarm(name, metric=metric, description=description, threshold=threshold)
+
+    def watch_refused(self, access_log: logs.ILogGroup, *, route: str, name: str) -> None:
+        """Alarms while the API's throttle refuses requests of a route for a quarter of an hour.
+
+        Args:
+            access_log: Of the API.
+            route: What the route's key has, with ``*``.
+            name: Of metric and alarm.
+        """
+        logs.MetricFilter(
+            self,
+            f"{name}Filter",
+            log_group=access_log,
+            filter_pattern=logs.FilterPattern.all(
+                logs.FilterPattern.string_value("$.status", "=", THROTTLED_STATUS),
+                logs.FilterPattern.string_value("$.routeKey", "=", route),
+            ),
+            metric_namespace=METRICS_NAMESPACE,
+            metric_name=name,
+            metric_value="1",
+        )
+        self._alarm(
+            name,
+            metric=own_metric(name, statistic="Sum"),
+            description=f"The API refuses requests because there are too many: {route}",
+            periods=SUSTAINED_PERIODS,
+        )
 
     def count_unwritten_audit(self, function: ServiceFunction) -> None:
         """Counts entries of the audit log that are in a function's log alone."""

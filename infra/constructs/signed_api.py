@@ -70,6 +70,7 @@ class SignedApi(Construct):
 
     Attributes:
         url: Base URL of the API, for functions that name an address to call back.
+        access_log: Log group with a line for each request, also for those that it refuses itself.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class SignedApi(Construct):
         super().__init__(scope, construct_id)
         # A log group of this prefix needs no entry in the account's log resource policy, which
         # is limited to 5,120 characters.
-        self._access_log = logs.LogGroup(
+        self.access_log = logs.LogGroup(
             self,
             "AccessLog",
             log_group_name=f"/aws/vendedlogs/apigateway/{name}",
@@ -132,7 +133,7 @@ class SignedApi(Construct):
             throttle=apigateway.ThrottleSettings(
                 rate_limit=throttle.requests_per_second, burst_limit=throttle.burst_requests
             ),
-            access_log_settings=AccessLog(log_group=self._access_log),
+            access_log_settings=AccessLog(log_group=self.access_log),
         )
         settings = {
             "ThrottlingRateLimit": keyless.requests_per_second,

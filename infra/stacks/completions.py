@@ -88,15 +88,18 @@ class CompletionsStack(DomainStack):
 
         Clients that wait hold a function each: without a bound they would take those that grade.
         """
+        # Not closed with the reward URLs: clients read all their verdicts here.
+        functions = self.shared.config.waiting_functions or None
         waits = self.create_api(
             "WaitingApi",
             module="waiting_api",
             environment={
                 **self.content_environment,
                 "BUDGETS_TABLE": self.shared.data.budgets.table.table_name,
+                # A fifth is left to those who read without waiting.
+                **({} if functions is None else {"WAITING_READS": str(functions * 4 // 5)}),
             },
-            # Not closed with the reward URLs: clients read all their verdicts here.
-            most_at_once=self.shared.config.waiting_functions or None,
+            most_at_once=functions,
         )
         self.shared.data.completions.grant_read(waits.function, "BatchGetItem", "GetItem", "Query")
         self.grant_share_waiting(waits)

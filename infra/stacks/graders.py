@@ -37,6 +37,7 @@ class GradersStack(DomainStack):
         shared.data.secrets_keys.grant_derive(graders, "grader")
         budgets.grant_read(graders.function, "GetItem")
         budgets.grant_write(graders.function, "PutItem", keys=GRADERS)
+        self.grant_share_waiting(graders)
         shared.data.registry.grant_read(graders.function, "Query")
         for keys in (GRADERS, HEALTH):
             shared.data.registry.grant_write(graders.function, "DeleteItem", "PutItem", keys=keys)

@@ -58,6 +58,10 @@ class ObservabilityStack(DomainStack):
         reserved = sum(shared.config.reserved_functions.values())
         self.alarms.watch_account(unreserved=max(ACCOUNT_FUNCTIONS - reserved, UNRESERVED))
         self.alarms.watch_api(http.api.api, submission=completions.submission)
+        # What graders send for five minutes in vain ends as a time-out of theirs.
+        self.alarms.watch_refused(
+            http.api.access_log, route="*/api/v1/callbacks/*", name="CallbacksRefused"
+        )
         queues = {name: queue.queue for name, queue in completions.queues.items()}
         queues["Webhooks"] = webhooks.queue.queue
         api = http.api.api

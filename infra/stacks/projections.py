@@ -5,6 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from infra.constructs.service_function import WHOLE_PROCESSOR_MB
 from infra.constructs.stream_consumer import StreamConsumer
 from infra.stacks.domain_stack import (
     AUDIT_OF_ANY_ORGANIZATION,
@@ -105,6 +106,8 @@ class ProjectionsStack(DomainStack):
             module="follow_changes",
             description="Announces reviews, and deletes what is left of texts that have expired",
             timeout=FOLLOW_TIMEOUT,
+            # Of each text that expires it reads what may quote it, and reviews wait behind them.
+            memory_mb=WHOLE_PROCESSOR_MB,
             environment={
                 **self.content_environment,
                 **webhooks.publisher_environment,

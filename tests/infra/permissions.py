@@ -106,6 +106,7 @@ EXPECTED = {
     | COUNTED_ENTITIES
     | derive("Grader")
     | table("Budgets", "GetItem")
+    | WAITING
     | table("Budgets", "PutItem", keys="grd_*")
     | table("Registry", "Query")
     | table("Registry", "DeleteItem", "PutItem", keys="grd_*")

@@ -1,3 +1,4 @@
+import json
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,6 +23,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         *["ApproximateNumberOfMessagesVisible"] * 7,
         *["AsyncEventsDropped"] * 6,
         "AuditEntriesNotWritten",
+        "CallbacksRefused",
         "ConcurrentExecutions",
         "Duration",
         *["Errors"] * 6,
@@ -72,7 +74,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 56
+    assert len(alarms) == 57
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -236,3 +238,26 @@ def test_the_dashboard_draws_what_alarms_watch(aws):
     drawn = str(dashboard["Properties"]["DashboardBody"])
     for name in ("GradersDown", "OldestDueBatchSeconds", "PlatformErrorPercent", "Throttles"):
         assert name in drawn
+
+
+def test_a_person_is_called_when_strangers_take_the_callbacks_of_graders(aws):
+    """What a grader sends in vain for five minutes ends ``callback_timeout``, which is final."""
+    [found] = [
+        each["Properties"]
+        for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
+        if each["Properties"]["MetricTransformations"][0]["MetricName"] == "CallbacksRefused"
+    ]
+    status, route = re.findall(r'\(\$\.(?:status|routeKey) = "([^"]+)"\)', found["FilterPattern"])
+    [log_group] = aws.service.find_resources(
+        "AWS::Logs::LogGroup",
+        {"Properties": {"LogGroupName": "/aws/vendedlogs/apigateway/autotune"}},
+    )
+    assert found["LogGroupName"] == {"Ref": log_group}
+    [stage] = aws.service.find_resources("AWS::ApiGatewayV2::Stage").values()
+    line = json.loads(stage["Properties"]["AccessLogSettings"]["Format"])
+    assert (line["status"], line["routeKey"]) == ("$context.status", "$context.routeKey")
+    throttled = stage["Properties"]["RouteSettings"]
+    assert status == "429"
+    assert [key for key in throttled if fnmatchcase(key, route)] == [
+        "ANY /api/v1/callbacks/{proxy+}"
+    ]

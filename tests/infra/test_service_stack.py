@@ -53,7 +53,7 @@ FUNCTIONS = {
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
 
 # They do the same to thousands of things, several at once.
-WHOLE_PROCESSOR = {"DeleteOrganization", "SweepBatches"}
+WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}
 
 
 def test_there_are_the_functions_that_are_named_here(aws):

@@ -7,15 +7,19 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from cachetools import TTLCache
 
 from autotune.protocol.access import OrganizationLimits
 from autotune.protocol.ids import new_id
 from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
+from autotune_platform.budgets.waiting import VERIFICATIONS_AT_ONCE
 from autotune_platform.completions.models import CHUNK_COMPLETIONS
+from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.environment import Environment
-from autotune_platform.runtime.errors import TooManyEntitiesError
+from autotune_platform.runtime.errors import TooManyEntitiesError, TooManyOpenCompletionsError
+from autotune_platform.storage.table import Table
 from autotune_platform.tasks.models import Task
 from autotune_platform.wiring.tasks import TaskApiParts
 from tests.support.clock import StandingClock
@@ -202,6 +206,36 @@ def test_completions_of_panels_and_canceled_ones_are_counted_once(
     assert open_completions() == 0
 
 
+def test_what_others_count_is_known_after_ten_seconds_however_much_comes(
+    platform: Platform,
+) -> None:
+    """A process that takes submissions all the time is not to go by its own count alone."""
+    now = [0.0]
+
+    def process() -> OpenCounts:
+        counts = OpenCounts(table=Table("completions", boto3.client("dynamodb")))
+        counts._counted = TTLCache(10, 10, timer=lambda: now[0])
+        return counts
+
+    def add(counts: OpenCounts, by: int) -> None:
+        counts.table.add_together([counts.addition(caller.organization_id, by)])
+        counts.added(caller.organization_id, by)
+
+    caller, mine, others = caller_of(platform, open_completions=100), process(), process()
+    mine.require_room(caller, 1)
+    for _ in range(4):
+        add(mine, 1)
+        add(others, 30)
+        now[0] += 4
+    with pytest.raises(TooManyOpenCompletionsError, match="124 completions are undecided"):
+        mine.require_room(caller, 1)
+    for _ in range(4):
+        now[0] += 4
+        add(mine, -1)
+        add(others, -30)
+    mine.require_room(caller, 99)
+
+
 def open_completions() -> int:
     items = boto3.resource("dynamodb").Table("completions").scan()["Items"]
     return sum(int(item["open"]) for item in items if item["pk"].startswith("open#"))
@@ -249,6 +283,40 @@ def test_scoring_again_goes_on_in_another_request_before_it_begins_too_many_runs
         assert max(counts) == 2
         assert sum(counts) == 5
         platform.score_everything()
+
+
+@pytest.mark.parametrize("of", ["completions", "task"])
+def test_scoring_again_counts_runs_and_not_batches(
+    platform: Platform, grader: LoopbackGrader, of: str
+) -> None:
+    graders = [platform.new_grader(grader) for _ in range(4)]
+    panel = platform.new_task(graders=[{"graderId": one} for one in graders[:2]])
+    tasks = [platform.new_task(one) for one in graders[2:]]
+    named = [panel] if of == "task" else tasks
+    ids: list[str] = []
+    for _ in range(4):
+        completions = [
+            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"} for task_id in named
+        ]
+        body = {"completions": completions}
+        ids += platform.call("POST", "/api/v1/completions/batch", body).json["completionIds"]
+    platform.score_everything()
+    limit(platform, runsPerRequest=4)
+    asked = {"completionIds": ids} if of == "completions" else {"taskId": panel}
+    token, runs = None, []
+    while True:
+        answer = platform.call(
+            "POST",
+            "/api/v1/completions/rescore",
+            {**asked, "states": ["scored", "failed"], **({"nextToken": token} if token else {})},
+        )
+        assert answer.status == 202, answer.text
+        runs.append(len(platform.queued()))
+        token = answer.json.get("nextToken")
+        if token is None:
+            break
+    assert max(runs) == 4
+    assert sum(runs) == 8
 
 
 def entities(platform: Platform, grader: LoopbackGrader) -> dict[str, tuple[str, Any, str]]:
@@ -354,15 +422,15 @@ def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_on
     assert slept() > 4  # Its place was given back.
 
 
-def caller_of(platform: Platform) -> Any:
-    me = platform.me()
+def caller_of(platform: Platform, api_key: str | None = None, **limits: int) -> Any:
+    me = platform.me(api_key)
     return Caller(
         key_id=me["id"],
         organization_id=me["organizationId"],
         principal_id=me["id"],
         role="admin",
         request_id="req_1",
-        limits=OrganizationLimits(waiting_requests=1),
+        limits=OrganizationLimits(**{"waiting_requests": 1, **limits}),
     )
 
 
@@ -407,3 +475,56 @@ def test_a_wrong_limit_is_named(platform: Platform, limits: Any, said: str) -> N
     organization_id = platform.me()["organizationId"]
     with pytest.raises(ValueError, match=said):
         manage({"action": "limit", "organizationId": organization_id, "limits": limits}, None)
+
+
+def test_so_many_reads_of_all_organisations_wait_and_functions_are_left_to_others(
+    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reads that do not wait are served by the same functions, whoever holds most of them."""
+    from functions.completions import waiting_api
+
+    monkeypatch.setenv("WAITING_READS", "3")
+    forget_processes()
+    task_id = platform.new_task(platform.new_grader(grader))
+    pending = platform.submit(task_id, {}).json["completionIds"][0]
+    clock = StandingClock()
+    waiting_api.parts().completions.clock = clock
+
+    def slept() -> float:
+        before = clock.unix()
+        path = f"/api/v1/completions/{pending}/score"
+        assert platform.call("GET", path, query={"wait": 5}).status == 200
+        return clock.unix() - before
+
+    shares = waiting_api.parts().waiting
+    with ExitStack() as held:
+        for name in ("second", "third", "fourth"):
+            other = caller_of(platform, platform.new_organization(name))
+            assert held.enter_context(shares.share(other, 5)) == 5
+        assert slept() < 0.5
+        fifth = caller_of(platform, platform.new_organization("fifth"))
+        assert held.enter_context(shares.share(fifth, 5)) == 0
+    assert slept() > 4  # All places were given back, also those of who found none of all.
+
+
+def test_so_many_verifications_of_an_organisation_are_under_way_at_once(
+    platform: Platform, grader: LoopbackGrader
+) -> None:
+    """A grader that hangs holds one of the few functions for half a minute."""
+    from functions.graders import api
+
+    grader_id = platform.new_grader(grader)
+    other = platform.new_organization("second")
+    path = f"/api/v1/graders/{grader_id}/verify"
+    assert platform.call("POST", path).status == 200
+    shares = api.parts().waiting
+    with ExitStack() as held:
+        for _ in range(VERIFICATIONS_AT_ONCE):
+            held.enter_context(shares.verification(caller_of(platform), 26))
+        answer = platform.call("POST", path)
+        assert refused(answer, 429, "too_many_requests")["maximum"] == VERIFICATIONS_AT_ONCE
+        assert answer.headers["retry-after"] == "5"
+        # Another organisation's are not counted with them.
+        with shares.verification(caller_of(platform, other), 26):
+            pass
+    assert platform.call("POST", path).status == 200

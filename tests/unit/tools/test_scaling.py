@@ -24,6 +24,20 @@ def test_each_figure_names_a_file_that_is_there() -> None:
     assert [one.where for one in ceilings() if not (ROOT / one.where).is_file()] == []
 
 
+def test_what_is_counted_bounded_or_erased_for_all_has_a_ceiling() -> None:
+    named = {one.component: one for one in ceilings()}
+    assert {
+        "Callbacks",
+        "Count of open completions",
+        "Deletion of an organisation",
+        "Erasure of what expires",
+        "Functions of the API",
+        "Requests of an organisation",
+    } <= set(named)
+    # What is reserved is not the API's.
+    assert named["Functions of the API"].singles < named["API"].singles
+
+
 def test_a_shard_count_that_changes_changes_the_page(monkeypatch) -> None:
     page = PAGE.read_text()
     monkeypatch.setattr(scaling, "OPEN_SHARDS", 1)

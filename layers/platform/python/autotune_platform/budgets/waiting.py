@@ -1,20 +1,29 @@
 """How many requests of an organisation wait at once: each that does holds a function.
 
 Functions that wait are few, and shared by all. Whoever has as many waiting as they may is answered
-at once instead, with what is known by then; nothing is refused.
+at once instead, with what is known by then; nothing is refused. Only a verification of a grader
+knows nothing before its end: beyond an organisation's share it is refused for the moment.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from autotune.protocol.ids import new_id
+from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.budgets.slots import Slots
+from autotune_platform.runtime.errors import TooManyRequestsError
 from autotune_platform.runtime.parts import part
 
 # A function that is killed releases nothing: its place is free when its wait would have ended.
 _BEYOND_THE_WAIT_SECONDS = 10
+_RETRY_AFTER_SECONDS = 5
+_ALL = "all"
+
+VERIFICATIONS_AT_ONCE = 4
+"""Most verifications of graders that an organisation has under way at once; one holds a function
+for up to 26 seconds."""
 
 
 @part
@@ -23,10 +32,13 @@ class WaitingShares:
 
     Attributes:
         of: what waits; the functions of each kind are shared apart.
+        most_of_all: how many of all organisations wait at once, so that functions are left to those
+            who ask without waiting; None where nothing else needs them.
     """
 
     slots: Slots
-    of: Literal["reads", "rewards"]
+    of: Literal["reads", "rewards", "verifications"]
+    most_of_all: int | None = None
 
     @contextmanager
     def share(self, caller: Caller, seconds: float) -> Iterator[float]:
@@ -35,14 +47,42 @@ class WaitingShares:
         if seconds <= 0 or most == 0:
             yield 0
             return
-        scope, request_id = f"waiting#{self.of}#{caller.organization_id}", new_id("req")
+        with ExitStack() as taken:
+            is_taken = taken.enter_context(self._place(caller.organization_id, seconds, most))
+            if is_taken and self.most_of_all is not None:
+                is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all))
+            yield seconds if is_taken else 0
+
+    @contextmanager
+    def verification(self, caller: Caller, seconds: float) -> Iterator[None]:
+        """Take a place for a verification that may last for so long.
+
+        Raises:
+            TooManyRequestsError: the organisation has as many under way as it may have.
+        """
+        most = VERIFICATIONS_AT_ONCE
+        with self._place(caller.organization_id, seconds, most) as is_taken:
+            if not is_taken:
+                raise TooManyRequestsError(
+                    f"{most} verifications of this organization's graders are under way",
+                    limit=LimitProblem(
+                        name="verifications at once", maximum=most, unit="verifications"
+                    ),
+                    retry_after_seconds=_RETRY_AFTER_SECONDS,
+                )
+            yield
+
+    @contextmanager
+    def _place(self, of_whom: str, seconds: float, most: int) -> Iterator[bool]:
+        """Take one of so many places, and give it back; give whether there was one."""
+        scope, request_id = f"waiting#{self.of}#{of_whom}", new_id("req")
         taken = self.slots.take(
             scope, request_id, wanted=1, limit=most, seconds=seconds + _BEYOND_THE_WAIT_SECONDS
         )
         if not taken.slots:
-            yield 0
+            yield False
             return
         try:
-            yield seconds
+            yield True
         finally:
             self.slots.release(scope, request_id, taken.lane)

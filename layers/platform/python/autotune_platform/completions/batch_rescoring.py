@@ -1,5 +1,6 @@
 """Scoring some of a batch again: a later generation of it, which a repeated request meets."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,12 @@ from autotune.protocol.limits import MAX_GENERATIONS
 from autotune.protocol.rescoring import RescoredBatch, RescoreResponse, SkipReason
 from autotune_platform.completions.chunks import chunks_of
 from autotune_platform.completions.generations import Generation
-from autotune_platform.completions.models import FIRST_SWEEP_AFTER, Batch, Completion
+from autotune_platform.completions.models import (
+    CHUNK_COMPLETIONS,
+    FIRST_SWEEP_AFTER,
+    Batch,
+    Completion,
+)
 from autotune_platform.completions.propagating import GenerationPropagation
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.repository import CompletionRepository
@@ -56,9 +62,11 @@ class Outcome:
 
     Attributes:
         again: how many it scored again; the batches list also those that it had before.
+        runs: how many runs it begins.
     """
 
     again: int = 0
+    runs: int = 0
     batches: list[RescoredBatch] = field(default_factory=list)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
 
@@ -118,13 +126,26 @@ class BatchRescoring:
             outcome.again += len(again)
             outcome.skipped.update(skipped)
             if had or again:
-                self._queue(batch, sorted(had | again.keys()))
+                outcome.runs += self._queue(batch, sorted(had | again.keys()))
                 number = max(batch.generation_of(place) for place in had | again.keys())
                 outcome.batches.append(
                     RescoredBatch(batch_id=batch.id, generation=number, count=len(had) + len(again))
                 )
             return
         raise UnavailableError("the batch is busy", retry_after_seconds=1)
+
+    def most_runs(self, batch: Batch, places: Collection[int]) -> int:
+        """Return how many runs completions of a batch begin if all of them are scored again."""
+        segments = list(batch.by_completion())
+        judged = Counter(
+            (segments[place].grader_id, segments[place].grader_version) for place in places
+        )
+        panels = self.panels.get_many(grader_id for grader_id, _ in judged)
+        return sum(
+            math.ceil(count / CHUNK_COMPLETIONS)
+            * (len(panels[grader_id].members) if grader_id in panels else 1)
+            for (grader_id, _), count in judged.items()
+        )
 
     def _choose(
         self, batch: Batch, places: Sequence[int], asked: Asked
@@ -160,8 +181,10 @@ class BatchRescoring:
             sweeps=batch.sweeps,
         )
 
-    def _queue(self, batch: Batch, places: Sequence[int]) -> None:
+    def _queue(self, batch: Batch, places: Sequence[int]) -> int:
         """Queue what has no verdict of its latest generation, once everything knows of that.
+
+        Returns how many runs that begins.
 
         In the chunks that it was first queued in: a run's id follows from the completions that it
         serves, so that a repeated request begins no other run beside one that is under way.
@@ -171,16 +194,17 @@ class BatchRescoring:
         keys = [in_order[place] for place in places]
         decided = self.verdicts.find_many(keys)
         if len(decided) == len(keys):
-            return
+            return 0
         texts = self.repository.get_many(key.completion_id for key in keys)
         stored = [texts[key.completion_id] for key in keys if key.completion_id in texts]
         panels = self.panels.get_many(one.grader_id for one in stored)
-        pending = (
+        pending = [
             chunk
             for chunk in chunks_of(stored, panels)
             if any(id_ not in decided for id_ in chunk.completion_ids)
-        )
+        ]
         self.queues.send(pending, batch.priority)
+        return len(pending)
 
 
 def _of_request(batch: Batch, asked: Asked) -> list[Generation]:

@@ -6,7 +6,7 @@ decision may be counted before its submission is, and what one item has may be b
 sum is the count.
 """
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from cachetools import TTLCache
 
@@ -24,13 +24,20 @@ _MOST_COUNTED = 1_024
 _RETRY_AFTER_SECONDS = 30
 
 
+@dataclass
+class _Known:
+    """What was counted when it was read, and what this process has added since."""
+
+    count: int
+
+
 @part
 class OpenCounts:
     """Counts in the ``completions`` table."""
 
     table: Table
     lane: Lane = field(default_factory=Lane)
-    _counted: TTLCache[str, int] = field(
+    _counted: TTLCache[str, _Known] = field(
         default_factory=lambda: TTLCache(_MOST_COUNTED, _COUNT_HOLDS_SECONDS), init=False
     )
 
@@ -43,8 +50,10 @@ class OpenCounts:
 
     def added(self, organization_id: str, by: int) -> None:
         """Note that an addition was written, so that the next question here knows of it."""
-        if organization_id in self._counted:
-            self._counted[organization_id] += by
+        # Not stored anew: who submits all the time would never read what others counted.
+        known = self._counted.get(organization_id)
+        if known is not None:
+            known.count += by
 
     def require_room(self, caller: Caller, more: int) -> None:
         """Require that so many more do not make too many, as was known ten seconds ago.
@@ -65,11 +74,11 @@ class OpenCounts:
             )
 
     def _count(self, organization_id: str) -> int:
-        counted = self._counted.get(organization_id)
-        if counted is None:
+        known = self._counted.get(organization_id)
+        if known is None:
             lanes = self.table.items(_pk(organization_id))
-            counted = self._counted[organization_id] = sum(lane[_OPEN] for lane in lanes)
-        return counted
+            known = self._counted[organization_id] = _Known(sum(lane[_OPEN] for lane in lanes))
+        return known.count
 
 
 def _pk(organization_id: str) -> str:

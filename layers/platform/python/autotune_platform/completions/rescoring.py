@@ -103,13 +103,16 @@ class RescoringService:
             )
             for verdict in verdicts:
                 if asked.wants(verdict) and verdict.batch_id not in seen:
-                    if seen and self._is_enough(caller, outcome, ends_at):
-                        return outcome.of_task(_walk_token(began_at, position))
-                    seen.add(verdict.batch_id)
                     # All that the batch has of the task at once: a batch has few generations.
                     batch = self._stored(verdict.batch_id)
                     segments = enumerate(batch.by_completion())
                     places = [at for at, segment in segments if segment.task_id == task_id]
+                    if seen and (
+                        self._is_enough(caller, outcome, ends_at)
+                        or self._begins_too_many(caller, outcome, batch, places)
+                    ):
+                        return outcome.of_task(_walk_token(began_at, position))
+                    seen.add(verdict.batch_id)
                     self.batches.rescore(batch, places, asked, outcome)
                 position = self.verdicts.token_behind(verdict)
             if following is None:
@@ -119,12 +122,22 @@ class RescoringService:
                 return outcome.of_task(_walk_token(began_at, position))
 
     def _is_enough(self, caller: Caller, outcome: Outcome, ends_at: float) -> bool:
-        """Return whether to go on in another call; each batch begins one run at least."""
+        """Return whether to go on in another call."""
         return (
             outcome.again >= MAX_RESCORED_COMPLETIONS
-            or len(outcome.batches) >= caller.limits.runs_per_request
+            or outcome.runs >= caller.limits.runs_per_request
             or self._is_late(ends_at)
         )
+
+    def _begins_too_many(
+        self, caller: Caller, outcome: Outcome, batch: Batch, places: Sequence[int]
+    ) -> bool:
+        """Return whether another batch may begin more runs than are left to one request.
+
+        The first batch of a request is scored again in any case: it was accepted as a whole.
+        """
+        runs = outcome.runs + self.batches.most_runs(batch, places)
+        return runs > caller.limits.runs_per_request
 
     def _is_late(self, ends_at: float) -> bool:
         return self.clock.monotonic() > ends_at
@@ -151,10 +164,13 @@ class RescoringService:
             outcome.skipped["text_gone"] += gone
         first = done
         for batch_id in sorted(id_ for id_ in grouped if id_ > first):
-            if done != first and self._is_enough(caller, outcome, ends_at):
-                return outcome.on_wire(encode_cursor(done))
             batch = self._stored(batch_id)
             places = [batch.place_of(id_) for id_ in grouped[batch_id]]
+            if done != first and (
+                self._is_enough(caller, outcome, ends_at)
+                or self._begins_too_many(caller, outcome, batch, places)
+            ):
+                return outcome.on_wire(encode_cursor(done))
             self.batches.rescore(batch, places, asked, outcome)
             done = batch_id
         return outcome.on_wire()

@@ -27,6 +27,9 @@ from autotune_platform.runtime.parts import part
 # Three calls have to fit into the 29 s of an API request.
 _CALL_SECONDS = 6
 _QUESTION_SECONDS = 14
+LONGEST_SECONDS = 2 * _CALL_SECONDS + _QUESTION_SECONDS
+"""How long a verification may take."""
+
 _PASSING = {"grader_rate_limited", "grader_timeout", "grader_unreachable"}
 
 

@@ -40,11 +40,13 @@ STILL_WRITES = timedelta(minutes=2)
 of a suspension after half a minute, and a round that has read a text writes about it for as long as
 its function may run."""
 
+CONCURRENT_DELETIONS = 8
+"""Partitions that are emptied at once."""
+
 _CANCEL = "cancel"
 _EXPORTS = "exports"
 _BATCH = "batch"
 _OBJECTS_PER_CALL = 1_000
-_CONCURRENT_DELETIONS = 8
 # For what is under way when the time is over, and for noting where it ended.
 _RESERVED_SECONDS = 10
 
@@ -102,12 +104,13 @@ class OrganizationDeletion:
 
     def _begun(self, organization_id: str, name: str) -> Organization:
         organization = self.organizations.organization(organization_id)
-        if organization.deletion is not None:
-            return organization
         if organization.status == "active":
             raise ConflictError(f"organization {organization_id} is active; suspend it first")
-        if organization.status == "suspended" and organization.name != name:
+        # Of one that is deleted no name is left.
+        if organization.name and organization.name != name:
             raise InvalidRequestError.of_field("name", "the name of the organization")
+        if organization.deletion is not None:
+            return organization
         now = self.clock.now()
         begun = Deletion(place=_CANCEL, found_at=now, pass_began_at=now)
         return self.organizations.note_deletion(organization_id, begun)
@@ -190,7 +193,7 @@ class OrganizationDeletion:
             self.ledger_bucket, [text_key(row, kind) for row in rows for kind in TEXT_KINDS]
         )
         if page.partitions:
-            in_parallel(delete, page.partitions, at_most=_CONCURRENT_DELETIONS)
+            in_parallel(delete, page.partitions, at_most=CONCURRENT_DELETIONS)
         return len(emptied) + items.delete(page.single, has_time=has_time)
 
     def _delete_beside(self, table: str, pk: str) -> None:

@@ -95,9 +95,10 @@ class ContentEnvironment(Environment):
 
 
 class WaitingEnvironment(ContentEnvironment):
-    """For the function behind the two reads that may wait."""
+    """For the function behind the two reads that may wait; so many wait at once."""
 
     budgets_table: str
+    waiting_reads: int | None = None
 
 
 class AwaitEnvironment(ContentEnvironment):

@@ -190,11 +190,11 @@ class TooManyExportsError(AutotuneError):
 
 
 class TooManyRequestsError(AutotuneError):
-    """A key or its organisation sends more requests in a second than it may."""
+    """A key or its organisation sends more requests, in a second or at once, than it may."""
 
     status = 429
     code = "too_many_requests"
-    title = "Too many requests in a second"
+    title = "Too many requests"
 
 
 class TooManyOpenCompletionsError(AutotuneError):

@@ -112,4 +112,8 @@ class WaitingReadParts(CompletionReadParts):
     @cached_property
     def waiting(self) -> WaitingShares:
         table = Table(self.environment.budgets_table, clients.dynamodb())
-        return WaitingShares(slots=Slots(budgets=BudgetRepository(table)), of="reads")
+        return WaitingShares(
+            slots=Slots(budgets=BudgetRepository(table)),
+            of="reads",
+            most_of_all=self.environment.waiting_reads,
+        )

@@ -3,6 +3,8 @@
 from functools import cached_property
 
 from autotune_platform.budgets.permits import Permits
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
@@ -52,6 +54,11 @@ class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, 
     """What registers and verifies graders."""
 
     environment: GraderApiEnvironment
+
+    @cached_property
+    def waiting(self) -> WaitingShares:
+        slots = Slots(budgets=self.budget_states.budgets)
+        return WaitingShares(slots=slots, of="verifications")
 
     @cached_property
     def verification(self) -> GraderVerification:
