@@ -1,2 +1,0 @@
-def unsupported(provider, params):
-    return None
