@@ -68,5 +68,18 @@ class ProviderFormat(Protocol):
     def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
         """Return what is sent."""
 
-    def outcome(self, status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
-        """Return what an answer means; header names are in lower case."""
+    def outcome(
+        self, status: int, headers: Mapping[str, str], body: bytes, key: str | None = None
+    ) -> Outcome:
+        """Return what an answer means, whatever it is.
+
+        Args:
+            headers: with names in lower case.
+            key: what was sent as key; an echo of it is in nothing that is returned.
+        """
+
+    def unsupported(self, params: LlmParams) -> str | None:
+        """Return the first field of the parameters that this provider does not take, if any.
+
+        It is the name on the wire, such as ``seed`` or ``extra.service_tier``.
+        """
