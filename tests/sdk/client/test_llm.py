@@ -22,6 +22,7 @@ from autotune import (
 from autotune.client import llm_enqueuing
 from autotune.protocol.llm_batches import EstimateLlmRequests
 from autotune.protocol.llm_requests import EnqueueLlmRequests
+from autotune_platform.runtime.bounded_json import require_bounded
 from tests.support.http_faults import Fault
 
 KEY = "sk-secret-0123456789abcdef"
@@ -225,6 +226,17 @@ def test_requests_are_packed_by_number_bytes_and_values():
     assert [one.count for one in few] == [23, 23, 23, 23, 8]
     requests = EnqueueLlmRequests.model_validate_json(few[1].body).requests
     assert requests[0].verdict.map == labels
+
+
+@pytest.mark.parametrize("model", [EnqueueLlmRequests, EstimateLlmRequests])
+def test_the_api_takes_as_many_values_as_are_packed(model):
+    labels = {f"l{n}": n for n in range(100)}
+    verdict = {"type": "label", "labels": list(labels), "map": labels}
+    rows = (row("llc_" + "0" * 26, verdict=verdict, labels={}) for _ in range(2_000))
+    bodies = packed(rows, model.most_values)
+    for one in bodies:
+        require_bounded(one.body, most_values=model.most_values)
+    assert sum(one.count for one in bodies) == 2_000
 
 
 def test_equal_requests_have_equal_digests_and_others_have_not():

@@ -115,15 +115,3 @@ def test_a_budget_holds(models, client, connection):
         client.llm.connections.verify(connection.id, model=MODEL)
     assert (caught.value.status, caught.value.code) == (402, "budget_exhausted")
     assert models.fake.world.executions == []
-
-
-@pytest.mark.parametrize("described", ["enqueue", "estimate"])
-def test_as_many_values_as_are_packed_into_one_request_are_taken(client, connection, described):
-    labels = {f"label {n}": n for n in range(100)}
-    verdict = {"type": "label", "labels": list(labels), "map": labels}
-    # 220,000 values.
-    many = rows(connection, 1_000, verdict=verdict)
-    if described == "enqueue":
-        assert len(client.llm.enqueue(many).request_ids) == 1_000
-    else:
-        assert client.llm.estimate(many).rows == 1_000

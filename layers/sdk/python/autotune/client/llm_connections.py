@@ -64,7 +64,7 @@ def create_connection(
         prices: of models by name, in place of published ones, in US dollars for a million tokens,
             such as ``{"llama": {"input_usd": "0", "output_usd": "0"}}``.
         concurrency: most calls at the same time, 1 to 64; default 8.
-        timeout_seconds: how long one call may take, 1 to 600; default 120.
+        timeout_seconds: how long one call may take, 1 to 240; default 120.
         min_rows: as many queued requests make a batch at once, 1 to 10,000; default 20.
         max_rows: most requests of a batch, 1 to 10,000; default 500.
         max_wait_seconds: fewer requests make a batch after this time, up to 86,400; default 300.
