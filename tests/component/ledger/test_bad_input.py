@@ -109,7 +109,7 @@ def test_a_private_address_is_refused_where_only_public_ones_may_be_called(
     monkeypatch: pytest.MonkeyPatch, platform: Platform
 ) -> None:
     monkeypatch.setenv("ADMIT_PRIVATE_ADDRESSES", "false")
-    from tests.support.lambdas import forget_processes  # noqa: PLC0415 - beside its only use
+    from tests.support.lambdas import forget_processes
 
     forget_processes()
     body = {"name": "n", "provider": "simulated", "baseUrl": "https://169.254.169.254/v1"}

@@ -1,6 +1,5 @@
 """Money is reserved before it is spent: together never more than the limit, at any concurrency."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -32,9 +31,9 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-def money(platform: Platform, clock: SetClock) -> Iterator[MoneyBudgets]:
+def money(platform: Platform, clock: SetClock) -> MoneyBudgets:
     assert platform
-    yield MoneyBudgets(table=Table("budgets", clients.dynamodb()), clock=clock)
+    return MoneyBudgets(table=Table("budgets", clients.dynamodb()), clock=clock)
 
 
 def reserve(money: MoneyBudgets, amount: int = BOUND) -> list[str] | None:

@@ -67,7 +67,7 @@ HOLDER = DataHolder(
             place="table ledger",
             key="enqueue#org_* / claim",
             what="digests of requests, by idempotency key",
-            retained="so that a repetition is told from another request for good",
+            retained="so that another request under the same key is refused for good",
         ),
         Holding(
             place="table ledger",

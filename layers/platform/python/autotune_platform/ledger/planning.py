@@ -10,7 +10,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.models import Connection, Row, RowInput, expiry
 from autotune_platform.ledger.prices import Prices, bound
-from autotune_platform.ledger.providers import unsupported
+from autotune_platform.ledger.providers.registry import unsupported
 from autotune_platform.ledger.templates import MissingVariableError, fill
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError

@@ -101,7 +101,12 @@ class BatchSettling:
         assert not totals.pending, "a batch is settled once nothing of it is pending"
         now = self.clock.now()
         status = "canceled" if batch.cancel_requested_at is not None else "completed"
-        changes = {**totals.numbers, "status": status, "completed_at": now}
+        changes = {
+            **totals.numbers,
+            "unclear": batch.unclear,
+            "status": status,
+            "completed_at": now,
+        }
         settled = self.batches.settling(batch, changes)
         additions = [
             settled,

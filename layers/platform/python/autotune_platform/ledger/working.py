@@ -78,11 +78,12 @@ class BatchWork:
         if taken is None:
             return Step(batch, 1)
         asked = self._ask(taken, seconds_left)
+        taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
         if next(self._pending(taken), None) is None:
             self.settling.settle(taken)
             return Step(None)
         wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
-        if not self._release(taken, asked, wait):
+        if not self._release(taken, wait):
             return Step(None)
         return Step(taken, wait)
 
@@ -141,11 +142,11 @@ class BatchWork:
                 if row_id in found and found[row_id].is_pending_in(batch.id):
                     yield found[row_id]
 
-    def _release(self, batch: Batch, asked: Asked, wait: int) -> bool:
+    def _release(self, batch: Batch, wait: int) -> bool:
         """Let the next step have the batch, with how far it has come."""
         changes = {
             "worked_until": None,
-            "unclear": batch.unclear + asked.unclear,
+            "unclear": batch.unclear,
             **self.settling.progress(batch),
         }
         due_at: datetime = self.clock.now() + timedelta(seconds=wait) + START_WITHIN

@@ -275,8 +275,7 @@ MAX_LLM_STOPS = 4
 MAX_LLM_STOP_CHARACTERS = 200
 """Most ``stop`` sequences of a request to a language model, and how long each may be."""
 
-MAX_LLM_PURPOSE_CHARACTERS = 64
-MAX_LLM_MODEL_CHARACTERS = 200
+MAX_LLM_PURPOSE_CHARACTERS, MAX_LLM_MODEL_CHARACTERS = 64, 200
 
 MAX_LLM_KEY_CHARACTERS = 2_048
 """Longest key of a provider of language models."""

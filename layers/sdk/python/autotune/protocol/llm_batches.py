@@ -1,6 +1,6 @@
 """Batches of requests to language models on the wire, and what they cost."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -107,6 +107,8 @@ class LlmBudget(ResponseModel):
 
 class EstimateLlmRequests(RequestModel):
     """Requests that are estimated; nothing is stored and nothing is sent."""
+
+    most_values: ClassVar[int] = limits.MAX_LLM_ROWS_VALUES
 
     requests: Annotated[
         list[EnqueueLlmRequest],

@@ -1,5 +1,6 @@
 """Requests to language models on the wire: rows of the ledger."""
 
+import json
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -56,19 +57,23 @@ _TracedId = Annotated[str, StringConstraints(min_length=1, max_length=128, patte
 _VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 
 OWN_PARAMETERS = frozenset(
-    {
-        *("model", "messages", "input", "system", "contents", "stream", "n", "tools"),
-        *("tool_choice", "max_tokens", "max_completion_tokens", "web_search_options"),
-        "cache_control",
-    }
+    {"model", "messages", "input", "system", "contents", "stream", "n", "tools", "tool_choice"}
 )
-"""What ``extra`` may not set: who is asked and what, what a row's one answer cannot hold, and what
-would cost more than a row's bound."""
+"""What ``extra`` may not set: who is asked and what, and what a row's one answer cannot hold.
+
+What would cost more than a row's bound is refused by provider, such as ``service_tier``.
+"""
 
 
 def _small(value: dict[str, Any]) -> dict[str, Any]:
     if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
         raise ValueError(f"expected at most {limits.MAX_METADATA_DEPTH} levels")
+    try:
+        size = len(json.dumps(value, separators=(",", ":"), allow_nan=False).encode())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"expected JSON: {error}") from error
+    if size > limits.MAX_LLM_EXTRA_BYTES:
+        raise ValueError(f"expected at most {limits.MAX_LLM_EXTRA_BYTES} bytes of JSON")
     return value
 
 
@@ -210,7 +215,7 @@ class LlmRequestSummary(ResponseModel):
 
     Attributes:
         attempt: number of the try that is under way, or was the last.
-        cost_nano_usd: what all tries cost, in billionths of a US dollar; None until it ends.
+        cost_nano_usd: what all tries cost, in billionths of a US dollar; None until one is over.
         price_ref: the price that was counted with.
         parse_error: why the output has no verdict, where one was asked for.
         retry_of: the request that this is a retry of.

@@ -87,8 +87,6 @@ class VerdictFormat(RequestModel):
             ``7/10`` as well as ``7``.
         conflict: whether the last of several verdicts counts, or several that differ are a failure.
         abstain_words: further words for ``ABSTAIN``, such as ``unsure``.
-        on_parse_failure: whether an answer without a verdict stays as it is, or the model is asked
-            again, at a cost of its own.
     """
 
     type: VerdictType
@@ -102,7 +100,6 @@ class VerdictFormat(RequestModel):
     maximum: Bound | None = None
     conflict: Literal["last", "fail"] = "last"
     abstain_words: Annotated[list[Label], at_most(limits.MAX_ABSTAIN_WORDS)] = []
-    on_parse_failure: Literal["keep", "reask"] = "keep"
 
     @model_validator(mode="after")
     def _fields_go_together(self) -> Self:
