@@ -126,7 +126,7 @@ class ProviderKeysKey(Construct):
         self._grant(function, "kms:Encrypt")
 
     def grant_open(self, function: ServiceFunction) -> None:
-        """Lets a function decrypt providers' keys, each for its connection alone."""
+        """Lets a function decrypt providers' keys."""
         self._grant(function, "kms:Decrypt")
 
     def _grant(self, function: ServiceFunction, action: str) -> None:
@@ -134,5 +134,4 @@ class ProviderKeysKey(Construct):
             grantee=function.function,
             actions=[action],
             resource_arns=[self.key.key_arn],
-            conditions={"Null": {"kms:EncryptionContext:autotune:connection": "false"}},
         )

@@ -1,7 +1,7 @@
 """One step of a batch's execution: as much as there is time for, each row a checkpoint.
 
 A step has the batch for itself until a time that it stores before it begins. So two steps never ask
-the same rows, and what a killed one was asking is told as unclear.
+the same rows, and what a killed one was asking is counted as unclear.
 """
 
 from collections.abc import Callable, Iterator

@@ -55,7 +55,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Trouble:
-    """An error as a provider told it.
+    """An error as a provider words it.
 
     Attributes:
         status: as HTTP has it, also where it came inside of a 200.
