@@ -69,6 +69,8 @@ class LedgerStack(DomainStack):
         data.ledger.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
         data.ledger.grant_write(work.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
+        data.budgets.grant_write(work.function, "PutItem", keys=CONNECTIONS)
+        data.ledger_texts.grant_read_write(work.function)
         self._grant_calls(work)
 
     def _add_sweep(self) -> None:
@@ -84,7 +86,7 @@ class LedgerStack(DomainStack):
             },
         )
         data.ledger.grant_read(sweep.function, "GetItem")
-        data.ledger.grant_write(sweep.function, "PutItem", "UpdateItem")
+        data.ledger.grant_write(sweep.function, "UpdateItem")
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
         data.budgets.grant_write(sweep.function, "UpdateItem", keys=MONEY)
         self._workflow.state_machine.grant_start_execution(sweep.function)
@@ -123,6 +125,7 @@ class LedgerStack(DomainStack):
         self.grant_count_entities(connections)
         data.ledger.grant_read(connections.function, "GetItem")
         data.ledger.grant_write(connections.function, "DeleteItem", "PutItem", "UpdateItem")
+        data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)
         self._grant_calls(connections)
         http.api.route(connections, paths=resource_paths("llm-connections"))
@@ -133,7 +136,5 @@ class LedgerStack(DomainStack):
         data.registry.grant_read(function.function, "GetItem")
         data.registry.grant_write(function.function, "PutItem", keys=CONNECTIONS)
         data.budgets.grant_read(function.function, "BatchGetItem", "GetItem")
-        data.budgets.grant_write(function.function, "PutItem", keys=CONNECTIONS)
         data.budgets.grant_write(function.function, "UpdateItem", keys=MONEY)
-        data.ledger_texts.grant_read_write(function.function)
         data.provider_keys.grant_open(function)

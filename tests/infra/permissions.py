@@ -84,10 +84,7 @@ CALLS_MODELS = (
     table("Registry", "GetItem")
     | table("Registry", "PutItem", keys="llc_*")
     | table("Budgets", "BatchGetItem", "GetItem")
-    | table("Budgets", "PutItem", keys="llc_*")
     | table("Budgets", "UpdateItem", keys="money#*")
-    | found_in("LedgerTexts")
-    | bucket("LedgerTexts", "GetObject", "PutObject")
     | {("kms:Decrypt", "ProviderKeysKey", "")}
 )
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
@@ -329,6 +326,7 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
     | table("Registry/index/byCollection", "Query")
     | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
+    | bucket("LedgerTexts", "PutObject")
     | {("kms:Encrypt", "ProviderKeysKey", "")},
     "WorkLlmBatch": ENCRYPT
     | CALLS_MODELS
@@ -337,10 +335,13 @@ EXPECTED = {
         *("BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     )
     | table("Ledger/index/queuedRows", "Query")
+    | table("Budgets", "PutItem", keys="llc_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),
     "SweepLedger": ENCRYPT
     | table("Budgets", "UpdateItem", keys="money#*")
-    | table("Ledger", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "GetItem", "UpdateItem")
     | table("Ledger/index/dueBatches", "Query")
     | start("SubmitLlmBatch"),
     "ReviewPage": set(),
