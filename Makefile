@@ -85,7 +85,7 @@ test: install ## run every check and every test
 pytest: install
 	@$(BIN)/pytest --numprocesses 3 --dist loadscope
 
-test-integrations: install ## run trainers of other people against a running stack
+test-integrations: install ## run trainers and SDKs of other people against a running stack and a fake of providers
 	@$(BIN)/python -m integrations
 
 browser: tools/chromium/node_modules/.installed ## get the browser that tests need

@@ -8,8 +8,11 @@ BY_COLLECTION_INDEX = "byCollection"
 DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
 DUE_DELIVERIES_INDEX = "dueDeliveries"
 DUE_DELIVERIES_PROJECTION = ("organization_id",)
+DUE_LEDGER_INDEX = "dueBatches"
+LEDGER_LISTING_INDEX = "rowsByStatus"
 OPEN_BATCHES_INDEX = "openBatches"
 OPEN_BATCHES_PROJECTION = ("organization_id",)
+QUEUED_ROWS_INDEX = "queuedRows"
 REVIEWS_BY_STATE_INDEX = "reviewsByState"
 # What a list of reviews shows, and what decides whether one is free: never what people wrote.
 REVIEWS_BY_STATE_PROJECTION = (
@@ -115,6 +118,17 @@ DELIVERIES = TableSchema(
         Index(DELIVERIES_BY_TIME_INDEX, "pk", "event_time"),
         # Sparse: deliveries leave it once they are delivered or given up.
         Index(DUE_DELIVERIES_INDEX, "due_shard", "due_position", DUE_DELIVERIES_PROJECTION),
+    ],
+)
+LEDGER = TableSchema(
+    # Keys alone, so that a change of a row costs an index only where it moves within it.
+    indexes=[
+        # Rows by organization and status, and batches by organization, in order of creation.
+        Index(LEDGER_LISTING_INDEX, "list_shard", "list_position"),
+        # Sparse: rows leave it once a batch takes them.
+        Index(QUEUED_ROWS_INDEX, "queue_shard", "queue_position"),
+        # Sparse: queues, batches and calls leave it once nothing is left to do for them.
+        Index(DUE_LEDGER_INDEX, "open_shard", "due_at", ("organization_id",)),
     ],
 )
 # Graders' limits and circuits at work: short-lived, and written by grading alone.

@@ -1,1 +1,1 @@
-"""Tests against software that nobody here wrote: trainers, each in an environment of its own."""
+"""Tests against software of other people: trainers and SDKs, each in an environment of its own."""

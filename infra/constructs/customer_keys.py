@@ -101,3 +101,37 @@ class SecretsKeys(Construct):
             resource_arns=[key.key_arn],
             conditions={"StringEquals": {"kms:MacAlgorithm": "HMAC_SHA_256"}},
         )
+
+
+class ProviderKeysKey(Construct):
+    """Symmetric key, rotated each year, for other people's keys to providers of models.
+
+    They cannot be derived: their owners made them. Each ciphertext opens only for the connection
+    and version that its context names.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, keeps_data: bool) -> None:
+        super().__init__(scope, construct_id)
+        self.key = kms.Key(
+            self,
+            "Key",
+            description="Autotune: keys of providers of language models",
+            enable_key_rotation=True,
+            pending_window=PENDING_WINDOW,
+            removal_policy=RemovalPolicy.RETAIN if keeps_data else RemovalPolicy.DESTROY,
+        )
+
+    def grant_seal(self, function: ServiceFunction) -> None:
+        """Lets a function encrypt providers' keys."""
+        self._grant(function, "kms:Encrypt")
+
+    def grant_open(self, function: ServiceFunction) -> None:
+        """Lets a function decrypt providers' keys."""
+        self._grant(function, "kms:Decrypt")
+
+    def _grant(self, function: ServiceFunction, action: str) -> None:
+        iam.Grant.add_to_principal(
+            grantee=function.function,
+            actions=[action],
+            resource_arns=[self.key.key_arn],
+        )

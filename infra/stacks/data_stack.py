@@ -8,10 +8,19 @@ from constructs import Construct
 from infra.config import DeploymentConfig
 from infra.constructs.audit_bucket import AuditBucket
 from infra.constructs.content_bucket import ContentBucket
-from infra.constructs.customer_keys import DataKey, SecretsKeys
+from infra.constructs.customer_keys import DataKey, ProviderKeysKey, SecretsKeys
 from infra.constructs.encrypted_table import EncryptedTable
 from infra.constructs.export_bucket import ExportBucket
-from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, REGISTRY, TableSchema
+from infra.constructs.ledger_bucket import LedgerBucket
+from infra.tables import (
+    AUDIT,
+    BUDGETS,
+    COMPLETIONS,
+    DELIVERIES,
+    LEDGER,
+    REGISTRY,
+    TableSchema,
+)
 
 
 class DataStack(Stack):
@@ -30,16 +39,21 @@ class DataStack(Stack):
         keeps_data = config.keeps_data
         self.data_key = DataKey(self, "DataKey", keeps_data=keeps_data)
         self.secrets_keys = SecretsKeys(self, "SecretsKeys", keeps_data=keeps_data)
+        self.provider_keys = ProviderKeysKey(self, "ProviderKeys", keeps_data=keeps_data)
         self.registry = self._table("Registry", REGISTRY, keeps_data=keeps_data)
         self.completions = self._table("Completions", COMPLETIONS, keeps_data=keeps_data)
         self.deliveries = self._table("Deliveries", DELIVERIES, keeps_data=keeps_data)
         self.budgets = self._table("Budgets", BUDGETS, keeps_data=keeps_data)
         self.audit = self._table("Audit", AUDIT, keeps_data=keeps_data)
+        self.ledger = self._table("Ledger", LEDGER, keeps_data=keeps_data)
         self.audit_archive = AuditBucket(
             self, "AuditArchive", key=self.data_key, keeps_data=keeps_data
         )
         self.exports = ExportBucket(self, "Exports", key=self.data_key, keeps_data=keeps_data)
         self.content = ContentBucket(self, "Content", key=self.data_key, keeps_data=keeps_data)
+        self.ledger_texts = LedgerBucket(
+            self, "LedgerTexts", key=self.data_key, keeps_data=keeps_data
+        )
         self._export_everything()
 
     def _export_everything(self) -> None:
@@ -48,16 +62,24 @@ class DataStack(Stack):
         CloudFormation deploys this stack first, and would refuse to take back an export that the
         deployed services still use, although the new ones do not.
         """
-        for table in (self.registry, self.completions, self.deliveries, self.budgets, self.audit):
+        for table in (
+            self.registry,
+            self.completions,
+            self.deliveries,
+            self.budgets,
+            self.audit,
+            self.ledger,
+        ):
             self.export_value(table.table.table_name)
             self.export_value(table.table.table_arn)
         for followed in (self.registry, self.completions):
             self.export_value(followed.table.table_stream_arn)
-        for key in (self.data_key.key, *self.secrets_keys.keys.values()):
+        keys = (self.data_key.key, self.provider_keys.key, *self.secrets_keys.keys.values())
+        for key in keys:
             self.export_value(key.key_arn)
-        for secrets_key in self.secrets_keys.keys.values():
-            self.export_value(secrets_key.key_id)
-        for bucket in (self.audit_archive, self.exports, self.content):
+        for key_by_id in (self.provider_keys.key, *self.secrets_keys.keys.values()):
+            self.export_value(key_by_id.key_id)
+        for bucket in (self.audit_archive, self.exports, self.content, self.ledger_texts):
             self.export_value(bucket.bucket.bucket_name)
             self.export_value(bucket.bucket.bucket_arn)
 

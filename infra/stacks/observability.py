@@ -51,6 +51,7 @@ class ObservabilityStack(DomainStack):
             "Deliveries": data.deliveries.table,
             "Budgets": data.budgets.table,
             "Audit": data.audit.table,
+            "Ledger": data.ledger.table,
         }
         for name, table in tables.items():
             self.alarms.watch_table(table, name=name)

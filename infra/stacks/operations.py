@@ -80,9 +80,18 @@ class OperationsStack(DomainStack):
                 **self.content_environment,
                 "DELIVERIES_TABLE": data.deliveries.table.table_name,
                 "EXPORT_BUCKET": data.exports.bucket.bucket_name,
+                "LEDGER_TABLE": data.ledger.table.table_name,
+                "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
+                "BUDGETS_TABLE": data.budgets.table.table_name,
             },
         )
-        for table in (data.completions, data.registry, data.deliveries):
+        for table in (
+            data.completions,
+            data.registry,
+            data.deliveries,
+            data.ledger,
+            data.budgets,
+        ):
             table.grant_empty(function.function)
         data.registry.grant_read(function.function, "GetItem", keys="org_*")
         data.registry.grant_write(function.function, "UpdateItem", keys="org_*")
@@ -91,6 +100,7 @@ class OperationsStack(DomainStack):
         data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
         data.content.grant_delete(function.function)
         data.exports.grant_delete(function.function)
+        data.ledger_texts.grant_delete(function.function)
         return function
 
     def _create_list_stuck(self, completions: CompletionsStack) -> ServiceFunction:

@@ -17,6 +17,7 @@ from infra.stacks.domain_stack import Shared
 from infra.stacks.exports import ExportsStack
 from infra.stacks.graders import GradersStack
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 from infra.stacks.observability import ObservabilityStack
 from infra.stacks.operations import OperationsStack
 from infra.stacks.projections import ProjectionsStack
@@ -49,7 +50,7 @@ class ServiceStack(Stack):
             description="Autotune: API, queues, workflows and functions, by domain",
             **stack_inputs,
         )
-        for bucket in (data.content, data.audit_archive, data.exports):
+        for bucket in (data.content, data.audit_archive, data.exports, data.ledger_texts):
             bucket.acknowledge_object_wildcard(self)
         alarms = AlarmTopic(self, "Alarms", encryption_key=data.data_key.key)
         shared = Shared(
@@ -74,6 +75,7 @@ class ServiceStack(Stack):
         ReviewsStack(self, shared=shared, http=http, scoring=scoring)
         rewards = RewardsStack(self, shared=shared, http=http, completions=completions)
         ExportsStack(self, shared=shared, http=http)
+        LedgerStack(self, shared=shared, http=http)
         operations = OperationsStack(
             self, shared=shared, webhooks=webhooks, completions=completions
         )

@@ -17,7 +17,7 @@ def table(name, *operations, keys=""):
 
 def bucket(name, *operations):
     """Operations on the objects of a bucket below the prefix of its name."""
-    prefix = {"AuditArchive": "audit"}.get(name, name.lower())
+    prefix = {"AuditArchive": "audit", "LedgerTexts": "ledger"}.get(name, name.lower())
     return {(f"s3:{operation}", f"{name}/{prefix}/*", "") for operation in operations}
 
 
@@ -79,6 +79,13 @@ API = (
     | AUDITED
     | derive("ApiKey")
     | ENCRYPT
+)
+CALLS_MODELS = (
+    table("Registry", "GetItem")
+    | table("Registry", "PutItem", keys="llc_*")
+    | table("Budgets", "BatchGetItem", "GetItem")
+    | table("Budgets", "UpdateItem", keys="money#*")
+    | {("kms:Decrypt", "ProviderKeysKey", "")}
 )
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {
@@ -227,7 +234,10 @@ EXPECTED = {
     | table("Registry", "BatchWriteItem", "Query", "Scan")
     | table("Registry", "GetItem", "UpdateItem", keys="org_*")
     | table("Deliveries", "BatchWriteItem", "Query", "Scan")
+    | table("Ledger", "BatchWriteItem", "Query", "Scan")
+    | table("Budgets", "BatchWriteItem", "Query", "Scan")
     | bucket("Content", "DeleteObject")
+    | bucket("LedgerTexts", "DeleteObject")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject"),
     "ManageOrganizations": ENCRYPT
@@ -298,6 +308,42 @@ EXPECTED = {
     | table("Registry", "PutItem", keys="question#*")
     | bucket("Content", "PutObject")
     | send("NormalPriority"),
+    "LedgerApi": API
+    | WAITING
+    | table("Budgets", "BatchGetItem", "GetItem", "PutItem", keys="money#*")
+    | table(
+        "Ledger",
+        *("BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem"),
+        *("PutItem", "Query", "UpdateItem"),
+    )
+    | table("Ledger/index/rowsByStatus", "Query")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
+    | start("SubmitLlmBatch"),
+    "ConnectionsApi": API
+    | COUNTED_ENTITIES
+    | CALLS_MODELS
+    | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
+    | table("Registry/index/byCollection", "Query")
+    | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
+    | bucket("LedgerTexts", "PutObject")
+    | {("kms:Encrypt", "ProviderKeysKey", "")},
+    "WorkLlmBatch": ENCRYPT
+    | CALLS_MODELS
+    | table(
+        "Ledger",
+        *("BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+    )
+    | table("Ledger/index/queuedRows", "Query")
+    | table("Budgets", "PutItem", keys="llc_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject", "PutObject")
+    | start("SubmitLlmBatch"),
+    "SweepLedger": ENCRYPT
+    | table("Budgets", "UpdateItem", keys="money#*")
+    | table("Ledger", "GetItem", "UpdateItem")
+    | table("Ledger/index/dueBatches", "Query")
+    | start("SubmitLlmBatch"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
     | table("Completions", "BatchGetItem", "Query", "UpdateItem", keys="cmp_*")

@@ -195,6 +195,46 @@ _OF_TIMING_AND_FAILURES = (
         "It counts an organisation's runs only where the functions that grade are limited.",
     ),
     *rare(
+        "ConnectionsApi",
+        "s3:PutObject LedgerTexts/ledger/*",
+        "A provider that is verified answers with more than an item holds.",
+    ),
+    *rare(
+        "LedgerApi",
+        "s3:ListBucket LedgerTexts",
+        "S3 says that a text is gone rather than forbidden, which erasing may race with.",
+    ),
+    *rare(
+        "WorkLlmBatch",
+        """
+        dynamodb:PutItem Registry llc_*
+        s3:PutObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        """,
+        "A refused account pauses its connection, a long answer is an object, a text may be gone.",
+    ),
+    *rare(
+        "SweepLedger",
+        """
+        dynamodb:GetItem Ledger
+        dynamodb:UpdateItem Budgets money#*
+        """,
+        "A batch whose execution was lost is redriven, a call whose caller was killed is booked.",
+    ),
+    *rare(
+        "DeleteOrganization",
+        """
+        dynamodb:BatchWriteItem Ledger
+        dynamodb:Query Ledger
+        dynamodb:Scan Ledger
+        dynamodb:BatchWriteItem Budgets
+        dynamodb:Query Budgets
+        dynamodb:Scan Budgets
+        s3:DeleteObject LedgerTexts/ledger/*
+        """,
+        "Operators delete an organisation with its requests and its budget (tests/component).",
+    ),
+    *rare(
         "ExportAudit",
         """
         dynamodb:GetItem Audit

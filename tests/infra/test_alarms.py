@@ -21,23 +21,23 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "5xx",
         *["ApproximateAgeOfOldestMessage"] * 4,
         *["ApproximateNumberOfMessagesVisible"] * 7,
-        *["AsyncEventsDropped"] * 5,
+        *["AsyncEventsDropped"] * 6,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
         "ConcurrentExecutions",
         "Duration",
-        *["Errors"] * 5,
-        *["ExecutionsAborted"] * 2,
-        *["ExecutionsFailed"] * 2,
-        *["ExecutionsTimedOut"] * 2,
+        *["Errors"] * 6,
+        *["ExecutionsAborted"] * 3,
+        *["ExecutionsFailed"] * 3,
+        *["ExecutionsTimedOut"] * 3,
         "GradersDown",
         *["IteratorAge"] * 3,
         "OldestDueBatchSeconds",
         "PlatformErrorPercent",
-        *["ReadThrottleEvents"] * 5,
+        *["ReadThrottleEvents"] * 6,
         "Throttles",
         "UnreservedConcurrentExecutions",
-        *["WriteThrottleEvents"] * 5,
+        *["WriteThrottleEvents"] * 6,
     ]
     [topic] = aws.service.find_resources(
         "AWS::SNS::Topic", {"Properties": {"DisplayName": "Autotune alarms"}}
@@ -74,7 +74,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 50
+    assert len(alarms) == 57
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -170,7 +170,7 @@ def test_a_schedule_that_fails_or_is_not_kept_calls_a_person(aws):
         for each in aws.service.find_resources("AWS::Events::Rule").values()
         for target in each["Properties"]["Targets"]
     }
-    assert len(scheduled) == 5
+    assert len(scheduled) == 6
     assert watched == {"Errors": scheduled, "AsyncEventsDropped": scheduled}
 
 

@@ -20,7 +20,7 @@ def replica(table):
 
 def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
     tables = aws.data.find_resources(TABLE)
-    assert len(tables) == 5
+    assert len(tables) == 6
     for table in tables.values():
         properties = table["Properties"]
         assert properties["BillingMode"] == "PAY_PER_REQUEST"
@@ -165,10 +165,10 @@ def test_content_is_refused_without_tls(aws):
 def test_secrets_are_derived_with_an_hmac_key_and_data_with_one_that_rotates(aws):
     keys = [each["Properties"] for each in aws.data.find_resources("AWS::KMS::Key").values()]
     of_secrets = [key for key in keys if key.get("KeySpec") == "HMAC_256"]
-    [data] = [key for key in keys if key not in of_secrets]
+    sealing = [key for key in keys if key not in of_secrets]
     assert {key["Description"].rpartition(" ")[2] for key in of_secrets} == set(SECRET_KINDS)
     assert {key["KeyUsage"] for key in of_secrets} == {"GENERATE_VERIFY_MAC"}
-    assert data["EnableKeyRotation"] is True
+    assert [key["EnableKeyRotation"] for key in sealing] == [True, True]
     assert {key["PendingWindowInDays"] for key in keys} == {30}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.infra.permissions import EXPECTED, LOGS_AND_TRACES
 from tests.infra.reviewed_permissions import RARELY_CALLED, REVIEWED, SILENT
-from tests.support.permissions import grants_of, listed, statements_of
+from tests.support.permissions import granted_resource, grants_of, listed, statements_of
 
 
 def test_every_function_is_spelled_out(aws):
@@ -55,6 +55,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         "GradersApi": {"grd_*", "health#*", "entities#*"},
         "WebhooksApi": {"*#webhooks"},
         "RewardsApi": {"rwu_*", "entities#*"},
+        "ConnectionsApi": {"llc_*", "entities#*"},
         "ReviewsApi": {"rvl_*"},
         "TrainersApi": {"question#*"},
         "ExportsApi": {"exp_*"},
@@ -67,6 +68,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
     [
         ("ScoreCompletions", {"GradeChunk", "AwaitAnswers", "ContinueRun", "FailRun"}),
         ("ExportScores", {"WriteExport", "FailExport"}),
+        ("SubmitLlmBatch", {"WorkLlmBatch"}),
     ],
 )
 def test_a_workflow_may_invoke_its_functions(aws, workflow, functions):
@@ -125,6 +127,7 @@ def test_only_the_data_services_may_use_the_data_key_for_a_function(aws):
         for policy in aws.service.find_resources("AWS::IAM::Policy").values()
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         if "kms:Decrypt" in listed(statement["Action"])
+        and "DataKey" in map(granted_resource, listed(statement["Resource"]))
     }
     assert via == {
         json.dumps({"StringEquals": {"kms:ViaService": f"{service}.eu-west-1.amazonaws.com"}})

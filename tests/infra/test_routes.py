@@ -33,6 +33,13 @@ ROUTES = {
     "ANY /api/v1/review-links/{proxy+}": "ReviewsApi",
     "ANY /api/v1/reward-urls": "RewardsApi",
     "ANY /api/v1/reward-urls/{proxy+}": "RewardsApi",
+    **{
+        f"ANY /api/v1/{resource}{below}": "LedgerApi"
+        for resource in ("llm-requests", "llm-batches", "llm-costs", "llm-estimates", "llm-budget")
+        for below in ("", "/{proxy+}")
+    },
+    "ANY /api/v1/llm-connections": "ConnectionsApi",
+    "ANY /api/v1/llm-connections/{proxy+}": "ConnectionsApi",
     "ANY /review": "ReviewPage",
     "ANY /review/{proxy+}": "ReviewPage",
     "ANY /api/v1/scores": "ScoresApi",
@@ -100,6 +107,7 @@ def test_a_function_serves_paths_of_few_kinds():
             kinds.setdefault(name, set()).add(key.split("/")[3])
     assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
         "CompletionsApi": ["batches", "completions"],
+        "LedgerApi": ["llm-batches", "llm-budget", "llm-costs", "llm-estimates", "llm-requests"],
         "ReviewsApi": ["review-links", "reviews"],
         # What explains a completion reads runs, calls and reviews.
         "RunsApi": ["batches", "completions", "runs"],

@@ -38,6 +38,10 @@ FUNCTIONS = {
     "WriteExport": ("functions.exports.write_export", 900),
     "FailExport": ("functions.exports.fail_export", 60),
     "SweepExports": ("functions.exports.sweep_exports", 60),
+    "LedgerApi": ("functions.ledger.api", 29),
+    "ConnectionsApi": ("functions.ledger.connections_api", 29),
+    "WorkLlmBatch": ("functions.ledger.work_batch", 300),
+    "SweepLedger": ("functions.ledger.sweep_ledger", 60),
     "CreateOrganization": ("functions.operations.create_organization", 30),
     "DeleteOrganization": ("functions.operations.delete_organization", 45),
     "ManageOrganizations": ("functions.operations.manage_organizations", 30),
@@ -102,7 +106,7 @@ def test_no_two_functions_share_a_role_or_a_log_group(aws):
 
 def test_every_log_group_forgets(aws):
     groups = aws.service.find_resources("AWS::Logs::LogGroup")
-    assert len(groups) == len(FUNCTIONS) + 3
+    assert len(groups) == len(FUNCTIONS) + 4
     assert {group["Properties"]["RetentionInDays"] for group in groups.values()} == {30}
 
 
@@ -212,7 +216,7 @@ def test_scheduled_functions_run_once_each_time(aws):
         if each["Type"] == "AWS::Lambda::EventInvokeConfig"
     }
     scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
-    assert len(scheduled) == 5
+    assert len(scheduled) == 6
     assert set(configured) == scheduled
     for each in configured.values():
         assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)

@@ -3,6 +3,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.component.webhooks.conftest import publish
+from tests.support.served_ledger import ServedLedger, serve_ledger
 from tests.support.served_platform import ServedPlatform, serve_platform
 from tests.support.subscribers import Subscriber, loopback_subscriber
 
@@ -11,6 +12,13 @@ from tests.support.subscribers import Subscriber, loopback_subscriber
 def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[ServedPlatform]:
     """The platform's API on loopback."""
     with serve_platform(monkeypatch) as running:
+        yield running
+
+
+@pytest.fixture
+def ledger() -> Iterator[ServedLedger]:
+    """The API of requests to language models on loopback, which asks no model."""
+    with serve_ledger() as running:
         yield running
 
 

@@ -7,7 +7,16 @@ from typing import Any, get_args
 import boto3
 
 from autotune_platform.access.secrets import SecretKind
-from infra.tables import AUDIT, BUDGETS, COMPLETIONS, DELIVERIES, REGISTRY, Index, TableSchema
+from infra.tables import (
+    AUDIT,
+    BUDGETS,
+    COMPLETIONS,
+    DELIVERIES,
+    LEDGER,
+    REGISTRY,
+    Index,
+    TableSchema,
+)
 from tests.support.saved_backends import SavedBackend, saved_backends
 
 _TABLES = {
@@ -16,6 +25,7 @@ _TABLES = {
     "budgets": BUDGETS,
     "audit": AUDIT,
     "deliveries": DELIVERIES,
+    "ledger": LEDGER,
 }
 QUEUES = ("high", "normal", "low")
 API_URL = "https://api.test"
@@ -52,7 +62,7 @@ def _make() -> dict[str, str]:
             ],
             **_indexes_and_stream(schema),
         )
-    for bucket in ("content", "audit", "exports"):
+    for bucket in ("content", "audit", "exports", "ledger"):
         boto3.client("s3").create_bucket(Bucket=bucket)
     kms = boto3.client("kms")
     sqs = boto3.client("sqs")
@@ -63,7 +73,7 @@ def _make() -> dict[str, str]:
             definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Succeed"}}}),
             roleArn="arn:aws:iam::123456789012:role/any",
         )["stateMachineArn"]
-        for name in ("score_completions", "export_scores")
+        for name in ("score_completions", "export_scores", "submit_llm_batch")
     }
     return {
         "REGISTRY_TABLE": "registry",
@@ -71,6 +81,10 @@ def _make() -> dict[str, str]:
         "BUDGETS_TABLE": "budgets",
         "DELIVERIES_TABLE": "deliveries",
         "AUDIT_TABLE": "audit",
+        "LEDGER_TABLE": "ledger",
+        "LEDGER_BUCKET": "ledger",
+        "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
+        "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "AUDIT_BUCKET": "audit",
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "WEBHOOK_DEAD_LETTERS_URL": sqs.create_queue(QueueName="webhooks-dead-letters")["QueueUrl"],

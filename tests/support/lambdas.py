@@ -22,6 +22,12 @@ _FUNCTIONS = {
     "/api/v1/reviews": "functions.reviews.api",
     "/api/v1/review-links": "functions.reviews.api",
     "/api/v1/reward-urls": "functions.rewards.api",
+    "/api/v1/llm-connections": "functions.ledger.connections_api",
+    "/api/v1/llm-requests": "functions.ledger.api",
+    "/api/v1/llm-batches": "functions.ledger.api",
+    "/api/v1/llm-costs": "functions.ledger.api",
+    "/api/v1/llm-estimates": "functions.ledger.api",
+    "/api/v1/llm-budget": "functions.ledger.api",
 }
 _EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
 _THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")

@@ -344,7 +344,7 @@ def _connections_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     make = connections.connection_pool
     with ExitStack() as opened:
         monkeypatch.setattr(
-            "autotune_platform.wiring.gateway.connection_pool",
+            "autotune_platform.wiring.outbound.connection_pool",
             lambda **named: opened.enter_context(closing(make(**named))),
         )
         yield

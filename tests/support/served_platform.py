@@ -221,7 +221,7 @@ class _Handler(BaseHTTPRequestHandler):
         with api.answering():
             self._answer(request)
 
-    do_GET = do_POST = do_PATCH = do_DELETE = handle_any  # noqa: N815
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
     def _answer(self, request: Received) -> None:
         api = self.server.api

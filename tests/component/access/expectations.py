@@ -90,6 +90,29 @@ EXPECTED = {
     "POST /r/<token>/azure": PUBLIC,
     "POST /r/<token>/eval-protocol/evaluate": PUBLIC,
     "POST /r/<token>/nova": PUBLIC,
+    # What is asked of language models is the training operator's to choose; whose key pays, and
+    # how much, is an admin's.
+    "POST /api/v1/llm-connections": "---O",
+    "GET /api/v1/llm-connections": "O--O",
+    "GET /api/v1/llm-connections/<connection_id>": "O--O",
+    "PATCH /api/v1/llm-connections/<connection_id>": "---O",
+    "DELETE /api/v1/llm-connections/<connection_id>": "---O",
+    "POST /api/v1/llm-connections/<connection_id>/verify": "---O",
+    "POST /api/v1/llm-requests": "O--O",
+    "POST /api/v1/llm-requests/batch": "O--O",
+    "GET /api/v1/llm-requests": "O--O",
+    "GET /api/v1/llm-requests/<llm_request_id>": "O--O",
+    "POST /api/v1/llm-requests/<llm_request_id>/cancel": "O--O",
+    "POST /api/v1/llm-requests/<llm_request_id>/retry": "O--O",
+    "DELETE /api/v1/llm-requests/<llm_request_id>/content": "---O",
+    "GET /api/v1/llm-batches": "O--O",
+    "GET /api/v1/llm-batches/<llm_batch_id>": "O--O",
+    "GET /api/v1/llm-batches/<llm_batch_id>/rows": "O--O",
+    "POST /api/v1/llm-batches/<llm_batch_id>/cancel": "O--O",
+    "GET /api/v1/llm-costs": "O--O",
+    "POST /api/v1/llm-estimates": "O--O",
+    "GET /api/v1/llm-budget": "O--O",
+    "PUT /api/v1/llm-budget": "---O",
     # A webhook tells of every score, so that it is for who may read every score.
     "POST /api/v1/webhooks": "O--O",
     "GET /api/v1/webhooks": "O--O",
@@ -102,6 +125,13 @@ EXPECTED = {
     "POST /api/v1/webhooks/<webhook_id>/deliveries/<event_id>/replay": "O--O",
 }
 _COMPLETION = {"modelId": "m", "prompt": "p", "response": "r"}
+_ASKED = {
+    "connectionId": "<connection_id>",
+    "purpose": "scoring",
+    "model": "m",
+    "input": {"user": "q"},
+    "params": {"maxTokens": 10},
+}
 BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/keys": {"name": "n", "role": "reviewer"},
     "PATCH /api/v1/keys/<key_id>": {"name": "n"},
@@ -119,6 +149,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/reviews/<review_id>/answer": {"value": 0.5},
     "POST /api/v1/review-links": {"reviewerId": "anna"},
     "POST /api/v1/reward-urls": {"name": "n", "taskId": "<task_id>", "modelId": "m"},
+    "POST /api/v1/llm-connections": {
+        "name": "n",
+        "provider": "simulated",
+        "baseUrl": ADDRESS,
+        "apiKey": "k",
+    },
+    "PATCH /api/v1/llm-connections/<connection_id>": {"name": "n"},
+    "POST /api/v1/llm-connections/<connection_id>/verify": {"model": "m"},
+    "POST /api/v1/llm-requests": _ASKED,
+    "POST /api/v1/llm-requests/batch": {"requests": [_ASKED]},
+    "POST /api/v1/llm-estimates": {"requests": [_ASKED]},
+    "PUT /api/v1/llm-budget": {},
     "POST /api/v1/webhooks": {"url": f"{ADDRESS}/hook"},
     "PATCH /api/v1/webhooks/<webhook_id>": {"description": "d"},
 }
@@ -138,6 +180,9 @@ LISTED = {
     "GET /api/v1/reviews": "review_id",
     "GET /api/v1/review-links": "link_id",
     "GET /api/v1/reward-urls": "reward_url_id",
+    "GET /api/v1/llm-connections": "connection_id",
+    "GET /api/v1/llm-requests": "llm_request_id",
+    "GET /api/v1/llm-batches": "llm_batch_id",
     "GET /api/v1/webhooks": "webhook_id",
 }
 

@@ -12,6 +12,7 @@ from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
 from autotune_platform.wiring.grader_admin import GraderAdminParts
 from autotune_platform.wiring.publishing import PublisherParts
+from tests.support.lambdas import LambdaContext, handler
 from tests.support.platform import Platform
 from tests.support.reviews import request_review
 
@@ -28,6 +29,9 @@ _KINDS = {
     "reward_url_id": "rwu",
     "webhook_id": "whk",
     "export_id": "exp",
+    "connection_id": "llc",
+    "llm_request_id": "llm",
+    "llm_batch_id": "lbt",
 }
 
 
@@ -128,6 +132,40 @@ class Prepared:
         body = {"name": "r", "taskId": self.id_of("task_id", owner), "modelId": "m"}
         made = self._create(self._admins[owner], "/api/v1/reward-urls", **body)
         return str(made["rewardUrl"]["id"])
+
+    def _new_connection(self, owner: str) -> str:
+        prices = {"m": {"inputUsd": "1", "outputUsd": "1"}}
+        body = {"name": "c", "provider": "simulated", "baseUrl": ADDRESS, "prices": prices}
+        made = self._create(self._admins[owner], "/api/v1/llm-connections", **body)
+        return str(made["connection"]["id"])
+
+    def _new_llm_request(self, owner: str) -> str:
+        """Make a request that has ended, so that it can be tried again."""
+        made = self._enqueue(owner, self.id_of("connection_id", owner))
+        self._create(self._admins[owner], f"/api/v1/llm-requests/{made}/cancel")
+        return made
+
+    def _new_llm_batch(self, owner: str) -> str:
+        connection_id = self._new_connection(owner)
+        self._enqueue(owner, connection_id, priority="high")
+        path = f"/api/v1/llm-connections/{connection_id}"
+        changes = {"minRows": 1}
+        self.platform.call("PATCH", path, changes, api_key=self._admins[owner])
+        event = {"step": {"group": f"group#{connection_id}#m"}, "state_machine_arn": ""}
+        left = handler("functions.ledger.work_batch")(event, LambdaContext())
+        return str(left["batch_id"])
+
+    def _enqueue(self, owner: str, connection_id: str, **fields: Any) -> str:
+        body = {
+            "connectionId": connection_id,
+            "purpose": "scoring",
+            "model": "m",
+            "input": {"user": "q"},
+            "params": {"maxTokens": 10},
+            **fields,
+        }
+        made = self._create(self._admins[owner], "/api/v1/llm-requests", **body)
+        return str(made["requestIds"][0])
 
     def _organization_of(self, owner: str) -> str:
         return str(self.platform.me(self._admins[owner])["organizationId"])

@@ -15,6 +15,7 @@ from tests.support.graders import LoopbackGrader
 from tests.support.kept import kept
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
+from tests.support.ledger import ledger
 from tests.support.platform import Platform
 from tests.support.subscribers import loopback_subscriber
 
@@ -49,6 +50,11 @@ def suspend(organization_id: str) -> None:
 def fill(platform: Platform, grader: LoopbackGrader, api_key: str | None = None) -> None:
     """Have an organisation keep something of every kind."""
     before, platform.api_key = platform.api_key, api_key or platform.api_key
+    with ledger(platform) as calls:
+        calls.enqueue(calls.connect(), "SECRET", LARGE)
+        calls.run()
+        calls.enqueue(calls.connect(minRows=10), "SECRET")
+        platform.call("PUT", "/api/v1/llm-budget", {"dayUsd": "10"})
     with loopback_subscriber() as subscriber:
         platform.call("POST", "/api/v1/webhooks", {"url": subscriber.url})
         grader_id = platform.new_grader(grader, shareReasoning=True)

@@ -51,8 +51,8 @@ def one_by_one_id(api):
 def run(api):
     """Run the command line in this process."""
 
-    def run_command(*arguments) -> Ran:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    def run_command(*arguments, stdin=None) -> Ran:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Ran(result.exit_code, result.stdout, result.stderr)

@@ -171,6 +171,15 @@ def test_limits_of_an_organisation_are_set_and_shown(aws, run):
     assert ran.json_lines == [limits]
 
 
+def test_limits_of_requests_to_language_models_are_set_and_lifted(aws, run):
+    limits = OrganizationLimits(connections=5).model_dump(by_alias=True)
+    answer = json.dumps({"organization": {**ORGANIZATION, "limits": limits}})
+    deploy({"ManageOrganizationsFunctionName": FUNCTION}, answer)
+    ran = run("ops", "limit-organization", "org_1", "connections=5", "openLlmRows=default")
+    shown = dict(line.split(None, 1) for line in ran.stdout.splitlines())
+    assert (shown["connections"], shown["openLlmRows"]) == ("5", "1000000")
+
+
 @pytest.mark.parametrize(
     ("limit", "said"),
     [

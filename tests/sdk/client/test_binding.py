@@ -15,13 +15,16 @@ PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(
 @pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])
 def test_every_method_read_from_its_class_says_how_to_call_it(kind):
     client = kind(base_url="http://a.example", api_key="key_1.cafe")
-    assert len(PARTS) == 12
-    for part in PARTS:
-        resource = type(getattr(client, part))
+    assert len(PARTS) == 13
+    resources = {part: type(getattr(client, part)) for part in PARTS}
+    inner = {f"llm.{name}": type(getattr(client.llm, name)) for name in ("connections", "batches")}
+    for part, resource in {**resources, **inner}.items():
         methods = [
             name
             for name in {name for base in resource.__mro__ for name in vars(base)}
-            if not name.startswith("_") and name not in ("run", "method", "list_method")
+            if not name.startswith("_")
+            and name not in ("run", "method", "list_method")
+            and f"{part}.{name}" not in inner
         ]
         assert methods
         for name in methods:
@@ -38,6 +41,16 @@ def test_a_resource_read_from_the_class_of_a_client_says_that_it_needs_a_client(
         with pytest.raises(AttributeError) as caught:
             getattr(kind, part)
         assert str(caught.value) == f"{part} belongs to a client: call {kind.__name__}().{part}"
+
+
+@pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])
+def test_a_resource_within_a_resource_is_of_the_same_flavour_and_stays(kind):
+    client = kind(base_url="http://a.example", api_key="key_1.cafe")
+    assert type(client.llm.batches).__name__.startswith("Async") == client.is_async
+    assert client.llm.batches is client.llm.batches
+    with pytest.raises(AttributeError) as caught:
+        _ = type(client.llm).batches
+    assert str(caught.value) == "batches belongs to a client's llm: call client.llm.batches"
 
 
 @pytest.mark.parametrize("kind", [Tasks, AsyncTasks, AutotuneClient, AsyncAutotuneClient])

@@ -10,6 +10,7 @@ _TABLES = {"autotune_platform.storage.table", "autotune_platform.storage.registr
 SHARED = {
     # Services over a table of which the steps above are users, not readers of its items.
     "autotune_platform.audit.exporting",
+    "autotune_platform.budgets.money",
     "autotune_platform.graders.answered_versions",
     "autotune_platform.graders.directory",
     "autotune_platform.graders.service",

@@ -13,6 +13,9 @@ DIGESTS = {
     "completions.reviewsByState": "e0fe6b14cad6",
     "deliveries.deliveriesByTime": "e04b23575eb0",
     "deliveries.dueDeliveries": "6767e18a2f78",
+    "ledger.rowsByStatus": "65f5489480a5",
+    "ledger.queuedRows": "34791291a799",
+    "ledger.dueBatches": "b0ac35f5f131",
 }
 RULE = """
 The keys or the projection of an index changed. DynamoDB can change neither of an index that exists:

@@ -20,6 +20,9 @@ Resource = Literal[
     "webhooks",
     "reviews",
     "reward_urls",
+    "llm_connections",
+    "llm_requests",
+    "llm_budget",
     "audit",
 ]
 Action = Literal["create", "read", "update", "delete"]
@@ -129,6 +132,9 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "webhooks", "create", "read", "update", "delete"),
         **_grants("organization", "reviews", "create", "read", "update"),
         **_grants("organization", "reward_urls", "create", "read", "delete"),
+        **_grants("organization", "llm_connections", "read"),
+        **_grants("organization", "llm_requests", "create", "read"),
+        **_grants("organization", "llm_budget", "read"),
     },
     "grader_owner": {
         **_grants("own", "graders", "create", "read", "update", "delete"),
@@ -145,6 +151,9 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "webhooks", "create", "read", "update", "delete"),
         **_grants("organization", "reviews", "create", "read", "update"),
         **_grants("organization", "reward_urls", "create", "read", "delete"),
+        **_grants("organization", "llm_connections", "create", "read", "update", "delete"),
+        **_grants("organization", "llm_requests", "create", "read", "delete"),
+        **_grants("organization", "llm_budget", "read", "update"),
         **_grants("organization", "audit", "read"),
     },
 }

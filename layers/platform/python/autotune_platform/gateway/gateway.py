@@ -1,9 +1,7 @@
 """The way to graders: signs what is asked, checks what is answered, and distinguishes failures."""
 
-import email.utils
 import time
 from dataclasses import dataclass
-from datetime import UTC
 
 import httpcore
 
@@ -27,8 +25,8 @@ from autotune_platform.outbound.connections import (
     pinned,
     time_limit,
 )
+from autotune_platform.outbound.http import retry_after_seconds, text_headers
 from autotune_platform.runtime.bounded_json import TooManyValuesError, read_model
-from autotune_platform.runtime.clock import SYSTEM_CLOCK
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 _LONGEST_RETRY_AFTER_SECONDS = 900
@@ -168,7 +166,7 @@ class GraderGateway:
                     extensions={"timeout": timeouts},
                 ) as response,
             ):
-                return response.status, _text_headers(response), _read(response, most_bytes)
+                return response.status, text_headers(response), _read(response, most_bytes)
         except AddressRefusedError as error:
             raise GraderCallError("address_refused") from error
         except CertificateMismatchError as error:
@@ -191,7 +189,9 @@ def _read(response: httpcore.Response, most_bytes: int) -> bytes:
 
 def _refusal(status: int, headers: dict[str, str]) -> GraderCallError:
     if status >= 500 or status in _RETRYABLE_STATUSES:
-        wait = _retry_after(headers.get("retry-after", ""))
+        wait = retry_after_seconds(
+            headers.get("retry-after", ""), longest=_LONGEST_RETRY_AFTER_SECONDS
+        )
         reason: ReasonCode = "grader_rate_limited" if status == 429 else "grader_error"
         return GraderCallError(reason, retryable=True, retry_after_seconds=wait, status=status)
     if 300 <= status < 400:
@@ -199,23 +199,3 @@ def _refusal(status: int, headers: dict[str, str]) -> GraderCallError:
     if status >= 400:
         return GraderCallError("grader_rejected", status=status)
     return GraderCallError("response_malformed", status=status)
-
-
-def _retry_after(value: str) -> int:
-    """Return the seconds that ``Retry-After`` asks for (RFC 9110, 10.2.3), 0 if none."""
-    if value.isascii() and value.isdigit():
-        return min(int(value[:6]), _LONGEST_RETRY_AFTER_SECONDS)
-    try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except (ValueError, OverflowError):
-        return 0
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    wait = (moment - SYSTEM_CLOCK.now()).total_seconds()
-    return int(min(max(wait, 0), _LONGEST_RETRY_AFTER_SECONDS))
-
-
-def _text_headers(response: httpcore.Response) -> dict[str, str]:
-    return {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers
-    }

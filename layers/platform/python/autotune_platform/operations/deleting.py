@@ -18,6 +18,7 @@ from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.completions.content import object_key
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.ledger.objects import TEXT_KINDS, text_key
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     ConflictError,
@@ -69,6 +70,7 @@ class OrganizationDeletion:
     s3: "S3Client"
     content_bucket: str
     export_bucket: str
+    ledger_bucket: str
     clock: Clock = SYSTEM_CLOCK
 
     def step(
@@ -185,6 +187,10 @@ class OrganizationDeletion:
         self._delete_objects(
             self.content_bucket,
             [object_key(pk) for pk in page.partitions if pk.startswith("cmp_")],
+        )
+        rows = [pk for pk in page.partitions if pk.startswith("llm_")]
+        self._delete_objects(
+            self.ledger_bucket, [text_key(row, kind) for row in rows for kind in TEXT_KINDS]
         )
         if page.partitions:
             in_parallel(delete, page.partitions, at_most=CONCURRENT_DELETIONS)

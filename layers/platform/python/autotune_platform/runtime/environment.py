@@ -117,6 +117,9 @@ class DeletionEnvironment(ExportEnvironment):
     """For the function that deletes organisations."""
 
     deliveries_table: str
+    ledger_table: str
+    ledger_bucket: str
+    budgets_table: str
 
 
 class ExportStartEnvironment(ExportEnvironment):
@@ -211,3 +214,29 @@ class DispatchEnvironment(Environment):
     completions_table: str
     score_completions_arn: str
     grading_functions: int | None = None
+
+
+class LedgerEnvironment(Environment):
+    """For functions that read or write the ledger."""
+
+    ledger_table: str
+    ledger_bucket: str
+    budgets_table: str
+
+
+class LedgerApiEnvironment(LedgerEnvironment):
+    """For the function that takes requests to language models, and shows what came of them."""
+
+    submit_llm_batch_arn: str
+
+
+class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
+    """For functions that call language models with the keys of connections."""
+
+    provider_keys_key: str
+
+
+class LedgerSweepEnvironment(ConnectionEnvironment):
+    """For the function that starts batches, and ends calls that were lost."""
+
+    submit_llm_batch_arn: str

@@ -205,6 +205,22 @@ class TooManyOpenCompletionsError(AutotuneError):
     title = "Too many completions are undecided"
 
 
+class BudgetExhaustedError(AutotuneError):
+    """A budget for language models has no room for what was asked for."""
+
+    status = 402
+    code = "budget_exhausted"
+    title = "The budget for language models is used up"
+
+
+class TooManyOpenRowsError(AutotuneError):
+    """The organisation has as many requests to language models under way as it may have."""
+
+    status = 429
+    code = "too_many_open_requests"
+    title = "Too many requests to language models are under way"
+
+
 class TooManyRunsError(AutotuneError):
     """One request would begin more runs than it may; smaller ones may be sent."""
 

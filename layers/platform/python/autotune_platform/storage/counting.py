@@ -32,6 +32,7 @@ class Addition:
         members: added to the sets of numbers of these names, empty ones left out.
         changes: attributes that are set.
         only_if: attributes with the values that they must have; None where there must be none.
+        at_most: the highest that numbers may be before the addition; what is not there is 0.
     """
 
     table: str
@@ -40,7 +41,8 @@ class Addition:
     numbers: Mapping[str, int] = field(default_factory=dict)
     members: Mapping[str, Set[int]] = field(default_factory=dict)
     changes: Mapping[str, Any] = field(default_factory=dict)
-    only_if: Mapping[str, int | str | None] = field(default_factory=dict)
+    only_if: Mapping[str, int | str | bool | None] = field(default_factory=dict)
+    at_most: Mapping[str, int] = field(default_factory=dict)
 
 
 def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> bool:
@@ -125,6 +127,11 @@ def _update(addition: Addition) -> dict[str, Any]:
         else f"{named(name)} = {valued(value)}"
         for name, value in addition.only_if.items()
     ]
+    for name, most in addition.at_most.items():
+        held = named(name)
+        below = f"{held} <= {valued(most)}"
+        # An item without the number has 0 of it, which may be above a ceiling below 0.
+        expected.append(f"(attribute_not_exists({held}) OR {below})" if most >= 0 else below)
     clauses = [("SET", changed), ("ADD", added)]
     return {
         "TableName": addition.table,

@@ -20,9 +20,11 @@ Place = Literal[
     "table budgets",
     "table deliveries",
     "table audit",
+    "table ledger",
     "bucket content",
     "bucket exports",
     "bucket audit",
+    "bucket ledger",
     "queues",
     "executions",
 ]

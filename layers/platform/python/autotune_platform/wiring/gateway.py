@@ -2,22 +2,12 @@
 
 from functools import cached_property
 
-import httpcore
-
 from autotune_platform.gateway.gateway import GraderGateway
-from autotune_platform.outbound.connections import connection_pool
-from autotune_platform.runtime.environment import GatewayEnvironment
-from autotune_platform.wiring.access import RegistryParts
+from autotune_platform.wiring.outbound import OutboundParts
 
 
-class GatewayParts(RegistryParts):
+class GatewayParts(OutboundParts):
     """What calls graders."""
-
-    environment: GatewayEnvironment
-
-    @cached_property
-    def connections(self) -> httpcore.ConnectionPool:
-        return connection_pool(admit_private=self.environment.admit_private_addresses)
 
     @cached_property
     def gateway(self) -> GraderGateway:

@@ -23,6 +23,8 @@ class DeletionParts(ApiParts, CompletionParts):
             "completions": self.environment.completions_table,
             "registry": self.environment.registry_table,
             "deliveries": self.environment.deliveries_table,
+            "ledger": self.environment.ledger_table,
+            "budgets": self.environment.budgets_table,
         }
         return OrganizationDeletion(
             organizations=self.organizations,
@@ -36,6 +38,7 @@ class DeletionParts(ApiParts, CompletionParts):
             s3=clients.s3(),
             content_bucket=self.environment.content_bucket,
             export_bucket=self.environment.export_bucket,
+            ledger_bucket=self.environment.ledger_bucket,
         )
 
 

@@ -12,6 +12,7 @@ from autotune.cli import (
     grader,
     graders,
     keys,
+    llm,
     ops,
     reviews,
     reward_urls,
@@ -35,6 +36,7 @@ _HINTS = {
         "these completions were submitted before with another --priority; "
         "give --submission NAME to submit them once more"
     ),
+    "budget_exhausted": "`autotune llm budget` shows what is left of it",
     "grader_not_verified": "that is what `autotune graders verify` does",
     "unauthenticated": "check the key and that the base URL belongs to it",
 }
@@ -80,6 +82,7 @@ app.add_typer(batches.app, name="batches")
 app.add_typer(runs.app, name="runs")
 app.add_typer(reviews.app, name="reviews")
 app.add_typer(reward_urls.app, name="reward-urls")
+app.add_typer(llm.app, name="llm")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(ops.app, name="ops")
 app.add_typer(grader.app, name="grader")

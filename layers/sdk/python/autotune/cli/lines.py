@@ -1,4 +1,4 @@
-"""Reads completions from JSONL, one line in memory at a time."""
+"""Reads JSONL, one line in memory at a time, and completions from it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ _SURELY_SMALL_BYTES = MAX_REQUEST_BYTES // 2
 
 
 class InvalidLineError(InvalidInputError):
-    """A line that is not a completion.
+    """A line that is not what it should be.
 
     Attributes:
         line: its number, from 1.
@@ -99,18 +99,7 @@ def read_completions(
     Raises:
         InvalidLineError: a line is not a completion for the task.
     """
-    number = 0
-    while raw := stream.readline(LONGEST_LINE_BYTES + 1):
-        number += 1
-        if len(raw) > LONGEST_LINE_BYTES:
-            # Not even rejected: reading on would take as much memory as the line has bytes.
-            expected = f"at most {LONGEST_LINE_BYTES} bytes"
-            fault = FieldProblem(field=_WHOLE_LINE, expected=expected)
-            raise InvalidLineError(source, number, [fault])
-        if number == 1:
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
-        if not raw.strip():
-            continue
+    for number, raw in numbered_lines(stream, source=source):
         try:
             completion = parse_line(raw, task_id=task_id, model_id=model_id)
         except InvalidInputError as error:
@@ -122,13 +111,33 @@ def read_completions(
             yield completion
 
 
+def numbered_lines(stream: IO[bytes], *, source: str) -> Iterator[tuple[int, bytes]]:
+    """Yield each line that is not blank with its number, from 1.
+
+    Raises:
+        InvalidLineError: a line is longer than any that could be sent.
+    """
+    number = 0
+    while raw := stream.readline(LONGEST_LINE_BYTES + 1):
+        number += 1
+        if len(raw) > LONGEST_LINE_BYTES:
+            # Not even rejected: reading on would take as much memory as the line has bytes.
+            expected = f"at most {LONGEST_LINE_BYTES} bytes"
+            fault = FieldProblem(field=_WHOLE_LINE, expected=expected)
+            raise InvalidLineError(source, number, [fault])
+        if number == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        if raw.strip():
+            yield number, raw
+
+
 def parse_line(raw: bytes, *, task_id: str, model_id: str | None) -> NewCompletion:
     """Parse one line.
 
     Raises:
         InvalidInputError: it is not JSON, or a field is missing, wrong or unknown.
     """
-    fields = _parse_object(raw)
+    fields = parse_object(raw)
     given = fields.pop("taskId", fields.pop("task_id", task_id))
     if given != task_id:
         _refuse("taskId", f"{task_id}, as --task says, or nothing")
@@ -155,7 +164,12 @@ def count_lines(stream: IO[bytes]) -> int:
     return count if last == b"\n" else count + 1
 
 
-def _parse_object(raw: bytes) -> dict[str, Any]:
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Parse a line that is one JSON object.
+
+    Raises:
+        InvalidInputError: it is something else.
+    """
     try:
         value = json.loads(raw.decode(), parse_constant=_refuse_constant)
     except UnicodeDecodeError:

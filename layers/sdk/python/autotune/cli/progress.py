@@ -1,4 +1,4 @@
-"""Progress on stderr, of a submission or an export: bars on a terminal, plain lines elsewhere."""
+"""Progress on stderr, of what takes a while: bars on a terminal, plain lines elsewhere."""
 
 import time
 from typing import Self
@@ -88,6 +88,25 @@ class SubmissionProgress(_BarsOrLines):
         self._bars.update(self._decided, completed=decided)
         verdicts = f", verdicts {decided}" if self._waits else ""
         self._put(f"submitted {submitted}{self._of}{verdicts}")
+
+
+class CountProgress(_BarsOrLines):
+    """How many of a known number are done.
+
+    Args:
+        done: what they are then, such as ``enqueued``.
+    """
+
+    def __init__(self, done: str, total: int) -> None:
+        super().__init__(TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn())
+        self._counted = self._bars.add_task(done, total=total)
+        self._done = done
+        self._total = total
+
+    def show(self, count: int) -> None:
+        """Show the count so far."""
+        self._bars.update(self._counted, completed=count)
+        self._put(f"{self._done} {count} of {self._total}")
 
 
 class ExportProgress(_BarsOrLines):

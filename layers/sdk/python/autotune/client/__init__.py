@@ -32,6 +32,7 @@ from autotune.client.errors import RequestTooLargeError as RequestTooLargeError
 from autotune.client.errors import ServerError as ServerError
 from autotune.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
 from autotune.client.errors import WaitTimeoutError as WaitTimeoutError
+from autotune.client.llm_enqueuing import EnqueuedRequests as EnqueuedRequests
 from autotune.client.submissions import SubmittedBatch as SubmittedBatch
 from autotune.client.submissions import SubmittedCompletion as SubmittedCompletion
 from autotune.client.summary import SummaryReport as SummaryReport
@@ -62,6 +63,18 @@ from autotune.protocol.grading import ScoreDimension as ScoreDimension
 from autotune.protocol.health import GraderCircuit as GraderCircuit
 from autotune.protocol.health import GraderHealth as GraderHealth
 from autotune.protocol.health import GraderProbe as GraderProbe
+from autotune.protocol.llm_batches import LlmBatch as LlmBatch
+from autotune.protocol.llm_batches import LlmBudget as LlmBudget
+from autotune.protocol.llm_batches import LlmCost as LlmCost
+from autotune.protocol.llm_batches import LlmEstimate as LlmEstimate
+from autotune.protocol.llm_connections import ConnectionVerification as ConnectionVerification
+from autotune.protocol.llm_connections import LlmConnection as LlmConnection
+from autotune.protocol.llm_connections import ModelPrice as ModelPrice
+from autotune.protocol.llm_requests import EnqueueLlmRequest as EnqueueLlmRequest
+from autotune.protocol.llm_requests import LlmInput as LlmInput
+from autotune.protocol.llm_requests import LlmParams as LlmParams
+from autotune.protocol.llm_requests import LlmRequest as LlmRequest
+from autotune.protocol.llm_requests import LlmRequestSummary as LlmRequestSummary
 from autotune.protocol.rescoring import RescoredBatch as RescoredBatch
 from autotune.protocol.rescoring import RescoreResponse as RescoreResponse
 from autotune.protocol.reviews import Review as Review
@@ -73,6 +86,7 @@ from autotune.protocol.statistics import GraderStats as GraderStats
 from autotune.protocol.statistics import GraderUsage as GraderUsage
 from autotune.protocol.tasks import ReviewPolicy as ReviewPolicy
 from autotune.protocol.tasks import Task as Task
+from autotune.protocol.verdict_formats import VerdictFormat as VerdictFormat
 from autotune.protocol.webhooks import Delivery as Delivery
 from autotune.protocol.webhooks import DeliveryWithBody as DeliveryWithBody
 from autotune.protocol.webhooks import Webhook as Webhook

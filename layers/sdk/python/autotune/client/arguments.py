@@ -34,7 +34,7 @@ AbsentT = TypeVar("AbsentT", None, NotGiven)
 """The type of a field that is left out: None of a request, ``NotGiven`` of a change."""
 
 
-def request_of(model: type[RequestT], **fields: Any) -> RequestT:
+def request_of(model: type[RequestT], /, **fields: Any) -> RequestT:
     """Build a request from the arguments that are not None.
 
     Raises:

@@ -138,8 +138,7 @@ class _Member:
 
     def _require(self, resource: object, owner: type) -> None:
         if resource is None:
-            place = re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__.removeprefix("Async"))
-            place = re.sub("_methods$", "s", place.lower())
+            place = _place_of(owner)
             # `hasattr`, `help` and `inspect` read from classes too, and expect this type.
             raise AttributeError(
                 f"{self._name} is a method of a client's {place}: "
@@ -237,6 +236,40 @@ class Part(Generic[BlockingT, AsynchronousT]):
             )
         kind = self._asynchronous if client.is_async else self._blocking
         return vars(client).setdefault(self._name, kind(client))
+
+
+class InnerPart(Generic[BlockingT, AsynchronousT]):
+    """A resource within a resource, of the same flavour; made when it is first read."""
+
+    def __init__(self, blocking: type[BlockingT], asynchronous: type[AsynchronousT]) -> None:
+        self._blocking = blocking
+        self._asynchronous = asynchronous
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, resource: Resource, owner: type) -> BlockingT: ...
+    @overload
+    def __get__(self, resource: AsyncResource, owner: type) -> AsynchronousT: ...
+    def __get__(self, resource: Any, owner: type) -> Any:
+        if resource is None:
+            place = _place_of(owner)
+            raise AttributeError(
+                f"{self._name} belongs to a client's {place}: call client.{place}.{self._name}"
+            )
+        kind = self._blocking if isinstance(resource, Resource) else self._asynchronous
+        own = vars(resource)
+        return own.setdefault(self._name, kind(own["_runner"]))
+
+
+def _place_of(owner: type) -> str:
+    """Return where a client has a resource of this class, such as ``reward_urls``."""
+    within: str | None = getattr(owner, "_place", None)
+    if within is not None:
+        return within
+    place = re.sub(r"(?<!^)(?=[A-Z])", "_", owner.__name__.removeprefix("Async"))
+    return re.sub("_methods$", "s", place.lower())
 
 
 def _spelled_out(options: inspect.Parameter) -> list[inspect.Parameter]:

@@ -17,6 +17,7 @@ from autotune.client.completions import AsyncCompletions, Completions
 from autotune.client.exports import AsyncExports, Exports
 from autotune.client.graders import AsyncGraders, Graders
 from autotune.client.keys import AsyncKeys, Keys
+from autotune.client.llm import AsyncLlm, Llm
 from autotune.client.reviews import AsyncReviews, Reviews
 from autotune.client.reward_urls import AsyncRewardUrls, RewardUrls
 from autotune.client.runs import AsyncRuns, Runs
@@ -43,6 +44,7 @@ class ClientParts:
     exports = Part(Exports, AsyncExports)
     keys = Part(Keys, AsyncKeys)
     reward_urls = Part(RewardUrls, AsyncRewardUrls)
+    llm = Part(Llm, AsyncLlm)
     webhooks = Part(Webhooks, AsyncWebhooks)
     audit = Part(Audit, AsyncAudit)
 

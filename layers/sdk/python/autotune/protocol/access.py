@@ -87,6 +87,8 @@ class OrganizationLimits(ResponseModel):
         tasks: there at once.
         keys: not revoked at once.
         reward_urls: not revoked at once.
+        connections: to providers of language models, not revoked at once.
+        open_llm_rows: requests to language models that have not ended, when more are enqueued.
     """
 
     requests_per_second: int = 200
@@ -98,6 +100,8 @@ class OrganizationLimits(ResponseModel):
     tasks: int = 10_000
     keys: int = 1_000
     reward_urls: int = 1_000
+    connections: int = 100
+    open_llm_rows: int = 1_000_000
 
 
 class OrganizationLimitChanges(RequestModel):
@@ -115,6 +119,8 @@ class OrganizationLimitChanges(RequestModel):
     tasks: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     keys: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     reward_urls: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    connections: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    open_llm_rows: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
 
 
 class Organization(ResponseModel):

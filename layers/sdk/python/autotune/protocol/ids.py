@@ -26,6 +26,9 @@ IdKind = Literal[
     "aud",
     "exp",
     "rwu",
+    "llc",
+    "llm",
+    "lbt",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

@@ -144,6 +144,20 @@ MAX_EXPRESSION_CHARACTERS = 500
 MAX_EXPRESSION_DEPTH = 20
 """Most graders of a ``multi`` grader; longest ``calculateOutput``, and how deep it may nest."""
 
+MAX_VERDICT_LABELS = 100
+MAX_LABEL_CHARACTERS = 100
+MAX_ABSTAIN_WORDS = 10
+"""Most labels of a verdict format, longest of them, and most words beside ``ABSTAIN``."""
+
+MAX_VERDICT_CHARACTERS = 10_000
+"""Longest verdict: what stands behind ``VERDICT:`` in a model's answer."""
+
+MAX_VERDICT_NUMBER = 1_000_000_000_000_000
+"""Largest number, of either sign, that a verdict or its range may be."""
+
+MAX_FILLED_CHARACTERS = 5_000_000
+"""Longest text of a request to a language model, once variables are put in."""
+
 MAX_WEBHOOKS = 20
 """Most webhooks of one organisation."""
 
@@ -237,3 +251,50 @@ MAX_SIGNATURES = 8
 MAX_SIGNATURE_HEADER_CHARACTERS = 1_024
 """Most signatures in one header, of any version, and the header's greatest length. A rotation needs
 two; each one more would be compared for whoever sends them."""
+
+MAX_LLM_ROWS = 1_000
+"""Most requests in one ``POST /api/v1/llm-requests/batch``."""
+
+MAX_LLM_ROWS_VALUES = 300_000
+"""Most JSON values in ``POST /api/v1/llm-requests/batch``."""
+
+MAX_LLM_LABELS = 16
+MAX_LLM_LABEL_CHARACTERS = 128
+"""Most free labels of a request to a language model, and how long their names and values may be."""
+
+MAX_LLM_VARIABLES = 100
+"""Most variables of a request to a language model."""
+
+MAX_LLM_OUTPUT_TOKENS = 1_000_000
+"""Largest ``maxTokens`` of a request to a language model."""
+
+MAX_LLM_EXTRA_BYTES = 65_536
+"""Largest ``extra`` and ``responseFormat``, in bytes of compact JSON."""
+
+MAX_LLM_STOPS = 4
+MAX_LLM_STOP_CHARACTERS = 200
+"""Most ``stop`` sequences of a request to a language model, and how long each may be."""
+
+MAX_LLM_PURPOSE_CHARACTERS, MAX_LLM_MODEL_CHARACTERS = 64, 200
+
+MAX_LLM_KEY_CHARACTERS = 2_048
+"""Longest key of a provider of language models."""
+
+MAX_LLM_CONCURRENCY = 64
+"""Most calls of one connection at the same time."""
+
+MAX_LLM_BATCH_ROWS = 10_000
+"""Most rows of one batch job, whatever the provider admits: it bounds what one fault can harm."""
+
+MAX_LLM_WAIT_SECONDS = 86_400
+"""Longest that queued rows may wait for others to share a batch with."""
+
+MIN_LLM_CALL_SECONDS = 1
+MAX_LLM_CALL_SECONDS = 240
+"""How long one call of a language model may take: a step that asks it has five minutes."""
+
+MAX_LLM_ATTEMPTS = 5
+"""How often a request to a language model is tried."""
+
+MAX_LLM_PRICED_MODELS = 200
+"""Most models that a connection has prices of its own for."""

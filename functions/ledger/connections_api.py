@@ -1,0 +1,79 @@
+"""Connections: where language models are called, and with whose key.
+
+Its own function, because it is the one of the API that encrypts keys, and tries them.
+"""
+
+from functools import cache
+from typing import Any
+
+from autotune.protocol.llm_connections import (
+    ConnectionVerification,
+    CreateConnectionRequest,
+    LlmConnectionList,
+    LlmConnectionResponse,
+    UpdateConnectionRequest,
+    VerifyConnectionRequest,
+)
+from autotune_platform.http.api import Api
+from autotune_platform.http.parameters import NextToken, PageSize
+from autotune_platform.ledger.connections import connection_on_wire
+from autotune_platform.runtime.environment import ConnectionEnvironment
+from autotune_platform.wiring.ledger_api import ConnectionApiParts
+
+
+@cache
+def parts() -> ConnectionApiParts:
+    """Return what this process is put together from."""
+    return ConnectionApiParts(ConnectionEnvironment.parse())
+
+
+app = Api(parts)
+
+
+@app.post("/api/v1/llm-connections", status_code=201, tags=["language models"])
+def create_connection(body: CreateConnectionRequest) -> LlmConnectionResponse:
+    """Store where a provider's models are called; its key is encrypted, and never shown again."""
+    connection = parts().llm_connections.create(app.caller, body)
+    app.made(connection_id=connection.id)
+    return LlmConnectionResponse(connection=connection_on_wire(connection))
+
+
+@app.get("/api/v1/llm-connections", tags=["language models"])
+def list_connections(limit: PageSize = 50, next_token: NextToken = None) -> LlmConnectionList:
+    """List the organisation's connections, oldest first, those that were revoked too."""
+    found, token = parts().llm_connections.list(app.caller, limit=limit, next_token=next_token)
+    return LlmConnectionList(
+        connections=[connection_on_wire(one) for one in found], next_token=token
+    )
+
+
+@app.get("/api/v1/llm-connections/<connection_id>", tags=["language models"])
+def read_connection(connection_id: str) -> LlmConnectionResponse:
+    """Return a connection, without its key."""
+    found = parts().llm_connections.get(app.caller, connection_id)
+    return LlmConnectionResponse(connection=connection_on_wire(found))
+
+
+@app.patch("/api/v1/llm-connections/<connection_id>", tags=["language models"])
+def update_connection(connection_id: str, body: UpdateConnectionRequest) -> LlmConnectionResponse:
+    """Change a connection; a paused one is taken up again."""
+    changed = parts().llm_connections.update(app.caller, connection_id, body)
+    return LlmConnectionResponse(connection=connection_on_wire(changed))
+
+
+@app.delete("/api/v1/llm-connections/<connection_id>", tags=["language models"])
+def revoke_connection(connection_id: str) -> LlmConnectionResponse:
+    """Revoke a connection and delete its key; what is queued for it ends as an error."""
+    revoked = parts().llm_connections.revoke(app.caller, connection_id)
+    return LlmConnectionResponse(connection=connection_on_wire(revoked))
+
+
+@app.post("/api/v1/llm-connections/<connection_id>/verify", tags=["language models"])
+def verify_connection(connection_id: str, body: VerifyConnectionRequest) -> ConnectionVerification:
+    """Ask a model one short question, and say what came of it; it is paid like any other."""
+    return parts().verifying.verify(app.caller, connection_id, body.model)
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return app.handle(event, context)

@@ -1,0 +1,140 @@
+"""The ledger: requests to language models, enqueued over the API, asked in batches."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration
+from constructs import Construct
+
+from infra.config import REPOSITORY_ROOT
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.signed_api import resource_paths
+from infra.constructs.workflow import Workflow
+from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.http import HttpStack
+from infra.tables import (
+    BY_COLLECTION_INDEX,
+    DUE_LEDGER_INDEX,
+    LEDGER_LISTING_INDEX,
+    QUEUED_ROWS_INDEX,
+)
+
+# A step asks until its time is nearly over; no call may take longer than four minutes.
+WORK_TIMEOUT = Duration.minutes(5)
+SWEEP_TIMEOUT = Duration.seconds(60)
+CONNECTIONS = "llc_*"
+MONEY = "money#*"
+STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "submit_llm_batch.asl.json"
+
+
+class LedgerStack(DomainStack):
+    """Holds the workflow that asks language models, and the functions around it."""
+
+    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+        super().__init__(scope, domain="ledger", shared=shared, holds="calls of language models")
+        data = shared.data
+        self._stores: Mapping[str, str] = {
+            "LEDGER_TABLE": data.ledger.table.table_name,
+            "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
+            "BUDGETS_TABLE": data.budgets.table.table_name,
+        }
+        self._calls: Mapping[str, str] = {
+            **self._stores,
+            **self.grader_environment,
+            "PROVIDER_KEYS_KEY": data.provider_keys.key.key_id,
+        }
+        work = self.create(
+            "WorkLlmBatch",
+            module="work_batch",
+            description="Makes batches of requests to language models, and asks them",
+            timeout=WORK_TIMEOUT,
+            environment=self._calls,
+        )
+        self._workflow = Workflow(
+            self,
+            "SubmitLlmBatch",
+            service_name=shared.service_name,
+            definition=STATE_MACHINE_DEFINITION,
+            functions={"WorkBatchFunctionArn": work},
+        )
+        self.alarms.watch_runs(self._workflow.state_machine, name="SubmitLlmBatch")
+        # A queue that fills batch after batch is worked on by as many executions.
+        self._workflow.grant_continue(work)
+        self._grant_work(work)
+        self._add_sweep()
+        self._add_api(http)
+        self._add_connections(http)
+
+    def _grant_work(self, work: ServiceFunction) -> None:
+        data = self.shared.data
+        data.ledger.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
+        data.ledger.grant_write(work.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
+        data.budgets.grant_write(work.function, "PutItem", keys=CONNECTIONS)
+        data.ledger_texts.grant_read_write(work.function)
+        self._grant_calls(work)
+
+    def _add_sweep(self) -> None:
+        data = self.shared.data
+        sweep = self.create(
+            "SweepLedger",
+            module="sweep_ledger",
+            description="Starts batches of requests that are due, and redrives those that are lost",
+            timeout=SWEEP_TIMEOUT,
+            environment={
+                **self._calls,
+                "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+            },
+        )
+        data.ledger.grant_read(sweep.function, "GetItem")
+        data.ledger.grant_write(sweep.function, "UpdateItem")
+        data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
+        data.budgets.grant_write(sweep.function, "UpdateItem", keys=MONEY)
+        self._workflow.state_machine.grant_start_execution(sweep.function)
+        self.run_every(Duration.minutes(1), sweep)
+
+    def _add_api(self, http: HttpStack) -> None:
+        data = self.shared.data
+        api = self.create_api(
+            "LedgerApi",
+            environment={
+                **self._stores,
+                "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+            },
+        )
+        data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
+        data.ledger.grant_write(
+            api.function, "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"
+        )
+        data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
+        data.ledger_texts.grant_read_write(api.function)
+        data.ledger_texts.grant_delete(api.function)
+        data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)
+        data.budgets.grant_write(api.function, "PutItem", keys=MONEY)
+        self.grant_share_waiting(api)
+        self._workflow.state_machine.grant_start_execution(api.function)
+        for resource in ("llm-requests", "llm-batches", "llm-costs", "llm-estimates", "llm-budget"):
+            http.api.route(api, paths=resource_paths(resource))
+
+    def _add_connections(self, http: HttpStack) -> None:
+        data = self.shared.data
+        connections = self.create_api(
+            "ConnectionsApi", module="connections_api", environment=self._calls
+        )
+        data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=CONNECTIONS)
+        data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)
+        self.grant_count_entities(connections)
+        data.ledger.grant_read(connections.function, "GetItem")
+        data.ledger.grant_write(connections.function, "DeleteItem", "PutItem", "UpdateItem")
+        data.ledger_texts.grant_put(connections.function)
+        data.provider_keys.grant_seal(connections)
+        self._grant_calls(connections)
+        http.api.route(connections, paths=resource_paths("llm-connections"))
+
+    def _grant_calls(self, function: ServiceFunction) -> None:
+        """Lets a function call language models, keep to budgets and limits, and book the cost."""
+        data = self.shared.data
+        data.registry.grant_read(function.function, "GetItem")
+        data.registry.grant_write(function.function, "PutItem", keys=CONNECTIONS)
+        data.budgets.grant_read(function.function, "BatchGetItem", "GetItem")
+        data.budgets.grant_write(function.function, "UpdateItem", keys=MONEY)
+        data.provider_keys.grant_open(function)

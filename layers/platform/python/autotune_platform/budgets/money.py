@@ -1,0 +1,142 @@
+"""What an organisation may spend on language models in a day, a week and a month.
+
+Each period has an item of its own, with what was spent in it and what is set aside. Money is set
+aside in the transaction that stores what it is for, so that no crash comes between the two, and
+only where spent and reserved together stay within the limit. What follows returns it to the periods
+that it was taken from, also when they are over.
+
+Ceiling: a transaction writes the three items of an organisation, so some hundred reservations a
+second; a batch of rows needs one.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from autotune.protocol.llm_batches import BudgetPeriod
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import Addition
+from autotune_platform.storage.table import Table
+
+_KEPT = timedelta(days=400)
+_LIMITS = "limits"
+
+
+class MoneyLimits(FrozenModel):
+    """Most billionths of a US dollar of each period; None is no limit."""
+
+    day: int | None = None
+    week: int | None = None
+    month: int | None = None
+
+
+class PeriodUse(NamedTuple):
+    """What a period has used, in billionths of a US dollar."""
+
+    period: BudgetPeriod
+    name: str
+    limit: int | None
+    spent: int
+    reserved: int
+
+    @property
+    def room(self) -> int | None:
+        """What is left of the limit, not below 0; None without one."""
+        if self.limit is None:
+            return None
+        return max(0, self.limit - self.spent - self.reserved)
+
+
+@part
+class MoneyBudgets:
+    """Budgets of all organisations, in the ``budgets`` table."""
+
+    table: Table
+    clock: Clock = SYSTEM_CLOCK
+
+    def limits(self, organization_id: str) -> MoneyLimits:
+        """Return an organisation's limits; there are none at first."""
+        item = self.table.get(_partition(organization_id), _LIMITS) or {}
+        return MoneyLimits(**{name: item.get(name) for name in MoneyLimits.model_fields})
+
+    def set_limits(self, organization_id: str, limits: MoneyLimits) -> None:
+        """Replace an organisation's limits; what is reserved already stays so."""
+        item = {"pk": _partition(organization_id), "sk": _LIMITS}
+        self.table.put({**item, **limits.model_dump(exclude_none=True)})
+
+    def uses(self, organization_id: str) -> list[PeriodUse]:
+        """Return what the present periods have used."""
+        limits = self.limits(organization_id).model_dump()
+        names = periods_at(self.clock.now())
+        pk = _partition(organization_id)
+        found = self.table.get_many((pk, name) for name in names.values())
+        uses = []
+        for period, name in names.items():
+            item = found.get((pk, name), {})
+            spent, reserved = item.get("spent", 0), item.get("reserved", 0)
+            uses.append(PeriodUse(period, name, limits[period], spent, reserved))
+        return uses
+
+    def room(self, organization_id: str) -> int | None:
+        """Return what may still be reserved now; None without a limit."""
+        rooms = [use.room for use in self.uses(organization_id) if use.room is not None]
+        return min(rooms, default=None)
+
+    def reservation(self, organization_id: str, amount: int) -> "Reservation":
+        """Return what sets an amount aside, to be written together with what it is for.
+
+        The transaction fails where a limit leaves no room.
+        """
+        limits = self.limits(organization_id).model_dump()
+        now = self.clock.now()
+        names = periods_at(now)
+        expiry = {"expires_at": int((now + _KEPT).timestamp())}
+        additions = [
+            Addition(
+                table=self.table.name,
+                pk=_partition(organization_id),
+                sk=name,
+                numbers={"committed": amount, "reserved": amount},
+                changes=expiry,
+                at_most={} if limits[period] is None else {"committed": limits[period] - amount},
+            )
+            for period, name in names.items()
+        ]
+        return Reservation(list(names.values()), additions)
+
+    def settlement(
+        self, organization_id: str, periods: Sequence[str], *, reserved: int, spent: int
+    ) -> list[Addition]:
+        """Return what gives back a reservation and counts what was spent of it, or beyond it."""
+        return [
+            Addition(
+                table=self.table.name,
+                pk=_partition(organization_id),
+                sk=name,
+                numbers={"committed": spent - reserved, "reserved": -reserved, "spent": spent},
+            )
+            for name in periods
+        ]
+
+
+class Reservation(NamedTuple):
+    """Money that is set aside, by the names of its periods."""
+
+    periods: list[str]
+    additions: list[Addition]
+
+
+def periods_at(moment: datetime) -> Mapping[BudgetPeriod, str]:
+    """Return the names of the periods of a moment, in UTC; weeks are those of ISO 8601."""
+    year, week, _ = moment.isocalendar()
+    return {
+        "day": f"day#{moment:%Y-%m-%d}",
+        "week": f"week#{year}-W{week:02}",
+        "month": f"month#{moment:%Y-%m}",
+    }
+
+
+def _partition(organization_id: str) -> str:
+    return f"money#{organization_id}"

@@ -1,0 +1,196 @@
+"""Asking a batch's rows one by one: what stands in for a provider's batch job where there is none.
+
+The endpoint's concurrency and circuit are kept across all batches and functions, as graders' are.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from autotune.protocol.llm_requests import LlmParams
+from autotune_platform.budgets.permit import Permit, SlotRefusedError
+from autotune_platform.budgets.permits import CONCURRENT_CALLS, Permits, Wait
+from autotune_platform.ledger.calls import Answer, Outcome, Question, Refusal
+from autotune_platform.ledger.connections import ConnectionRepository, pause
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.keys import ProviderKeys
+from autotune_platform.ledger.model_calls import ModelCalls
+from autotune_platform.ledger.models import Connection, Row, RowInput
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.templates import fill
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+_SPARE_SECONDS = 10
+_BUSY_SECONDS = 5
+
+
+class _RefusedError(Exception):
+    """A call came to a refusal: the permit counts what it says of the endpoint."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.code)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True)
+class _Limits:
+    max_concurrency: int | None
+    requests_per_second: float | None = None
+
+
+@dataclass
+class Asked:
+    """What one round came to.
+
+    Attributes:
+        requeued: rows that went back to their queue.
+        unclear: calls that may have been paid although no answer came.
+        wait_seconds: how long to wait before the next round.
+        is_paused: the provider refused the account: the others went back to their queue.
+    """
+
+    requeued: int = 0
+    unclear: int = 0
+    wait_seconds: float = 0
+    is_paused: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@part
+class RowAsking:
+    """Asks rows of one connection, on several threads."""
+
+    rows: RowRepository
+    texts: RowTexts
+    ends: RowEnds
+    keys: ProviderKeys
+    connections: ConnectionRepository
+    calls: ModelCalls
+    permits: Permits
+    clock: Clock = SYSTEM_CLOCK
+
+    def ask_all(
+        self, connection: Connection, rows: Iterable[Row], *, seconds_left: Callable[[], float]
+    ) -> Asked:
+        """Ask rows until there is no more time, the endpoint is down, or the account is refused."""
+        asked = Asked()
+        limits = _Limits(max_concurrency=connection.concurrency)
+        permit = self.permits.request(
+            connection.id, limits, calls=CONCURRENT_CALLS, seconds_left=seconds_left
+        )
+        if isinstance(permit, Wait):
+            asked.wait_seconds = max(permit.seconds, 1)
+            return asked
+        key = self.keys.of(connection)
+
+        def may_go_on() -> bool:
+            enough = seconds_left() > connection.timeout_seconds + _SPARE_SECONDS
+            return enough and not asked.is_paused and not permit.is_down()
+
+        def ask(row: Row) -> None:
+            if may_go_on():
+                self._ask(connection, key, row, permit, asked)
+
+        with permit, ThreadPoolExecutor(max_workers=permit.concurrency) as threads:
+            _feed(threads, ask, rows, may_go_on, permit.concurrency)
+        asked.wait_seconds = permit.wait_seconds()
+        return asked
+
+    def once(self, connection: Connection, row: Row, text: RowInput) -> Outcome:
+        """Ask one row outside of any batch, whatever the circuit says."""
+        return self.calls.ask(connection, self.keys.of(connection), question(row, text))
+
+    def _ask(
+        self, connection: Connection, key: str | None, row: Row, permit: Permit, asked: Asked
+    ) -> None:
+        now = self.clock.now()
+        if row.cancel_requested_at is not None:
+            self.ends.unasked(row, "canceled")
+            return
+        if row.complete_by is not None and row.complete_by <= now:
+            self.ends.unasked(row, "expired")
+            return
+        text = self.texts.input_of(row.id)
+        if text is None:
+            self.ends.unasked(row, "platform_error")
+            return
+        try:
+            with permit.slot(is_down=_is_down):
+                answer = _answer(self.calls.ask(connection, key, question(row, text)))
+        except SlotRefusedError:
+            return
+        except _RefusedError as error:
+            self._refused(connection, row, error.refusal, asked)
+        else:
+            self.ends.answered(row, text, answer)
+
+    def _refused(self, connection: Connection, row: Row, refusal: Refusal, asked: Asked) -> None:
+        if refusal.code == "account":
+            with asked.lock:
+                if not asked.is_paused:
+                    asked.is_paused = True
+                    pause(self.connections, connection, refusal.message)
+            return
+        after = self.ends.refused(row, refusal, more_attempts=True)
+        with asked.lock:
+            asked.requeued += after is not None and after.status == "queued"
+            asked.unclear += refusal.may_be_paid
+
+
+def question(row: Row, text: RowInput) -> Question:
+    """Return what a row asks, with its variables put in."""
+    variables = text.input.get("variables", {})
+    system = text.input.get("system")
+    return Question(
+        model=row.model,
+        system=None if system is None else fill(system, variables),
+        user=fill(text.input["user"], variables),
+        params=LlmParams.model_validate(text.params),
+    )
+
+
+def _answer(outcome: Outcome) -> Answer:
+    """Return an answer.
+
+    Raises:
+        _RefusedError: there is none; the permit counts what raises.
+    """
+    if isinstance(outcome, Refusal):
+        raise _RefusedError(outcome)
+    return outcome
+
+
+def _is_down(error: Exception) -> bool | None:
+    """Return whether a refusal shows that the endpoint is down; None where it shows neither."""
+    if not isinstance(error, _RefusedError):
+        return None
+    match error.refusal.code:
+        case "provider_error" | "outcome_unclear" | "address_refused":
+            return True
+        case "rate_limited" | "account":
+            return None
+        case _:
+            return False
+
+
+def _feed(
+    threads: ThreadPoolExecutor,
+    work: Callable[[Row], None],
+    rows: Iterable[Row],
+    may_go_on: Callable[[], bool],
+    at_once: int,
+) -> None:
+    """Have rows worked on, and read no more of them ahead than are worked on at once."""
+    remaining: Iterator[Row] = iter(rows)
+    running: set[Future[None]] = set()
+    while may_go_on() and (row := next(remaining, None)) is not None:
+        running.add(threads.submit(work, row))
+        if len(running) >= at_once:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for one in done:
+                one.result()
+    for one in running:
+        one.result()

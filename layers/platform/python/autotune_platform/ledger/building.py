@@ -1,0 +1,155 @@
+"""Making batches of queued rows: listed first, then paid for, then taken one by one."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.ids import new_id
+from autotune_platform.access.organizations import OrganizationService
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.ending import end_unasked
+from autotune_platform.ledger.models import Batch, Connection, Group, Row
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
+
+logger = Logger()
+
+LOOK_AGAIN = timedelta(minutes=1)
+_WHEN_PAUSED = timedelta(minutes=5)
+_WRITERS = 8
+_RESERVATIONS_TRIED = 5
+
+
+@part
+class BatchBuilder:
+    """Makes one batch of a queue, if it is long enough or its first row has waited long enough."""
+
+    rows: RowRepository
+    batches: BatchRepository
+    connections: ConnectionRepository
+    claims: ClaimRepository
+    money: MoneyBudgets
+    organizations: OrganizationService
+    clock: Clock = SYSTEM_CLOCK
+
+    def build(self, key: str, *, due_at: datetime) -> tuple[Batch, bool] | None:
+        """Make a batch of a queue's first rows; None where it is too early, or nothing is there.
+
+        Returns:
+            The batch, and whether it is as large as it may be: there may be more rows.
+
+        Args:
+            due_at: when the batch counts as lost unless a step of it reports.
+        """
+        found = self.batches.group(key)
+        if found is None:
+            return None
+        group, touched = found
+        now = self.clock.now()
+        connection = self.connections.get(group.connection_id)
+        is_active = self.organizations.organization(group.organization_id).status == "active"
+        if not is_active or (connection is not None and connection.status == "paused"):
+            self.batches.postpone(key, now + _WHEN_PAUSED)
+            return None
+        if connection is None or connection.status == "revoked":
+            self._end_all(group, now)
+            self.batches.close(key, only_if={"touched": touched})
+            return None
+        ids = self.rows.waiting(group, now=now, limit=connection.max_rows)
+        if len(ids) < connection.min_rows and not self._is_ready(key, group, touched, connection):
+            return None
+        self.batches.postpone(key, now + LOOK_AGAIN)
+        batch = self._reserved(group, connection, self._still_queued(ids), due_at)
+        return None if batch is None else (batch, len(ids) == connection.max_rows)
+
+    def claim(self, batch: Batch) -> None:
+        """Take the rows of a batch that are still queued; those that others took are theirs."""
+        now = self.clock.now()
+        ids = list(self.batches.row_ids(batch.id))
+        found = self.rows.get_many(ids)
+        queued = [row for row in found.values() if row.status == "queued"]
+        in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
+
+    def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
+        """Return whether the first row has waited long enough; if not, say when to look again."""
+        now = self.clock.now()
+        first = min(self.rows.first_times(group), default=None)
+        if first is None:
+            # The index may not have what was just stored: whoever stored it touched the queue.
+            self.batches.close(key, only_if={"touched": touched})
+            return False
+        ready_at = first + timedelta(seconds=connection.max_wait_seconds)
+        if ready_at <= now:
+            return True
+        self.batches.postpone(key, min(ready_at, now + LOOK_AGAIN), touched=touched)
+        return False
+
+    def _still_queued(self, ids: Sequence[str]) -> list[Row]:
+        found = self.rows.get_many(ids)
+        rows = [found[row_id] for row_id in ids if row_id in found]
+        now = self.clock.now()
+        wanted = []
+        for row in rows:
+            if row.status != "queued":
+                continue
+            if row.complete_by is not None and row.complete_by <= now:
+                end_unasked(self.rows, self.claims, row, "expired", now)
+            else:
+                wanted.append(row)
+        return wanted
+
+    def _reserved(
+        self, group: Group, connection: Connection, rows: list[Row], due_at: datetime
+    ) -> Batch | None:
+        """Store a batch of as many rows as the budget has room for."""
+        for _ in range(_RESERVATIONS_TRIED):
+            fitting = self._fitting(group.organization_id, rows)
+            if not fitting:
+                if rows:
+                    logger.warning("budget exhausted", organization_id=group.organization_id)
+                return None
+            amount = sum(row.bound_nano_usd for row in fitting)
+            reservation = self.money.reservation(group.organization_id, amount)
+            batch = Batch(
+                id=new_id("lbt"),
+                organization_id=group.organization_id,
+                connection_id=group.connection_id,
+                provider=connection.provider,
+                model=group.model,
+                rows=len(fitting),
+                reserved_nano_usd=amount,
+                periods=reservation.periods,
+                created_at=self.clock.now(),
+            )
+            self.batches.put_rows(batch.id, [row.id for row in fitting])
+            opening = self.batches.opening(batch, due_at=due_at)
+            if self.batches.try_write([opening, *reservation.additions]):
+                return batch
+        return None
+
+    def _fitting(self, organization_id: str, rows: Sequence[Row]) -> list[Row]:
+        room = self.money.room(organization_id)
+        if room is None:
+            return list(rows)
+        fitting = []
+        for row in rows:
+            room -= row.bound_nano_usd
+            if room < 0:
+                break
+            fitting.append(row)
+        return fitting
+
+    def _end_all(self, group: Group, now: datetime) -> None:
+        """End the rows of a connection that is gone."""
+        while ids := self.rows.waiting(group, now=now, limit=_RESERVATIONS_TRIED * 100):
+            rows = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
+            if not rows:
+                return
+            for row in rows:
+                end_unasked(self.rows, self.claims, row, "account", now)

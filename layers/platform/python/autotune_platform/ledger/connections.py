@@ -1,0 +1,150 @@
+"""Connections: where language models are called, and with whose key."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autotune.protocol import llm_connections as wire
+from autotune.protocol.ids import new_id
+from autotune_platform.access.models import Caller
+from autotune_platform.ledger.keys import ProviderKeys
+from autotune_platform.ledger.models import BASE_URLS, Connection
+from autotune_platform.outbound.addresses import check_url
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.registry import EntityRepository
+
+_SHOWN_CHARACTERS = 4
+_LEAST_HIDDEN_CHARACTERS = 12
+
+
+class ConnectionRepository(EntityRepository[Connection]):
+    """Connections in the ``registry`` table."""
+
+    model = Connection
+    kind = "llc"
+    listed_as = "connection"
+    named = "connection"
+    is_counted = True
+
+
+@part
+class ConnectionService:
+    """Manages an organisation's connections."""
+
+    repository: ConnectionRepository
+    keys: ProviderKeys
+    admit_private: bool
+    clock: Clock = SYSTEM_CLOCK
+
+    def create(self, caller: Caller, request: wire.CreateConnectionRequest) -> Connection:
+        """Store a connection, and its key encrypted.
+
+        Raises:
+            InvalidRequestError: the base URL leads nowhere that may be called.
+            TooManyEntitiesError: the organisation has as many connections as it may.
+        """
+        base_url = (request.base_url or BASE_URLS[request.provider]).rstrip("/")
+        check_url(base_url, field="baseUrl", admit_private=self.admit_private)
+        now = self.clock.now()
+        connection = Connection(
+            id=new_id("llc"),
+            organization_id=caller.organization_id,
+            name=request.name,
+            provider=request.provider,
+            base_url=base_url,
+            created_at=now,
+            updated_at=now,
+            **_settings(request),
+        )
+        _require_range(connection)
+        if request.api_key is not None:
+            connection = self._with_key(connection, request.api_key.get_secret_value())
+        self.repository.add(connection, at_most=caller.limits.connections)
+        return connection
+
+    def update(
+        self, caller: Caller, connection_id: str, request: wire.UpdateConnectionRequest
+    ) -> Connection:
+        """Change a connection; a new key takes up again one that is paused.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+            ConflictError: it is revoked, or others are changing it.
+        """
+        before = self.repository.get_of(caller.organization_id, connection_id)
+        if before.status == "revoked":
+            raise ConflictError("the connection is revoked")
+        changes = {**_settings(request), "updated_at": self.clock.now()}
+        if request.name is not None:
+            changes["name"] = request.name
+        after = before.model_copy(update=changes)
+        _require_range(after)
+        if request.api_key is not None:
+            after = self._with_key(after, request.api_key.get_secret_value())
+        # Whoever changes a connection has seen to what paused it.
+        after = after.model_copy(update={"status": "active", "paused_because": None})
+        if not self.repository.replace(before, after):
+            raise ConflictError("others are changing the connection; read it again")
+        return after
+
+    def get(self, caller: Caller, connection_id: str) -> Connection:
+        """Return a connection of the caller's organisation.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        return self.repository.get_of(caller.organization_id, connection_id)
+
+    def list(
+        self, caller: Caller, *, limit: int, next_token: str | None
+    ) -> tuple[list[Connection], str | None]:
+        """Return a page of the organisation's connections, oldest first."""
+        return self.repository.list(caller.organization_id, limit=limit, next_token=next_token)
+
+    def revoke(self, caller: Caller, connection_id: str) -> Connection:
+        """Revoke a connection for good, and delete its key; queued rows of it end as ``account``.
+
+        Raises:
+            NotFoundError: there is none, or it is another organisation's.
+        """
+        revoked = self.repository.revoke(caller.organization_id, connection_id)
+        self.keys.forget(revoked)
+        return revoked
+
+    def _with_key(self, connection: Connection, key: str) -> Connection:
+        version = connection.key_version + 1
+        shown = key[-_SHOWN_CHARACTERS:] if len(key) >= _LEAST_HIDDEN_CHARACTERS else ""
+        changed = connection.model_copy(
+            update={"key_version": version, "key_ends_with": shown or None}
+        )
+        self.keys.store(changed, key)
+        return changed
+
+
+def pause(repository: ConnectionRepository, connection: Connection, because: str) -> None:
+    """Keep a connection's rows from being asked until somebody changes it."""
+    now = SYSTEM_CLOCK.now()
+    changes = {"status": "paused", "paused_because": because, "updated_at": now}
+    # Changed in the meantime: its owner may have seen to it, and the next row shows it.
+    repository.replace(connection, connection.model_copy(update=changes))
+
+
+def connection_on_wire(connection: Connection) -> wire.LlmConnection:
+    """Return a connection without its key."""
+    return wire.LlmConnection.model_validate(connection.model_dump())
+
+
+def _settings(
+    request: wire.CreateConnectionRequest | wire.UpdateConnectionRequest,
+) -> dict[str, Any]:
+    given: Mapping[str, Any] = request.model_dump(exclude_none=True)
+    left_out = ("name", "provider", "base_url", "api_key")
+    return {name: value for name, value in given.items() if name not in left_out}
+
+
+def _require_range(connection: Connection) -> None:
+    if connection.min_rows > connection.max_rows:
+        raise InvalidRequestError.of_field(
+            "minRows", f"at most maxRows, {connection.max_rows}, not {connection.min_rows}"
+        )

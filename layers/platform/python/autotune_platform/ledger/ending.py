@@ -1,0 +1,157 @@
+"""How rows end, or go back to their queue."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from autotune.protocol import verdict_formats as wire
+from autotune.protocol.limits import MAX_LLM_ATTEMPTS
+from autotune.protocol.llm_requests import LlmErrorCode
+from autotune.protocol.retry import RetryPolicy
+from autotune_platform.ledger.calls import Answer, Refusal
+from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.models import Attempt, Fault, Row, RowInput, RowOutput
+from autotune_platform.ledger.parsing import parse
+from autotune_platform.ledger.prices import cost, most_input_tokens
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.usage import Usage
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+_PASSING: frozenset[LlmErrorCode] = frozenset(
+    {"rate_limited", "provider_error", "outcome_unclear", "result_malformed"}
+)
+_AGAIN = RetryPolicy(first_seconds=5, longest_seconds=600)
+_MESSAGES: Mapping[LlmErrorCode, str] = {
+    "canceled": "it was canceled before it was asked",
+    "expired": "its completeBy passed before it was asked",
+    "account": "its connection was revoked",
+    "platform_error": "its texts are gone",
+}
+
+
+@part
+class RowEnds:
+    """Writes what became of rows, each once."""
+
+    rows: RowRepository
+    texts: RowTexts
+    clock: Clock = SYSTEM_CLOCK
+
+    def answered(self, row: Row, text: RowInput, answer: Answer) -> Row | None:
+        """End a row with its answer; return it, or None where it had ended."""
+        output, parse_error = _read(text, answer)
+        self.texts.put(row, "output", output)
+        usage = answer.usage or _assumed(row)
+        return self._end(
+            row,
+            "completed",
+            None,
+            _charge(row, answer.usage),
+            {
+                "usage": usage.model_dump(mode="json"),
+                "finish_reason": answer.finish_reason,
+                "served_model": answer.served_model,
+                "provider_request_id": answer.provider_request_id,
+                "parse_error": parse_error and parse_error.model_dump(mode="json"),
+            },
+        )
+
+    def refused(self, row: Row, refusal: Refusal, *, more_attempts: bool) -> Row | None:
+        """End a row, or put it back; return it as it is then, None where it had ended.
+
+        Args:
+            more_attempts: whether what passes may be tried again.
+        """
+        fault = Fault(code=refusal.code, message=refusal.message)
+        # It may have been done: what it costs at most is charged, and never less than the bill.
+        charge = row.bound_nano_usd if refusal.may_be_paid else 0
+        if not (more_attempts and refusal.code in _PASSING and row.attempt < MAX_LLM_ATTEMPTS):
+            used = {"usage": _assumed(row).model_dump(mode="json")} if charge else {}
+            return self._end(row, "error", fault, charge, used)
+        now = self.clock.now()
+        wait = max(refusal.retry_after_seconds or 0, _AGAIN.pause(row.attempt))
+        over = self._over(row, fault, charge, now)
+        return self.rows.requeue(
+            row,
+            {"cost_nano_usd": row.cost_nano_usd + charge},
+            over,
+            now,
+            now + timedelta(seconds=wait),
+        )
+
+    def put_back(self, row: Row) -> Row | None:
+        """Put a row back that was not tried, for when somebody has seen to its connection."""
+        now = self.clock.now()
+        return self.rows.requeue(row, {}, None, now, now)
+
+    def unasked(self, row: Row, code: LlmErrorCode) -> Row | None:
+        """End a submitted row that was never asked."""
+        status = "canceled" if code == "canceled" else "error"
+        return self._end(row, status, Fault(code=code, message=_MESSAGES[code]), 0, {})
+
+    def _end(
+        self, row: Row, status: str, fault: Fault | None, charge: int, more: Mapping[str, Any]
+    ) -> Row | None:
+        now = self.clock.now()
+        attempts = [*row.attempts, self._over(row, fault, charge, now)]
+        changes = {
+            **more,
+            "status": status,
+            "cost_nano_usd": row.cost_nano_usd + charge,
+            "attempts": [one.model_dump(mode="json", exclude_none=True) for one in attempts],
+        }
+        if fault is not None:
+            changes["error"] = fault.model_dump(mode="json")
+        present = {name: value for name, value in changes.items() if value is not None}
+        return self.rows.end(row, present, now)
+
+    @staticmethod
+    def _over(row: Row, fault: Fault | None, charge: int, now: datetime) -> Attempt:
+        return Attempt(
+            number=row.attempt, batch_id=row.batch_id, error=fault, cost_nano_usd=charge, at=now
+        )
+
+
+def end_unasked(
+    rows: RowRepository, claims: ClaimRepository, row: Row, code: LlmErrorCode, now: datetime
+) -> Row | None:
+    """End a row that is in its queue, and count it as under way no more.
+
+    Returns:
+        The row; None where it had left its queue.
+    """
+    fault = Fault(code=code, message=_MESSAGES[code])
+    status = "canceled" if code == "canceled" else "error"
+    changes = {"status": status, "error": fault.model_dump(mode="json")}
+    ended = rows.end(row, changes, now)
+    if ended is not None:
+        claims.end_queued(row.organization_id, 1)
+    return ended
+
+
+def _charge(row: Row, usage: Usage | None) -> int:
+    return row.bound_nano_usd if usage is None else cost(usage, row.price)
+
+
+def _assumed(row: Row) -> Usage:
+    """Return the most that a row can have used, where the provider does not say."""
+    most = most_input_tokens(row.input_bytes, row.messages)
+    return Usage(input_tokens=most, output_tokens=row.max_tokens, assumed=True)
+
+
+def _read(text: RowInput, answer: Answer) -> tuple[RowOutput, Fault | None]:
+    plain = RowOutput(raw_output=answer.text, model_reasoning=answer.reasoning)
+    if text.verdict is None:
+        return plain, None
+    form = wire.VerdictFormat.model_validate(text.verdict)
+    parsed = parse(answer.text, form, is_cut=answer.finish_reason == "length")
+    if parsed.error is not None:
+        return plain, Fault(code=parsed.error.code, message=parsed.error.message)
+    found = {
+        "reasoning": parsed.reasoning,
+        "verdict_text": parsed.verdict_text,
+        "parsed_verdict": parsed.parsed_verdict,
+    }
+    return plain.model_copy(update=found), None

@@ -1,0 +1,187 @@
+"""Accepting requests: durable before the answer, and the same however often it is repeated."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune.protocol.problems import LimitProblem
+from autotune_platform.access.models import Caller
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.claims import Claim, ClaimRepository
+from autotune_platform.ledger.models import Connection, Group, Row, RowInput
+from autotune_platform.ledger.planning import PlannedRow, RowPlanner
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.starting import BatchStarter
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import (
+    IdempotencyKeyReusedError,
+    TooManyOpenRowsError,
+    UnavailableError,
+)
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.table import Item
+
+# The API's functions end at 29 s, as API Gateway does.
+_LONGEST_ATTEMPT = timedelta(seconds=30)
+_WRITERS = 8
+_LOOK_EVERY = timedelta(minutes=1)
+
+
+@part
+class EnqueuingService:
+    """Stores requests as rows, and has their queues looked at.
+
+    Ids follow from the idempotency key and the place in the request, so that whatever was stored by
+    an attempt that died is found again.
+    """
+
+    planner: RowPlanner
+    rows: RowRepository
+    texts: RowTexts
+    claims: ClaimRepository
+    batches: BatchRepository
+    starter: BatchStarter
+    clock: Clock = SYSTEM_CLOCK
+
+    def enqueue(
+        self,
+        caller: Caller,
+        requests: Sequence[EnqueueLlmRequest],
+        *,
+        idempotency_key: str | None,
+        alone: bool = False,
+    ) -> tuple[list[str], bool]:
+        """Enqueue requests; return their ids, and whether they had been before.
+
+        Args:
+            alone: the one request was the whole body, so that errors name its fields without an
+                index.
+
+        Raises:
+            InvalidRequestError: a connection is not the organisation's, a variable is missing, a
+                model has no price, or a parameter is none of the provider's.
+            IdempotencyKeyReusedError: the key came before with another body.
+            TooManyOpenRowsError: the organisation has as many rows under way as it may.
+            UnavailableError: a store refused work, or somebody else is at the same request;
+                nothing is lost by asking again.
+        """
+        organization_id = caller.organization_id
+        key = idempotency_key or new_id("req")
+        fingerprint = _fingerprint(requests)
+        ids = [
+            derived_id("llm", organization_id, key, str(place)) for place in range(len(requests))
+        ]
+        claim = self.claims.get(organization_id, key)
+        if claim is not None:
+            if claim.fingerprint != fingerprint:
+                raise IdempotencyKeyReusedError(
+                    "this Idempotency-Key came before with another body"
+                )
+            if claim.done:
+                return ids, True
+        planned = self.planner.plan(caller, requests, ids, alone=alone)
+        is_first = claim is None
+        claim = self._claim(caller, key, claim, fingerprint, planned)
+        self._store(planned, is_first=is_first)
+        self._open_queues(planned)
+        self.claims.finish(claim)
+        return ids, False
+
+    def retry(self, caller: Caller, row: Row, text: RowInput, connection: Connection) -> str:
+        """Enqueue an ended row once more, as a request of its own; return its id.
+
+        Retrying it again returns the same.
+        """
+        retried = self.planner.again(row, connection)
+        claim = self.claims.get(caller.organization_id, retried.id)
+        is_first = claim is None
+        planned = [PlannedRow(retried, text, connection)]
+        if claim is None or not claim.done:
+            claim = self._claim(caller, retried.id, claim, row.id, planned)
+            self._store(planned, is_first=is_first)
+            self._open_queues(planned)
+            self.claims.finish(claim)
+        return retried.id
+
+    def _open_queues(self, planned: Iterable[PlannedRow]) -> None:
+        """Have the rows' queues looked at in time; at once where they are long enough."""
+        now = self.clock.now()
+        by_group: dict[Group, list[PlannedRow]] = {}
+        for one in planned:
+            by_group.setdefault(one.row.group, []).append(one)
+        for group, some in by_group.items():
+            is_full = len(some) >= some[0].connection.min_rows
+            first = min(_queued_at(one) + one.patience for one in some)
+            self.batches.open_group(group, now if is_full else min(first, now + _LOOK_EVERY))
+            if is_full or first <= now:
+                self.starter.start_group(group.key)
+
+    def _claim(
+        self,
+        caller: Caller,
+        key: str,
+        before: Claim | None,
+        fingerprint: str,
+        planned: Sequence[PlannedRow],
+    ) -> Claim:
+        """Have the request for oneself, and its rows counted once."""
+        now = self.clock.now()
+        if before is not None:
+            if now < before.attempted_at + _LONGEST_ATTEMPT:
+                raise UnavailableError("the same request is in progress", retry_after_seconds=5)
+            taken = self.claims.take_over(before, now)
+            if taken is None:
+                raise UnavailableError("the same request is in progress", retry_after_seconds=5)
+            return taken
+        claim = Claim(
+            organization_id=caller.organization_id,
+            key=key,
+            fingerprint=fingerprint,
+            attempted_at=now,
+        )
+        most = caller.limits.open_llm_rows
+        if not self.claims.add(claim, rows=len(planned), at_most=most):
+            raise TooManyOpenRowsError(
+                f"the organization has too many requests to language models under way for "
+                f"{len(planned)} more",
+                limit=LimitProblem(name="open requests", maximum=most, unit="requests"),
+                retry_after_seconds=60,
+            )
+        return claim
+
+    def _store(self, planned: Sequence[PlannedRow], *, is_first: bool) -> None:
+        """Store texts first, so that whoever finds a row finds what it asks."""
+        inputs: list[Item] = []
+
+        def add_input(one: PlannedRow) -> None:
+            inputs.append(self.texts.item(one.row, "input", one.text))
+
+        in_parallel(add_input, planned, at_most=_WRITERS)
+        self.rows.put_all(inputs)
+        items = [self.rows.item(one.row, queued_at=_queued_at(one)) for one in planned]
+        if is_first:
+            self.rows.put_all(items)
+        else:
+            # What an attempt stored that died may be under way by now.
+            in_parallel(self.rows.put_new, items, at_most=_WRITERS)
+
+
+def _queued_at(one: PlannedRow) -> datetime:
+    """Return since when a row waits: one that is soon too late has waited long enough at once."""
+    row = one.row
+    if row.complete_by is not None and row.complete_by < row.created_at + one.patience * 2:
+        return row.created_at - one.patience
+    return row.created_at
+
+
+def _fingerprint(requests: Sequence[EnqueueLlmRequest]) -> str:
+    digest = hashlib.sha256()
+    for request in requests:
+        document = request.model_dump(mode="json", exclude_defaults=True)
+        digest.update(json.dumps(document, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()

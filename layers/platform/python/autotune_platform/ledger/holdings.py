@@ -1,0 +1,95 @@
+"""What the ledger keeps."""
+
+from autotune_platform.storage.data_holders import DataHolder, Holding, RegistryHolding
+
+_KEPT = "until the request's `retentionDays` are over, or until erased"
+_ERASED = "`DELETE /api/v1/llm-requests/{id}/content`"
+_COUNTED = "it goes by itself, and holds no text"
+
+HOLDER = DataHolder(
+    "ledger",
+    [
+        RegistryHolding(
+            key="llc_* / record",
+            what="connections: address, prices, limits; no key",
+            retained="rows name a revoked one",
+        ),
+        Holding(
+            place="table ledger",
+            key="llc_* / key#*",
+            what="keys to providers, encrypted",
+            kept="until the connection is revoked",
+            erased="`DELETE /api/v1/llm-connections/{id}`",
+        ),
+        Holding(
+            place="table ledger",
+            key="llm_* / state",
+            what="rows: model, status, usage, cost, labels; no text",
+            retained="what was paid stays known",
+        ),
+        Holding(
+            place="table ledger",
+            key="llm_* / input",
+            what="what models are asked: texts, variables, parameters",
+            has_text=True,
+            kept=_KEPT,
+            erased=_ERASED,
+        ),
+        Holding(
+            place="table ledger",
+            key="llm_* / output",
+            what="what models answered, and what was read of it",
+            has_text=True,
+            kept=_KEPT,
+            erased=_ERASED,
+        ),
+        Holding(
+            place="bucket ledger",
+            key="ledger/llm_*/*",
+            what="the same texts where they outgrow an item",
+            has_text=True,
+            kept=_KEPT,
+            erased=_ERASED,
+        ),
+        Holding(
+            place="table ledger",
+            key="lbt_* / *",
+            what="batches: counts, cost, ids of rows",
+            retained="what was paid stays known",
+        ),
+        Holding(
+            place="table ledger",
+            key="group#llc_* / state",
+            what="queues: which models of a connection are waited for",
+            retained="it says nothing of any request",
+        ),
+        Holding(
+            place="table ledger",
+            key="enqueue#org_* / claim",
+            what="digests of requests, by idempotency key",
+            retained="so that another request under the same key is refused for good",
+        ),
+        Holding(
+            place="table ledger",
+            key="open#org_* / rows",
+            what="how many requests are under way",
+            retained="what is under way is still counted",
+        ),
+        Holding(
+            place="table ledger",
+            key="cost#org_* / *",
+            what="sums of costs by day, connection, model and purpose",
+            days=800,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="executions",
+            key="SubmitLlmBatch",
+            what="ids of batches and queues, as executions hand them on",
+            days=90,
+            kept="90 days after its end, by Step Functions",
+            retained=_COUNTED,
+        ),
+    ],
+)
+"""The ledger as the platform stores it."""

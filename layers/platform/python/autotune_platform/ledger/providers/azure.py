@@ -1,0 +1,44 @@
+"""Azure OpenAI: chat completions of a deployment, whose name stands for the model.
+
+As in https://learn.microsoft.com/azure/ai-services/openai/reference, as of August 2026.
+"""
+
+from urllib.parse import quote, urlencode
+
+from autotune_platform.ledger.calls import HttpQuestion, Question
+from autotune_platform.ledger.models import Connection
+from autotune_platform.ledger.providers.json_format import json_question
+from autotune_platform.ledger.providers.openai import OpenAiFormat
+from autotune_platform.ledger.providers.refusals import Vocabulary
+
+DEFAULT_API_VERSION = "2024-10-21"
+"""The last dated version that is generally available."""
+
+
+class AzureFormat(OpenAiFormat):
+    """Chat completions with a deployment in the URL, and a header of its own for the key.
+
+    Azure asks for money where its filter or the model's limit ended a question (status 400), and
+    where the model took too long (408).
+    """
+
+    vocabulary = Vocabulary(
+        account=OpenAiFormat.vocabulary.account,
+        filtered=OpenAiFormat.vocabulary.filtered | {"ResponsibleAIPolicyViolation"},
+        paid=frozenset(
+            {"content_filter", "context_length_exceeded", "ResponsibleAIPolicyViolation"}
+        ),
+    )
+    own_fields = OpenAiFormat.own_fields | {"data_sources"}
+
+    def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
+        """Return what is sent."""
+        base = connection.base_url.rstrip("/")
+        version = urlencode({"api-version": connection.api_version or DEFAULT_API_VERSION})
+        deployment = quote(asked.model, safe="")
+        return json_question(
+            f"{base}/openai/deployments/{deployment}/chat/completions?{version}",
+            {"api-key": key} if key else {},
+            self._body(asked),
+            asked.params.extra or {},
+        )

@@ -1,0 +1,199 @@
+"""Gemini's generateContent.
+
+As in https://ai.google.dev/api/generate-content and /gemini-api/docs/troubleshooting, as of August
+2026.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from autotune.protocol.llm_requests import FinishReason, LlmParams
+from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Refusal
+from autotune_platform.ledger.models import Connection
+from autotune_platform.ledger.providers import refusals
+from autotune_platform.ledger.providers.documents import (
+    all_of,
+    detail,
+    inside,
+    items,
+    name,
+    text,
+    tokens,
+)
+from autotune_platform.ledger.providers.json_format import (
+    JsonFormat,
+    json_question,
+    present,
+    words,
+)
+from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.usage import Usage
+
+_SEEDS_END = 2**31
+_RESPONSE_FORMAT = frozenset({"responseJsonSchema", "responseMimeType", "responseSchema"})
+_CONFIG = "generationConfig"
+# Without case and underscores: Gemini takes maxOutputTokens and max_output_tokens alike.
+_OWN_CONFIG = frozenset(
+    {"candidatecount", "imageconfig", "maxoutputtokens", "responsemodalities", "speechconfig"}
+)
+_OWN_MEMBERS = frozenset({"servicetier", "systeminstruction"})
+_FINISH_REASONS: Mapping[str, FinishReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "BLOCKLIST": "refusal",
+    "IMAGE_PROHIBITED_CONTENT": "refusal",
+    "IMAGE_RECITATION": "refusal",
+    "IMAGE_SAFETY": "refusal",
+    "PROHIBITED_CONTENT": "refusal",
+    "RECITATION": "refusal",
+    "SAFETY": "refusal",
+    "SPII": "refusal",
+}
+_DELAY = re.compile(r"(\d{1,6})(\.\d{1,9})?s", re.ASCII)
+
+
+class GeminiFormat(JsonFormat):
+    """``base_url``/v1beta/models/{model}:generateContent, with the key in a header.
+
+    A key that is not valid comes as 400, as does a region or a project that has to pay first
+    (``FAILED_PRECONDITION``); spent credit comes as 429, and only its message tells.
+    """
+
+    vocabulary = Vocabulary(
+        account=frozenset(
+            {"API_KEY_INVALID", "BILLING_DISABLED", "CREDIT_SPENT", "FAILED_PRECONDITION"}
+        ),
+        messages={"your prepayment credits are depleted": "CREDIT_SPENT"},
+    )
+
+    def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
+        """Return what is sent; further members of ``generationConfig`` come from ``extra``."""
+        params = asked.params
+        extra = dict(params.extra or {})
+        given = extra.pop(_CONFIG, None) or {}
+        config = {
+            **(params.response_format or {}),
+            "maxOutputTokens": params.max_tokens,
+            "temperature": params.temperature,
+            "topP": params.top_p,
+            "stopSequences": params.stop,
+            "seed": params.seed,
+        }
+        base = connection.base_url.rstrip("/")
+        model = quote(asked.model.removeprefix("models/"), safe="")
+        return json_question(
+            f"{base}/v1beta/models/{model}:generateContent",
+            {"x-goog-api-key": key} if key else {},
+            {
+                **extra,
+                "systemInstruction": {"parts": [{"text": asked.system}]} if asked.system else None,
+                "contents": [{"role": "user", "parts": [{"text": asked.user}]}],
+                _CONFIG: {**given, **present(config)},
+            },
+            extra,
+        )
+
+    def unsupported(self, params: LlmParams) -> str | None:
+        """Return the first field that Gemini does not take, by its name on the wire."""
+        if (params.seed or 0) >= _SEEDS_END:
+            return "seed"
+        if not _RESPONSE_FORMAT.issuperset(params.response_format or {}):
+            return "responseFormat"
+        extra = params.extra or {}
+        for member in sorted(extra):
+            plain = _plain(member)
+            if plain in _OWN_MEMBERS or (plain == _plain(_CONFIG) and member != _CONFIG):
+                return f"extra.{member}"
+        given = extra.get(_CONFIG) or {}
+        if not isinstance(given, dict):
+            return f"extra.{_CONFIG}"
+        refused = next((field for field in sorted(given) if _plain(field) in _OWN_CONFIG), None)
+        return f"extra.{_CONFIG}.{refused}" if refused else None
+
+    def _trouble(self, status: int, document: Any) -> Trouble | None:
+        # Some answers that were meant to be streams are lists of one.
+        error = inside(document, "error") or inside(document, 0, "error")
+        if not isinstance(error, dict):
+            return None
+        began = 200 <= status < 300
+        code = error.get("code")
+        told = code if isinstance(code, int) and 400 <= code < 600 else 500
+        details = items(error.get("details"))
+        return Trouble(
+            status=told if began else status,
+            words=words(error.get("status"), *(inside(one, "reason") for one in details)),
+            message=text(error.get("message")) or "",
+            began=began,
+            retry_after_seconds=_delay(inside(one, "retryDelay") for one in details),
+        )
+
+    def _answer(self, document: Any, request_id: str | None) -> Outcome:
+        usage = _usage(inside(document, "usageMetadata"))
+        candidate = inside(document, "candidates", 0)
+        if not isinstance(candidate, dict):
+            blocked = name(inside(document, "promptFeedback", "blockReason"))
+            if blocked is None:
+                return refusals.malformed("the answer has no candidate")
+            # The question was read; whether that is paid is not documented.
+            return Refusal(
+                "content_filtered", f"the question was blocked: {blocked}", may_be_paid=True
+            )
+        parts = items(inside(candidate, "content", "parts"))
+        reason = candidate.get("finishReason")
+        return Answer(
+            text=_joined(parts, thoughts=False) or "",
+            finish_reason=_FINISH_REASONS.get(reason, "other")
+            if isinstance(reason, str)
+            else "other",
+            usage=usage,
+            served_model=name(inside(document, "modelVersion")),
+            provider_request_id=request_id or name(inside(document, "responseId")),
+            reasoning=_joined(parts, thoughts=True),
+        )
+
+
+def _plain(field: str) -> str:
+    return field.replace("_", "").lower()
+
+
+def _joined(parts: list[Any], *, thoughts: bool) -> str | None:
+    said = (
+        text(inside(part, "text"))
+        for part in parts
+        if (inside(part, "thought") is True) == thoughts
+    )
+    return "".join(filter(None, said)) or None
+
+
+def _usage(told: Any) -> Usage | None:
+    """Return the usage; Gemini leaves out counts of 0, and has thoughts beside its candidates."""
+    found = all_of(
+        tokens(inside(told, "promptTokenCount")),
+        detail(inside(told, "toolUsePromptTokenCount")),
+        detail(inside(told, "cachedContentTokenCount")),
+        detail(inside(told, "candidatesTokenCount")),
+        detail(inside(told, "thoughtsTokenCount")),
+    )
+    if found is None:
+        return None
+    sent, from_tools, cached, answered, thought = found
+    if cached > sent:
+        return None
+    return Usage(
+        input_tokens=sent + from_tools,
+        cached_input_tokens=cached,
+        output_tokens=answered + thought,
+        reasoning_tokens=thought,
+    )
+
+
+def _delay(found: Any) -> int | None:
+    """Return the seconds of the first duration, such as ``26.4s``, rounded up."""
+    for value in found:
+        match = _DELAY.fullmatch(value) if isinstance(value, str) else None
+        if match:
+            seconds = int(match[1]) + bool((match[2] or "").strip(".0"))
+            return min(seconds, refusals.LONGEST_RETRY_AFTER_SECONDS) or None
+    return None

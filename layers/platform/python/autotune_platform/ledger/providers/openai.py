@@ -1,0 +1,237 @@
+"""Chat completions: OpenAI's, and those of the many who took them over.
+
+The shapes are those of https://platform.openai.com/docs/api-reference/chat and
+https://openrouter.ai/docs/api/reference/errors-and-debugging, as of August 2026.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from autotune.protocol.llm_requests import FinishReason
+from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question
+from autotune_platform.ledger.models import Connection
+from autotune_platform.ledger.providers import refusals
+from autotune_platform.ledger.providers.documents import (
+    all_of,
+    detail,
+    inside,
+    items,
+    name,
+    text,
+    tokens,
+)
+from autotune_platform.ledger.providers.json_format import JsonFormat, json_question, words
+from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.usage import Usage
+
+_FINISH_REASONS: Mapping[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "refusal",
+}
+_ACCOUNT_WORDS = frozenset(
+    {
+        "access_terminated",
+        "account_deactivated",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "credit_balance_exhausted",
+        "insufficient_quota",
+        "invalid_api_key",
+        "organization_spend_limit_exceeded",
+        "organization_usage_limit_exceeded",
+        "project_spend_limit_exceeded",
+    }
+)
+# OpenRouter tells what a moderator found of the input in the error's metadata.
+_FLAGGED = "flagged_input"
+_STATUS_OF_WORD: Mapping[str, int] = {
+    "authentication_error": 401,
+    "insufficient_quota": 429,
+    "invalid_request_error": 400,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+}
+
+
+class OpenAiFormat(JsonFormat):
+    """Chat completions at ``base_url``/chat/completions, with the key as a bearer token."""
+
+    vocabulary = Vocabulary(
+        account=_ACCOUNT_WORDS,
+        filtered=frozenset(
+            {"content_filter", "content_policy_violation", "invalid_prompt", _FLAGGED}
+        ),
+    )
+    own_fields = frozenset(
+        {
+            "audio",
+            "function_call",
+            "functions",
+            "max_completion_tokens",
+            "max_tokens",
+            "models",  # OpenRouter's: others that are asked where the first fails
+            "modalities",
+            "plugins",  # OpenRouter's: searches, at a price for each
+            "route",
+            "service_tier",
+            "web_search_options",
+        }
+    )
+
+    def __init__(
+        self, limit_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    ) -> None:
+        """Name the field that bounds the tokens of an answer; OpenAI's newer models want theirs."""
+        self._limit_field = limit_field
+
+    def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
+        """Return what is sent; without a key, no authorisation."""
+        return json_question(
+            f"{connection.base_url.rstrip('/')}/chat/completions",
+            {"Authorization": f"Bearer {key}"} if key else {},
+            {"model": asked.model, **self._body(asked)},
+            asked.params.extra or {},
+        )
+
+    def _body(self, asked: Question) -> dict[str, Any]:
+        params = asked.params
+        user = {"role": "user", "content": asked.user}
+        system = [{"role": "system", "content": asked.system}] if asked.system else []
+        return {
+            "messages": [*system, user],
+            self._limit_field: params.max_tokens,
+            "temperature": params.temperature,
+            "top_p": params.top_p,
+            "stop": params.stop,
+            "seed": params.seed,
+            "response_format": params.response_format,
+        }
+
+    def _trouble(self, status: int, document: Any) -> Trouble | None:
+        # Some hold one in the choice that it ended; vLLM's of old is the document itself.
+        candidates = (
+            inside(document, "error"),
+            inside(document, "choices", 0, "error"),
+            document if inside(document, "object") == "error" else None,
+        )
+        for error in candidates:
+            if isinstance(error, str) and error:
+                return Trouble(
+                    _status(status, None, frozenset()), frozenset(), error, _began(status)
+                )
+            if isinstance(error, dict) and error:
+                return _told(status, error)
+        if inside(document, "choices", 0, "finish_reason") == "error":
+            return Trouble(_status(status, None, frozenset()), frozenset(), "", _began(status))
+        if _began(status):
+            return None
+        # What stands before the provider has words of its own: gateways, web frameworks.
+        said = (
+            text(inside(document, "message"))
+            or text(inside(document, "detail"))
+            or text(inside(document, "detail", 0, "msg"))
+        )
+        return Trouble(status, words(inside(document, "code")), said) if said else None
+
+    def _answer(self, document: Any, request_id: str | None) -> Outcome:
+        choice = inside(document, "choices", 0)
+        message = inside(choice, "message")
+        content = inside(message, "content")
+        if not isinstance(message, dict) or not isinstance(content, str | list | None):
+            return refusals.malformed("the answer has no message")
+        said, thought, refused = _parts(content)
+        refused = text(message.get("refusal")) or refused
+        reasoning = text(message.get("reasoning")) or text(message.get("reasoning_content"))
+        reason = inside(choice, "finish_reason")
+        finished = _FINISH_REASONS.get(reason, "other") if isinstance(reason, str) else "other"
+        return Answer(
+            text=said or refused or "",
+            finish_reason="refusal" if refused else finished,
+            usage=_usage(inside(document, "usage")),
+            served_model=name(inside(document, "model")),
+            provider_request_id=request_id or name(inside(document, "id")),
+            reasoning=reasoning or thought,
+        )
+
+
+def _parts(content: str | list[Any] | None) -> tuple[str | None, str | None, str | None]:
+    """Return the text, the reasoning and the refusal of a message's content."""
+    if not isinstance(content, list):
+        return text(content), None, None
+    said, thought, refused = [], [], []
+    for part in content:
+        kind = inside(part, "type")
+        if isinstance(part, str):
+            said.append(part)
+        elif kind in {"text", "output_text"}:
+            said.append(inside(part, "text"))
+        elif kind == "refusal":
+            refused.append(inside(part, "refusal"))
+        elif kind == "thinking":  # Mistral's
+            inner = inside(part, "thinking")
+            thought += [inside(one, "text") for one in items(inner)] or [inner]
+    return _joined(said), _joined(thought), _joined(refused)
+
+
+def _joined(parts: list[Any]) -> str | None:
+    return "".join(filter(None, map(text, parts))) or None
+
+
+def _usage(told: Any) -> Usage | None:
+    found = all_of(
+        tokens(inside(told, "prompt_tokens")),
+        tokens(inside(told, "completion_tokens")),
+        detail(inside(told, "total_tokens")),
+        detail(inside(told, "prompt_tokens_details", "cached_tokens")),
+        detail(inside(told, "prompt_tokens_details", "cache_write_tokens")),
+        detail(inside(told, "completion_tokens_details", "reasoning_tokens")),
+    )
+    if found is None:
+        return None
+    sent, answered, total, cached, written, reasoned = found
+    # Some leave reasoning out of the completion's tokens; the total has all that is paid.
+    answered = max(answered, total - sent)
+    if cached + written > sent or reasoned > answered:
+        return None
+    return Usage(
+        input_tokens=sent,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=answered,
+        reasoning_tokens=reasoned,
+    )
+
+
+def _told(status: int, error: Mapping[str, Any]) -> Trouble:
+    code = error.get("code")
+    metadata = error.get("metadata")
+    said = words(
+        code,
+        error.get("type"),
+        inside(error, "innererror", "code"),
+        _FLAGGED if inside(metadata, _FLAGGED) is not None else None,
+    )
+    # OpenRouter: "Provider returned error", and what that said.
+    messages = (text(error.get("message")), text(inside(metadata, "raw")))
+    return Trouble(
+        status=_status(status, code, said),
+        words=said,
+        message=": ".join(filter(None, messages)),
+        began=_began(status),
+    )
+
+
+def _began(status: int) -> bool:
+    return 200 <= status < 300
+
+
+def _status(status: int, code: Any, said: frozenset[str]) -> int:
+    """Return the status of an error, which came with another one or inside of a 200."""
+    if not _began(status):
+        return status
+    if isinstance(code, str) and code.isascii() and code.isdigit():
+        code = int(code[:3])
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    return next((_STATUS_OF_WORD[word] for word in sorted(said) if word in _STATUS_OF_WORD), 500)

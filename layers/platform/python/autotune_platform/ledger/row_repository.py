@@ -1,0 +1,254 @@
+"""Where rows are stored: what becomes of one is decided by conditional writes alone.
+
+A row's item stays below 1 KB, because it is written four times; its texts have items of their own.
+
+Ceilings: a listing's partition is one organisation, status and shard, so ``_LISTING_SHARDS`` times
+1,000 rows a second; a queue's is one connection, model and shard of ``QUEUE_SHARDS``.
+"""
+
+import hashlib
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, get_args
+
+from autotune.protocol.completions import Priority
+from autotune.protocol.ids import is_id
+from autotune.protocol.llm_requests import LlmStatus
+from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor
+from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.registry import entity_attributes, entity_from
+from autotune_platform.storage.table import Item, Table
+
+QUEUE_SHARDS = 4
+ROW = "state"
+
+_BY_LISTING = "rowsByStatus"
+_QUEUE = "queuedRows"
+_LISTING_SHARDS = 4
+_QUEUED = ("queue_shard", "queue_position")
+_FIRST = "0"
+_RANKS: Mapping[Priority, str] = {"high": "0", "normal": "1", "low": "2"}
+_STATUSES: tuple[LlmStatus, ...] = get_args(LlmStatus)
+
+
+class RowRepository:
+    """Rows in the ``ledger`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def item(self, row: Row, *, queued_at: datetime | None) -> Item:
+        """Return the item of a new row.
+
+        Args:
+            queued_at: since when it waits in its queue; None where it does not.
+        """
+        return {
+            "pk": row.id,
+            "sk": ROW,
+            **entity_attributes(row),
+            **_listing(row, row.status),
+            **(_queued(row, queued_at) if queued_at else {}),
+        }
+
+    def put_all(self, items: Iterable[Item]) -> None:
+        """Store items of rows that nobody can have stored before."""
+        self._table.put_many(items)
+
+    def put_new(self, item: Item) -> bool:
+        """Store an item unless it is there; return False where it is."""
+        return self._table.put_new(item)
+
+    def get(self, row_id: str) -> Row | None:
+        """Return a row of any organisation."""
+        item = self._table.get(row_id, ROW) if is_id("llm", row_id) else None
+        return _row(item) if item else None
+
+    def get_many(self, row_ids: Iterable[str]) -> dict[str, Row]:
+        """Return rows by id, without those that are not there."""
+        found = self._table.get_many((row_id, ROW) for row_id in row_ids)
+        return {pk: _row(item) for (pk, _), item in found.items()}
+
+    def waiting(self, group: Group, *, now: datetime, limit: int) -> list[str]:
+        """Return the first rows of a queue that may be asked by now, high priority first.
+
+        It reads an index, which may miss what was stored in the last second.
+        """
+        shards = [self._in_shard(group, shard, now) for shard in range(QUEUE_SHARDS)]
+        merged = heapq.merge(*shards, key=lambda item: item["queue_position"])
+        return [item["pk"] for item in islice(merged, limit)]
+
+    def first_times(self, group: Group) -> list[datetime]:
+        """Return from when on the first row of each priority and shard may be asked."""
+        times = []
+        for shard in range(QUEUE_SHARDS):
+            for rank in _RANKS.values():
+                found = self._table.query(
+                    _queue(group, shard),
+                    partition_name="queue_shard",
+                    index=_QUEUE,
+                    between=("queue_position", f"{rank}#", f"{rank}$"),
+                    limit=1,
+                )
+                times += [_time_in(item["queue_position"]) for item in found.items]
+        return times
+
+    def _in_shard(self, group: Group, shard: int, now: datetime) -> Iterator[Item]:
+        for rank in _RANKS.values():
+            yield from self._table.items(
+                _queue(group, shard),
+                partition_name="queue_shard",
+                index=_QUEUE,
+                between=("queue_position", f"{rank}#", f"{rank}#{moment(now)}$"),
+            )
+
+    def claim(self, row: Row, batch_id: str, now: datetime) -> Row | None:
+        """Take a queued row into a batch; return it, or None where another took or ended it."""
+        return self._change(
+            row,
+            {"status": "submitted", "batch_id": batch_id, "updated_at": now},
+            was={"status": "queued", "attempt": row.attempt},
+            remove=_QUEUED,
+        )
+
+    def end(self, row: Row, changes: Mapping[str, Any], now: datetime) -> Row | None:
+        """End a row in this attempt: one write; return it, or None where it had ended.
+
+        Args:
+            row: as it was read; its status and attempt must still be those.
+            changes: among them ``status``.
+        """
+        return self._change(
+            row,
+            {**changes, "updated_at": now},
+            was={"status": row.status, "attempt": row.attempt},
+            remove=_QUEUED if row.status == "queued" else (),
+        )
+
+    def requeue(
+        self,
+        row: Row,
+        changes: Mapping[str, Any],
+        over: Attempt | None,
+        now: datetime,
+        at: datetime,
+    ) -> Row | None:
+        """Put a submitted row back into its queue.
+
+        Args:
+            over: the attempt that is over, which is paid or not; None where it was not tried.
+            at: from when on it may be asked again.
+        """
+        attempts = [*row.attempts, over] if over else row.attempts
+        next_one = row.model_copy(update={"attempt": row.attempt + (over is not None)})
+        return self._change(
+            row,
+            {
+                **changes,
+                "status": "queued",
+                "attempt": next_one.attempt,
+                "attempts": [one.model_dump(mode="json", exclude_none=True) for one in attempts],
+                "updated_at": now,
+                **_queued(next_one, at),
+            },
+            was={"status": "submitted", "attempt": row.attempt},
+            remove=("batch_id",),
+        )
+
+    def request_cancel(self, row: Row, now: datetime) -> Row | None:
+        """Note that a submitted row is not wanted any more; None where it is not submitted now."""
+        changes = {"cancel_requested_at": now, "updated_at": now}
+        item = self._table.update(row.id, ROW, as_stored(changes), only_if={"status": "submitted"})
+        return _row(item) if item else None
+
+    def page(
+        self,
+        organization_id: str,
+        *,
+        status: LlmStatus | None,
+        where: Mapping[str, str],
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[list[Row], str | None]:
+        """Return a page of an organisation's rows, the youngest first.
+
+        Args:
+            where: the values that attributes must have; a page may be short then.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        below = decode_cursor(next_token, parts=1)[0] if next_token is not None else None
+        found: list[Item] = []
+        cut: str | None = None
+        for name in (status,) if status else _STATUSES:
+            for shard in range(_LISTING_SHARDS):
+                page = self._table.query(
+                    f"{organization_id}#{name}#{shard}",
+                    partition_name="list_shard",
+                    index=_BY_LISTING,
+                    newest_first=True,
+                    limit=limit,
+                    below=("list_position", below) if below else None,
+                )
+                found += page.items
+                if page.last_key is not None:
+                    # What lies behind the end of one partition's page cannot be listed yet.
+                    cut = max(cut or _FIRST, page.items[-1]["list_position"])
+        found.sort(key=lambda item: item["list_position"], reverse=True)
+        shown = [item for item in found if cut is None or item["list_position"] >= cut][:limit]
+        is_last = cut is None and len(found) <= limit
+        token = None if is_last or not shown else encode_cursor(shown[-1]["list_position"])
+        rows = self.get_many(item["pk"] for item in shown)
+        listed = [rows[item["pk"]] for item in shown if item["pk"] in rows]
+        return [row for row in listed if _holds(row, where)], token
+
+    def _change(
+        self, row: Row, changes: Mapping[str, Any], *, was: Mapping[str, Any], remove: Sequence[str]
+    ) -> Row | None:
+        status = changes.get("status", row.status)
+        stored = as_stored({**changes, **_listing(row, status)})
+        item = self._table.update(row.id, ROW, stored, only_if=was, remove=remove)
+        return _row(item) if item else None
+
+
+def _holds(row: Row, where: Mapping[str, str]) -> bool:
+    known = {**row.trace, **dict(row)}
+    return all(known.get(name) == value for name, value in where.items())
+
+
+def _row(item: Item) -> Row:
+    return entity_from(item, Row)
+
+
+def _listing(row: Row, status: LlmStatus) -> Item:
+    shard = _digit(row.id, _LISTING_SHARDS)
+    return {
+        "list_shard": f"{row.organization_id}#{status}#{shard}",
+        "list_position": f"{moment(row.created_at)}#{row.id}",
+    }
+
+
+def _queued(row: Row, at: datetime) -> Item:
+    group = Group(
+        organization_id=row.organization_id, connection_id=row.connection_id, model=row.model
+    )
+    return {
+        "queue_shard": _queue(group, _digit(row.id, QUEUE_SHARDS)),
+        "queue_position": f"{_RANKS[row.priority]}#{moment(at)}#{row.id}",
+    }
+
+
+def _queue(group: Group, shard: int) -> str:
+    return f"{group.key}#{shard}"
+
+
+def _time_in(position: str) -> datetime:
+    return datetime.fromisoformat(position.split("#")[1])
+
+
+def _digit(row_id: str, shards: int) -> int:
+    return hashlib.sha256(row_id.encode()).digest()[0] % shards

@@ -1,0 +1,139 @@
+"""The end of a batch: its rows are counted, its money is given back, what it cost is listed.
+
+All of it is one transaction, computed from the rows themselves: doing it again changes nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.costs import CostRepository, Spent
+from autotune_platform.ledger.models import Batch, Row
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+_ROWS_READ = 500
+_MOST_PURPOSES = 80
+_OTHERS = "others"
+
+
+@dataclass
+class Totals:
+    """What became of a batch's rows in it; ``cost`` is in billionths of a US dollar."""
+
+    completed: int = 0
+    failed: int = 0
+    canceled: int = 0
+    released: int = 0
+    pending: int = 0
+    cost: int = 0
+    by_purpose: dict[str, Spent] = field(default_factory=lambda: defaultdict(Spent))
+
+    def add(self, row: Row, batch_id: str) -> None:
+        """Count a row."""
+        spent = row.cost_in(batch_id)
+        self.cost += spent
+        is_tried = spent or (row.batch_id == batch_id and row.status == "completed")
+        purpose = row.purpose
+        if purpose not in self.by_purpose and len(self.by_purpose) >= _MOST_PURPOSES:
+            purpose = _OTHERS
+        if is_tried:
+            self.by_purpose[purpose].add(row, spent)
+        if row.batch_id != batch_id:
+            self.released += 1
+        elif row.status == "completed":
+            self.completed += 1
+        elif row.status == "error":
+            self.failed += 1
+        elif row.status == "canceled":
+            self.canceled += 1
+        else:
+            self.pending += 1
+
+    @property
+    def ended(self) -> int:
+        """Rows that are under way no more."""
+        return self.completed + self.failed + self.canceled
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """What a batch shows of it."""
+        return {
+            "completed": self.completed,
+            "failed": self.failed,
+            "canceled": self.canceled,
+            "released": self.released,
+            "cost_nano_usd": self.cost,
+        }
+
+
+@part
+class BatchSettling:
+    """Counts batches, and settles them once all their rows have an end or have left them."""
+
+    rows: RowRepository
+    batches: BatchRepository
+    claims: ClaimRepository
+    costs: CostRepository
+    money: MoneyBudgets
+    clock: Clock = SYSTEM_CLOCK
+
+    def progress(self, batch: Batch) -> Mapping[str, int]:
+        """Return the present counts of a batch, by attribute."""
+        return self._totals(batch).numbers
+
+    def settle(self, batch: Batch) -> None:
+        """Settle a batch none of whose rows is pending; settling it again changes nothing.
+
+        Raises:
+            UnavailableError: the table is busy, or a row is pending after all.
+        """
+        totals = self._totals(batch)
+        assert not totals.pending, "a batch is settled once nothing of it is pending"
+        now = self.clock.now()
+        status = "canceled" if batch.cancel_requested_at is not None else "completed"
+        changes = {
+            **totals.numbers,
+            "unclear": batch.unclear,
+            "status": status,
+            "completed_at": now,
+        }
+        settled = self.batches.settling(batch, changes)
+        additions = [
+            settled,
+            *self.money.settlement(
+                batch.organization_id,
+                batch.periods,
+                reserved=batch.reserved_nano_usd,
+                spent=totals.cost,
+            ),
+            *self.claims.fewer(batch.organization_id, totals.ended),
+            *self.costs.additions(
+                batch.organization_id,
+                now,
+                connection_id=batch.connection_id,
+                model=batch.model,
+                by_purpose=totals.by_purpose,
+            ),
+        ]
+        if self.batches.write(additions, undone=settled):
+            logger.info("batch settled", batch_id=batch.id, rows=dict(totals.numbers))
+        self.batches.close(batch.id)
+
+    def _totals(self, batch: Batch) -> Totals:
+        totals = Totals()
+        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+            found = self.rows.get_many(ids)
+            for row_id in ids:
+                if row_id in found:
+                    totals.add(found[row_id], batch.id)
+        return totals

@@ -1,0 +1,74 @@
+"""Looking after what is open: queues whose time has come, and batches whose execution was lost."""
+
+from datetime import timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.ids import is_id
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.building import LOOK_AGAIN
+from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.starting import BatchStarter
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+MOST_OF_A_SHARD = 200
+"""Most queues and batches that one run reads of each shard of the index."""
+
+_FIRST_REDRIVE = timedelta(minutes=3)
+_LONGEST_REDRIVE = timedelta(hours=1)
+
+
+@part
+class LedgerSweeper:
+    """Starts executions; one that fails to start is due again a minute later."""
+
+    rows: RowRepository
+    batches: BatchRepository
+    calls: LedgerCalls
+    starter: BatchStarter
+    clock: Clock = SYSTEM_CLOCK
+
+    def sweep(self) -> int:
+        """Start what is due; return how much that was.
+
+        Raises:
+            ExceptionGroup: some could not be started; all others were.
+        """
+        started = 0
+        errors: list[Exception] = []
+        for pk in self.batches.due(self.clock.now(), limit=MOST_OF_A_SHARD):
+            try:
+                self._start(pk)
+            except Exception as error:
+                logger.warning("not swept", key=pk, exc_info=True)
+                errors.append(error)
+            else:
+                started += 1
+        if errors:
+            raise ExceptionGroup("batches and queues that could not be swept", errors)
+        return started
+
+    def _start(self, pk: str) -> None:
+        now = self.clock.now()
+        if pk.startswith("group#"):
+            self.batches.postpone(pk, now + LOOK_AGAIN)
+            self.starter.start_group(pk)
+            return
+        if is_id("llm", pk):
+            if (row := self.rows.get(pk)) is not None:
+                self.calls.recover(row)
+            return
+        batch = self.batches.get(pk)
+        if batch is None or batch.phase == "settled":
+            self.batches.close(pk)
+            return
+        redrive = batch.redrive + 1
+        due_at = now + min(_FIRST_REDRIVE * 2 ** min(redrive, 10), _LONGEST_REDRIVE)
+        # Whatever had it is lost: a step that lives stores its time anew before it is over.
+        if self.batches.change(batch, {"redrive": redrive}, due_at=due_at):
+            logger.warning("batch redriven", batch_id=batch.id, redrive=redrive)
+            self.starter.start_batch(batch.model_copy(update={"redrive": redrive}))

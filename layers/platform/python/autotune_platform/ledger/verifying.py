@@ -1,0 +1,52 @@
+"""Trying a connection: one short question, paid and listed like any other."""
+
+from autotune.protocol.llm_connections import ConnectionVerification
+from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmInput, LlmParams
+from autotune_platform.access.models import Caller
+from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.calls import Answer
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+_QUESTION = "Answer with the one word: ready"
+_TOKENS = 64
+
+
+@part
+class ConnectionVerifying:
+    """Asks a connection's model for one word."""
+
+    calls: LedgerCalls
+    clock: Clock = SYSTEM_CLOCK
+
+    def verify(self, caller: Caller, connection_id: str, model: str) -> ConnectionVerification:
+        """Return what came of one question; any answer will do.
+
+        Raises:
+            InvalidRequestError: there is no such connection, or no price for the model is known.
+            BudgetExhaustedError: a budget has no room for it.
+        """
+        request = EnqueueLlmRequest(
+            connection_id=connection_id,
+            purpose="verification",
+            model=model,
+            input=LlmInput(user=_QUESTION),
+            params=LlmParams(max_tokens=_TOKENS),
+        )
+        began = self.clock.monotonic()
+        row, outcome = self.calls.call(caller, request)
+        milliseconds = round((self.clock.monotonic() - began) * 1000)
+        if isinstance(outcome, Answer):
+            return ConnectionVerification(
+                works=True,
+                served_model=outcome.served_model,
+                milliseconds=milliseconds,
+                cost_nano_usd=row.cost_nano_usd,
+            )
+        return ConnectionVerification(
+            works=False,
+            error_code=outcome.code,
+            detail=outcome.message,
+            milliseconds=milliseconds,
+            cost_nano_usd=row.cost_nano_usd,
+        )

@@ -1,0 +1,157 @@
+"""One step of a batch's execution: as much as there is time for, each row a checkpoint.
+
+A step has the batch for itself until a time that it stores before it begins. So two steps never ask
+the same rows, and what a killed one was asking is counted as unclear.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.ledger.asking import Asked, RowAsking
+from autotune_platform.ledger.batch_repository import PAGE_ROWS, BatchRepository
+from autotune_platform.ledger.building import LOOK_AGAIN, BatchBuilder
+from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.models import Batch, Group, Row
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+START_WITHIN = timedelta(minutes=3)
+"""How long the next step of an execution may take to begin, beyond what it waits."""
+
+_ROWS_READ = 100
+# An execution has 25,000 events, and a step six of them.
+_SHORTEST_WAIT_SECONDS = 5
+_LONGEST_WAIT_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where an execution stands.
+
+    Attributes:
+        batch: what is to be gone on with; None where there is nothing left to do.
+        wait_seconds: how long before the next step.
+        queue_goes_on: whether another batch can be made of the queue at once.
+    """
+
+    batch: Batch | None
+    wait_seconds: int = 0
+    queue_goes_on: bool = False
+
+
+@part
+class BatchWork:
+    """Makes batches, asks their rows and settles them."""
+
+    rows: RowRepository
+    batches: BatchRepository
+    connections: ConnectionRepository
+    builder: BatchBuilder
+    asking: RowAsking
+    ends: RowEnds
+    settling: BatchSettling
+    clock: Clock = SYSTEM_CLOCK
+
+    def begin(self, group_key: str) -> Step:
+        """Make a batch of a queue; its first step follows."""
+        built = self.builder.build(group_key, due_at=self.clock.now() + START_WITHIN)
+        return Step(None) if built is None else Step(built[0], queue_goes_on=built[1])
+
+    def advance(self, batch_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> Step:
+        """Go on with a batch; an execution from before its latest redrive has nothing to do."""
+        batch = self.batches.get(batch_id)
+        if batch is None or batch.redrive != redrive or batch.phase == "settled":
+            return Step(None)
+        now = self.clock.now()
+        if batch.worked_until is not None and batch.worked_until > now:
+            return Step(batch, _whole_seconds(batch.worked_until - now))
+        taken = self._taken(batch, seconds_left())
+        if taken is None:
+            return Step(batch, 1)
+        asked = self._ask(taken, seconds_left)
+        taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
+        if next(self._pending(taken), None) is None:
+            self.settling.settle(taken)
+            return Step(None)
+        wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+        if not self._release(taken, wait):
+            return Step(None)
+        return Step(taken, wait)
+
+    def _taken(self, batch: Batch, seconds: float) -> Batch | None:
+        """Have the batch for oneself, and its rows taken from the queue."""
+        now = self.clock.now()
+        until = now + timedelta(seconds=seconds)
+        # The step before was killed; as many calls may have been under way as it makes at once.
+        unclear = batch.unclear
+        if batch.worked_until is not None:
+            connection = self.connections.get(batch.connection_id)
+            unclear += connection.concurrency if connection else 0
+            logger.warning("step was lost; calls may be paid twice", batch_id=batch.id)
+        changes = {"worked_until": until, "unclear": unclear}
+        if not self.batches.change(batch, changes, due_at=until + START_WITHIN):
+            return None
+        taken = batch.model_copy(update={"worked_until": until, "unclear": unclear})
+        if batch.phase == "working":
+            return taken
+        self.builder.claim(taken)
+        begun = {"phase": "working", "status": "submitted", "submitted_at": now}
+        return taken.model_copy(update=begun) if self.batches.change(taken, begun) else None
+
+    def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
+        connection = self.connections.get(batch.connection_id)
+        pending = self._pending(batch)
+        if connection is None or connection.status == "revoked":
+            for row in pending:
+                self.ends.unasked(row, "account")
+            return Asked()
+        if batch.cancel_requested_at is not None:
+            for row in pending:
+                self.ends.unasked(row, "canceled")
+            return Asked()
+        asked = Asked(is_paused=connection.status == "paused")
+        if not asked.is_paused:
+            asked = self.asking.ask_all(connection, pending, seconds_left=seconds_left)
+        if asked.is_paused:
+            asked.requeued += sum(
+                self.ends.put_back(row) is not None for row in self._pending(batch)
+            )
+        if asked.requeued:
+            group = Group(
+                organization_id=batch.organization_id,
+                connection_id=batch.connection_id,
+                model=batch.model,
+            )
+            self.batches.open_group(group, self.clock.now() + LOOK_AGAIN)
+        return asked
+
+    def _pending(self, batch: Batch) -> Iterator[Row]:
+        """Yield rows of a batch without an end, each as it is when it is read."""
+        for ids in groups(self.batches.row_ids(batch.id), min(_ROWS_READ, PAGE_ROWS)):
+            found = self.rows.get_many(ids)
+            for row_id in ids:
+                if row_id in found and found[row_id].is_pending_in(batch.id):
+                    yield found[row_id]
+
+    def _release(self, batch: Batch, wait: int) -> bool:
+        """Let the next step have the batch, with how far it has come."""
+        changes = {
+            "worked_until": None,
+            "unclear": batch.unclear,
+            **self.settling.progress(batch),
+        }
+        due_at: datetime = self.clock.now() + timedelta(seconds=wait) + START_WITHIN
+        return self.batches.change(batch, changes, due_at=due_at)
+
+
+def _whole_seconds(left: timedelta) -> int:
+    return int(left.total_seconds()) + 1

@@ -1,0 +1,194 @@
+"""Parts of the ledger: rows, batches, and what asks language models."""
+
+from functools import cached_property
+
+from autotune_platform.access.organizations import OrganizationService
+from autotune_platform.access.repository import AccessRepository
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.permits import Permits
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.ledger.asking import RowAsking
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.building import BatchBuilder
+from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.costs import CostRepository
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.keys import ProviderKeys
+from autotune_platform.ledger.model_calls import ModelCalls
+from autotune_platform.ledger.planning import RowPlanner
+from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.ledger.starting import BatchStarter
+from autotune_platform.ledger.sweeping import LedgerSweeper
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.working import BatchWork
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    ConnectionEnvironment,
+    LedgerApiEnvironment,
+    LedgerEnvironment,
+    LedgerSweepEnvironment,
+)
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.storage.table import Table
+from autotune_platform.wiring.access import RegistryParts
+from autotune_platform.wiring.outbound import OutboundParts
+
+
+class LedgerParts(RegistryParts):
+    """Where rows, batches and money are stored."""
+
+    environment: LedgerEnvironment
+
+    @cached_property
+    def ledger_table(self) -> Table:
+        return Table(self.environment.ledger_table, clients.dynamodb())
+
+    @cached_property
+    def llm_rows(self) -> RowRepository:
+        return RowRepository(self.ledger_table)
+
+    @cached_property
+    def row_texts(self) -> RowTexts:
+        return RowTexts(
+            table=self.ledger_table, bucket=self.environment.ledger_bucket, s3=clients.s3()
+        )
+
+    @cached_property
+    def llm_batches(self) -> BatchRepository:
+        return BatchRepository(self.ledger_table)
+
+    @cached_property
+    def llm_claims(self) -> ClaimRepository:
+        return ClaimRepository(self.ledger_table)
+
+    @cached_property
+    def llm_costs(self) -> CostRepository:
+        return CostRepository(self.ledger_table)
+
+    @cached_property
+    def connection_repository(self) -> ConnectionRepository:
+        return ConnectionRepository(self.registry_table)
+
+    @cached_property
+    def budgets_table(self) -> Table:
+        return Table(self.environment.budgets_table, clients.dynamodb())
+
+    @cached_property
+    def money(self) -> MoneyBudgets:
+        return MoneyBudgets(table=self.budgets_table)
+
+    @cached_property
+    def row_planner(self) -> RowPlanner:
+        return RowPlanner(connections=self.connection_repository, prices=Prices())
+
+    @cached_property
+    def row_ends(self) -> RowEnds:
+        return RowEnds(rows=self.llm_rows, texts=self.row_texts)
+
+
+class LedgerStartParts(LedgerParts):
+    """What starts executions of batches."""
+
+    environment: LedgerApiEnvironment | LedgerSweepEnvironment
+
+    @cached_property
+    def batch_starter(self) -> BatchStarter:
+        executions = Executions(
+            state_machine_arn=self.environment.submit_llm_batch_arn,
+            stepfunctions=clients.stepfunctions(),
+        )
+        return BatchStarter(executions=executions)
+
+
+class ModelCallParts(LedgerParts, OutboundParts):
+    """What calls language models."""
+
+    environment: ConnectionEnvironment
+
+    @cached_property
+    def provider_keys(self) -> ProviderKeys:
+        return ProviderKeys(
+            table=self.ledger_table,
+            key_id=self.environment.provider_keys_key,
+            kms=clients.kms(),
+        )
+
+    @cached_property
+    def row_asking(self) -> RowAsking:
+        return RowAsking(
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            ends=self.row_ends,
+            keys=self.provider_keys,
+            connections=self.connection_repository,
+            calls=ModelCalls(self.connections),
+            permits=Permits(budgets=BudgetRepository(self.budgets_table)),
+        )
+
+    @cached_property
+    def ledger_calls(self) -> LedgerCalls:
+        return LedgerCalls(
+            planner=self.row_planner,
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            asking=self.row_asking,
+            ends=self.row_ends,
+            money=self.money,
+            costs=self.llm_costs,
+        )
+
+
+class LedgerWorkParts(ModelCallParts):
+    """What works on batches."""
+
+    def starter(self, state_machine_arn: str) -> BatchStarter:
+        """Return what starts executions of the machine that invokes this."""
+        stepfunctions = clients.stepfunctions()
+        executions = Executions(state_machine_arn=state_machine_arn, stepfunctions=stepfunctions)
+        return BatchStarter(executions=executions)
+
+    @cached_property
+    def batch_work(self) -> BatchWork:
+        builder = BatchBuilder(
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            claims=self.llm_claims,
+            money=self.money,
+            organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
+        )
+        settling = BatchSettling(
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            claims=self.llm_claims,
+            costs=self.llm_costs,
+            money=self.money,
+        )
+        return BatchWork(
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            builder=builder,
+            asking=self.row_asking,
+            ends=self.row_ends,
+            settling=settling,
+        )
+
+
+class LedgerSweepParts(LedgerStartParts, ModelCallParts):
+    """What looks after queues and batches."""
+
+    environment: LedgerSweepEnvironment
+
+    @cached_property
+    def ledger_sweeper(self) -> LedgerSweeper:
+        return LedgerSweeper(
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            calls=self.ledger_calls,
+            starter=self.batch_starter,
+        )

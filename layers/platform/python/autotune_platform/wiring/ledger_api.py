@@ -1,0 +1,68 @@
+"""Parts of the ledger's API."""
+
+from functools import cached_property
+
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.connections import ConnectionService
+from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.service import LedgerService
+from autotune_platform.ledger.verifying import ConnectionVerifying
+from autotune_platform.runtime.environment import ConnectionEnvironment, LedgerApiEnvironment
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.ledger import LedgerStartParts, ModelCallParts
+
+
+class LedgerApiParts(ApiParts, LedgerStartParts):
+    """What takes requests to language models, and shows what came of them."""
+
+    environment: LedgerApiEnvironment
+
+    @cached_property
+    def enqueuing(self) -> EnqueuingService:
+        return EnqueuingService(
+            planner=self.row_planner,
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            claims=self.llm_claims,
+            batches=self.llm_batches,
+            starter=self.batch_starter,
+        )
+
+    @cached_property
+    def ledger(self) -> LedgerService:
+        return LedgerService(
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            batches=self.llm_batches,
+            claims=self.llm_claims,
+            connections=self.connection_repository,
+            enqueuing=self.enqueuing,
+            planner=self.row_planner,
+            costs=self.llm_costs,
+            money=self.money,
+        )
+
+    @cached_property
+    def waiting(self) -> WaitingShares:
+        slots = Slots(budgets=BudgetRepository(self.budgets_table))
+        return WaitingShares(slots=slots, of="reads")
+
+
+class ConnectionApiParts(ApiParts, ModelCallParts):
+    """What stores connections with their keys, and tries them."""
+
+    environment: ConnectionEnvironment
+
+    @cached_property
+    def llm_connections(self) -> ConnectionService:
+        return ConnectionService(
+            repository=self.connection_repository,
+            keys=self.provider_keys,
+            admit_private=self.environment.admit_private_addresses,
+        )
+
+    @cached_property
+    def verifying(self) -> ConnectionVerifying:
+        return ConnectionVerifying(calls=self.ledger_calls)

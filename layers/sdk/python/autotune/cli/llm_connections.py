@@ -1,0 +1,193 @@
+"""``autotune llm connect`` and what else is about connections to providers of language models."""
+
+import os
+import sys
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import typer
+
+from autotune.cli import exit_codes
+from autotune.cli.invocation import Columns, Invocation, given, note, only_given, stop
+from autotune.protocol.limits import (
+    MAX_LLM_BATCH_ROWS,
+    MAX_LLM_CALL_SECONDS,
+    MAX_LLM_CONCURRENCY,
+    MAX_LLM_WAIT_SECONDS,
+)
+from autotune.protocol.llm_connections import LlmConnection, LlmProvider
+
+_PRICE_NAMES = ("inputUsd", "outputUsd", "cachedInputUsd", "cacheWriteUsd")
+
+_COLUMNS: Columns[LlmConnection] = {
+    "ID": lambda one: one.id,
+    "NAME": lambda one: one.name,
+    "PROVIDER": lambda one: one.provider,
+    "STATUS": lambda one: one.status,
+    "KEY": lambda one: f"…{one.key_ends_with}" if one.key_ends_with else None,
+    "URL": lambda one: one.base_url,
+    "BECAUSE": lambda one: one.paused_because,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyOptions:
+    """Where a provider's key is read; arguments are seen by others of the same machine."""
+
+    key_env: Annotated[
+        str | None,
+        typer.Option(metavar="VARIABLE", help="Read the key from this environment variable."),
+    ] = None
+    key_stdin: Annotated[
+        bool,
+        typer.Option(
+            "--key-stdin", help="Read the key from stdin; on a terminal, what is typed is hidden."
+        ),
+    ] = False
+
+    def key(self, *, is_needed: bool = False) -> str | None:
+        """Return the key; None where none is needed and no place is named."""
+        if self.key_env is not None and self.key_stdin:
+            stop("give either --key-env or --key-stdin")
+        if self.key_env is not None:
+            key = os.environ.get(self.key_env, "").strip()
+            if not key:
+                stop(f"the environment variable {self.key_env} holds no key")
+            return key
+        if not (self.key_stdin or is_needed):
+            return None
+        if sys.stdin.isatty():
+            return str(typer.prompt("Key", hide_input=True, err=True)).strip()
+        key = sys.stdin.readline().strip()
+        if not key:
+            stop("stdin holds no key; give --key-env VARIABLE to read it from there")
+        return key
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionSettings:
+    """How a connection is used."""
+
+    api_version: Annotated[str | None, typer.Option(help="Version of Azure's API.")] = None
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL=INPUT,OUTPUT",
+            help="US dollars for a million tokens, in place of published ones; 0,0 where it is "
+            "free. Cached input and writes to the cache may follow. May be repeated.",
+        ),
+    ] = None
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_LLM_CONCURRENCY, help="Most calls at the same time; else 8."),
+    ] = None
+    timeout_seconds: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_LLM_CALL_SECONDS, help="Longest call; else 120."),
+    ] = None
+    min_rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MAX_LLM_BATCH_ROWS, help="So many queued make a batch at once; else 20."
+        ),
+    ] = None
+    max_rows: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_LLM_BATCH_ROWS, help="Most requests of a batch; else 500."),
+    ] = None
+    max_wait_seconds: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=MAX_LLM_WAIT_SECONDS, help="Fewer make a batch after this time; else 300."
+        ),
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the settings that were given, as arguments of the client."""
+        fields = asdict(self)
+        prices = fields.pop("price")
+        if prices:
+            fields["prices"] = dict(_price(one) for one in prices)
+        return only_given(fields) or {}
+
+
+def connect(
+    invocation: Invocation,
+    *,
+    name: Annotated[str, typer.Option(help="What it is called.")],
+    provider: Annotated[
+        LlmProvider,
+        typer.Option(help="simulated is any endpoint with OpenAI's chat completions."),
+    ],
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="Where the API begins; azure and simulated need it."),
+    ] = None,
+    key: KeyOptions,
+    settings: ConnectionSettings,
+) -> None:
+    """Make a connection to a provider; the key is read from stdin, or with --key-env.
+
+    It is encrypted and never shown again. A simulated connection has none unless --key-env or
+    --key-stdin says where it is.
+    """
+    made = invocation.client.llm.connections.create(
+        name=name,
+        provider=provider,
+        base_url=base_url,
+        api_key=key.key(is_needed=provider != "simulated"),
+        **settings.arguments(),
+    )
+    invocation.show(made)
+
+
+def connections(invocation: Invocation) -> None:
+    """List all connections, revoked ones too, without their keys."""
+    invocation.show_all(invocation.client.llm.connections.list(), _COLUMNS)
+
+
+def update_connection(
+    invocation: Invocation,
+    connection_id: str,
+    *,
+    name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
+    key: KeyOptions,
+    settings: ConnectionSettings,
+) -> None:
+    """Change what is given, such as the key; a paused connection is taken up again.
+
+    --price replaces all prices of the connection.
+    """
+    changed = invocation.client.llm.connections.update(
+        connection_id, name=given(name), api_key=given(key.key()), **settings.arguments()
+    )
+    invocation.show(changed)
+
+
+def revoke_connection(invocation: Invocation, connection_id: str) -> None:
+    """Revoke a connection for good and delete its key; what is queued for it ends as an error."""
+    invocation.show(invocation.client.llm.connections.revoke(connection_id))
+
+
+def verify(
+    invocation: Invocation,
+    connection_id: str,
+    *,
+    model: Annotated[str, typer.Option(help="The model that is asked.")],
+) -> None:
+    """Ask a connection's model for one word, which is paid; exit status 1 if it does not work."""
+    found = invocation.client.llm.connections.verify(connection_id, model=model)
+    invocation.show(found)
+    if not found.works:
+        note(f"{connection_id} does not work")
+    raise typer.Exit(exit_codes.OK if found.works else exit_codes.INCOMPLETE)
+
+
+def _price(text: str) -> tuple[str, dict[str, str]]:
+    """Return a model and its price."""
+    model, _, amounts = text.rpartition("=")
+    parts = amounts.split(",")
+    if not model or not 2 <= len(parts) <= len(_PRICE_NAMES):
+        expected = "MODEL=INPUT,OUTPUT in US dollars for a million tokens"
+        raise typer.BadParameter(f"{text}: expected {expected}", param_hint="--price")
+    return model, dict(zip(_PRICE_NAMES, parts, strict=False))

@@ -1,0 +1,228 @@
+"""``client.llm``: requests to language models, which are asked in batches and paid by budget."""
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, ClassVar, Unpack
+
+from autotune.client.arguments import request_of
+from autotune.client.binding import (
+    AsyncResource,
+    InnerPart,
+    ListMethod,
+    Method,
+    OwnMethod,
+    Resource,
+)
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.client.llm_batches import AsyncLlmBatches, LlmBatches
+from autotune.client.llm_connections import AsyncLlmConnections, LlmConnections
+from autotune.client.llm_enqueuing import enqueue_requests, estimate_requests, get_budget
+from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
+from autotune.protocol import llm_batches, llm_connections, llm_requests
+
+_summary = returning(llm_requests.LlmRequestSummaryResponse, lambda answer: answer.request)
+_summaries = returning(llm_requests.LlmRequestList, lambda page: (page.requests, page.next_token))
+_retried = returning(llm_requests.EnqueuedLlmRequests, lambda answer: answer.request_ids[0])
+_costs = returning(llm_batches.LlmCosts, lambda answer: answer.costs)
+_budget = returning(llm_batches.LlmBudget)
+
+
+def list_requests(
+    *,
+    status: llm_requests.LlmStatus | None = None,
+    purpose: str | None = None,
+    provider: llm_connections.LlmProvider | None = None,
+    model: str | None = None,
+    connection_id: str | None = None,
+    experiment_id: str | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[llm_requests.LlmRequestSummary]:
+    """Walk through the organisation's requests without their texts, the youngest first.
+
+    One that goes from status to status meanwhile may come twice, or not at all.
+
+    Args:
+        status: ``queued``, ``submitted``, ``completed``, ``error`` or ``canceled``.
+        experiment_id: only those whose ``trace`` has this one.
+        page_size: requests fetched at a time, 1 to 200.
+    """
+    query = {
+        "status": status,
+        "purpose": purpose,
+        "provider": provider,
+        "model": model,
+        "connectionId": connection_id,
+        "experimentId": experiment_id,
+    }
+    return listing("llm-requests", read=_summaries, page_size=page_size, query=query, **options)
+
+
+def cancel_request(
+    request_id: str, **options: Unpack[CallOptions]
+) -> Call[llm_requests.LlmRequestSummary]:
+    """Cancel a request: at once while it is queued, later unless its model was asked by then.
+
+    What was asked is paid, and its answer is kept. A request that has ended stays as it is.
+
+    Raises:
+        NotFoundError: there is no such request in this organisation.
+    """
+    return call(
+        "POST",
+        "llm-requests",
+        request_id,
+        "cancel",
+        read=_summary,
+        is_idempotent=True,
+        **options,
+    )
+
+
+def retry_request(request_id: str, **options: Unpack[CallOptions]) -> Call[str]:
+    """Enqueue a request that has ended once more; return the id of the new one.
+
+    Retrying it again returns the same id.
+
+    Raises:
+        NotFoundError: there is no such request in this organisation.
+        ConflictError: it has not ended, or its texts or its connection are gone.
+    """
+    return call(
+        "POST", "llm-requests", request_id, "retry", read=_retried, is_idempotent=True, **options
+    )
+
+
+def delete_content(request_id: str, **options: Unpack[CallOptions]) -> Call[None]:
+    """Delete what a request that has ended asked and was answered; what it cost stays.
+
+    Raises:
+        NotFoundError: there is no such request in this organisation.
+        ConflictError: it has not ended.
+    """
+    return call("DELETE", "llm-requests", request_id, "content", read=nothing, **options)
+
+
+def list_costs(
+    *,
+    group_by: llm_batches.LlmCostGroup | None = None,
+    first: date | None = None,
+    last: date | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[list[llm_batches.LlmCost]]:
+    """Read what was spent, by day and group, oldest first; a day is one of UTC.
+
+    Args:
+        group_by: ``model`` (default), ``purpose`` or ``connection``.
+        first: the first day; by default the 30th, ``last`` included.
+        last: the last day, included; by default today. At most 400 days in all.
+
+    Raises:
+        InvalidRequestError: ``last`` is before ``first``, or the days are too many.
+    """
+    query = {
+        "groupBy": group_by,
+        "from": None if first is None else f"{first:%Y-%m-%d}",
+        "to": None if last is None else f"{last:%Y-%m-%d}",
+    }
+    return call("GET", "llm-costs", read=_costs, query=query, **options)
+
+
+def set_budget(
+    *,
+    day_usd: str | Decimal | int | None = None,
+    week_usd: str | Decimal | int | None = None,
+    month_usd: str | Decimal | int | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[llm_batches.LlmBudget]:
+    """Replace all limits of the budget; a period that is left out has none.
+
+    Requests that a limit has no room for wait in their queue for its next period.
+
+    Args:
+        day_usd: US dollars, such as ``"12.50"``, from midnight to midnight in UTC.
+        week_usd: the same from Monday on.
+        month_usd: the same from the first day of a month on.
+
+    Raises:
+        InvalidInputError: a limit is no amount of US dollars; nothing was sent.
+        PermissionDeniedError: the key's role does not set budgets.
+    """
+    request = request_of(
+        llm_batches.LlmBudgetLimits,
+        day_usd=_spelled(day_usd),
+        week_usd=_spelled(week_usd),
+        month_usd=_spelled(month_usd),
+    )
+    return call("PUT", "llm-budget", read=_budget, body=request, **options)
+
+
+def _spelled(amount: str | Decimal | int | None) -> Any:
+    """Return an amount in digits; a float stays one, and is refused."""
+    is_exact = isinstance(amount, Decimal | int) and not isinstance(amount, bool)
+    return f"{amount:f}" if isinstance(amount, Decimal) else str(amount) if is_exact else amount
+
+
+class LlmMethods:
+    """Methods of requests to language models."""
+
+    _place: ClassVar = "llm"
+
+    connections = InnerPart(LlmConnections, AsyncLlmConnections)
+    batches = InnerPart(LlmBatches, AsyncLlmBatches)
+
+    enqueue = Method(enqueue_requests)
+    get = Method(get_request)
+    list = ListMethod(list_requests)
+    wait = Method(wait_for_requests)
+    cancel = Method(cancel_request)
+    retry = Method(retry_request)
+    delete_content = Method(delete_content)
+    costs = Method(list_costs)
+    estimate = Method(estimate_requests)
+    budget = Method(get_budget)
+    set_budget = Method(set_budget)
+
+
+class Llm(LlmMethods, Resource):
+    """Requests to language models, blocking."""
+
+    @OwnMethod
+    def results(
+        self,
+        request_ids: Iterable[str],
+        *,
+        timeout: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> Iterator[llm_requests.LlmRequest]:
+        """Wait for requests, and yield each with its texts when it has ended, about in that order.
+
+        Args:
+            timeout: seconds to wait in all; None waits for ever. What has ended by then still
+                comes. Each attempt has the client's own.
+
+        Raises:
+            WaitTimeoutError: some were still pending after ``timeout``.
+            NotFoundError: one of them is not in this organisation.
+        """
+        awaited = AwaitedRequests(request_ids, timeout=timeout, extra_headers=extra_headers)
+        while not awaited.is_over:
+            yield self.run(awaited.next_ended)
+
+
+class AsyncLlm(LlmMethods, AsyncResource):
+    """Requests to language models, for an event loop."""
+
+    @OwnMethod
+    async def results(
+        self,
+        request_ids: Iterable[str],
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - of all attempts together
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> AsyncGenerator[llm_requests.LlmRequest, None]:
+        """Wait and yield as ``AutotuneClient.llm.results`` does."""
+        awaited = AwaitedRequests(request_ids, timeout=timeout, extra_headers=extra_headers)
+        while not awaited.is_over:
+            yield await self.run(awaited.next_ended)

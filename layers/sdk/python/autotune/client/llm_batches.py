@@ -1,0 +1,78 @@
+"""``client.llm.batches``: jobs in which requests to language models were sent together."""
+
+from typing import ClassVar, Unpack
+
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.protocol import llm_batches as wire
+from autotune.protocol.llm_requests import LlmRequestSummary
+
+_batch = returning(wire.LlmBatchResponse, lambda answer: answer.batch)
+_batches = returning(wire.LlmBatchList, lambda page: (page.batches, page.next_token))
+_rows = returning(wire.LlmBatchRows, lambda page: (page.requests, page.next_token))
+
+
+def list_batches(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[wire.LlmBatch]:
+    """Walk through the organisation's batches, the youngest first.
+
+    Args:
+        page_size: batches fetched at a time, 1 to 200.
+    """
+    return listing("llm-batches", read=_batches, page_size=page_size, **options)
+
+
+def get_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[wire.LlmBatch]:
+    """Read a batch; its counts are those of its last step, until it has ended.
+
+    Raises:
+        NotFoundError: there is no such batch in this organisation.
+    """
+    return call("GET", "llm-batches", batch_id, read=_batch, **options)
+
+
+def list_rows(
+    batch_id: str, *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[LlmRequestSummary]:
+    """Walk through the requests that a batch was made for, in the order of their queue.
+
+    Those that it did not take, or that went back to the queue, are among them.
+
+    Args:
+        page_size: requests fetched at a time, 1 to 200.
+
+    Raises:
+        NotFoundError: there is no such batch in this organisation.
+    """
+    return listing("llm-batches", batch_id, "rows", read=_rows, page_size=page_size, **options)
+
+
+def cancel_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[wire.LlmBatch]:
+    """Cancel what a batch has not asked yet; what was asked is paid, and its answer is kept.
+
+    Raises:
+        NotFoundError: there is no such batch in this organisation.
+    """
+    return call(
+        "POST", "llm-batches", batch_id, "cancel", read=_batch, is_idempotent=True, **options
+    )
+
+
+class LlmBatchMethods:
+    """Methods of batches of requests to language models."""
+
+    _place: ClassVar = "llm.batches"
+
+    list = ListMethod(list_batches)
+    get = Method(get_batch)
+    rows = ListMethod(list_rows)
+    cancel = Method(cancel_batch)
+
+
+class LlmBatches(LlmBatchMethods, Resource):
+    """Batches of requests to language models, blocking."""
+
+
+class AsyncLlmBatches(LlmBatchMethods, AsyncResource):
+    """Batches of requests to language models, for an event loop."""

@@ -1,0 +1,203 @@
+"""``client.llm.connections``: where language models are called, and with whose key."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, Unpack
+
+from pydantic import SecretStr
+
+from autotune.client.arguments import (
+    AbsentT,
+    NotGiven,
+    change_of,
+    fields_of,
+    not_given,
+    request_of,
+)
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
+from autotune.client.calls import (
+    Call,
+    CallOptions,
+    Listing,
+    call,
+    listing,
+    returning,
+    split_options,
+)
+from autotune.protocol import llm_connections as wire
+from autotune.protocol.types import RequestModel
+
+_connection = returning(wire.LlmConnectionResponse, lambda answer: answer.connection)
+_connections = returning(wire.LlmConnectionList, lambda page: (page.connections, page.next_token))
+_verification = returning(wire.ConnectionVerification)
+
+
+class ConnectionFields(CallOptions, Generic[AbsentT], total=False):
+    """How a connection is used; ``AbsentT`` is the type of a field that is left out."""
+
+    api_key: str | SecretStr | AbsentT
+    api_version: str | AbsentT
+    prices: Mapping[str, wire.ModelPrice | Mapping[str, str]] | AbsentT
+    concurrency: int | AbsentT
+    timeout_seconds: int | AbsentT
+    min_rows: int | AbsentT
+    max_rows: int | AbsentT
+    max_wait_seconds: int | AbsentT
+
+
+def create_connection(
+    *,
+    name: str,
+    provider: wire.LlmProvider,
+    base_url: str | None = None,
+    **options: Unpack[ConnectionFields[None]],
+) -> Call[wire.LlmConnection]:
+    """Store where a provider's models are called; its key is encrypted, and never returned.
+
+    Args:
+        provider: ``openai``, ``azure``, ``anthropic``, ``gemini``, ``openrouter``, or ``simulated``
+            for any endpoint with OpenAI's chat completions.
+        base_url: where the API begins; the provider's own by default. ``azure`` and ``simulated``
+            need it.
+        api_key: the provider's key; all but ``simulated`` need one.
+        api_version: the version of Azure's API.
+        prices: of models by name, in place of published ones, in US dollars for a million tokens,
+            such as ``{"llama": {"input_usd": "0", "output_usd": "0"}}``.
+        concurrency: most calls at the same time, 1 to 64; default 8.
+        timeout_seconds: how long one call may take, 1 to 240; default 120.
+        min_rows: as many queued requests make a batch at once, 1 to 10,000; default 20.
+        max_rows: most requests of a batch, 1 to 10,000; default 500.
+        max_wait_seconds: fewer requests make a batch after this time, up to 86,400; default 300.
+
+    Raises:
+        InvalidInputError: a field is out of its range; nothing was sent.
+        InvalidRequestError: the base URL leads nowhere that may be called.
+        ConflictError: the organisation has as many connections as it may.
+    """
+    fields, call_options = _split(options)
+    request = request_of(
+        wire.CreateConnectionRequest, name=name, provider=provider, base_url=base_url, **fields
+    )
+    return call(
+        "POST", "llm-connections", read=_connection, body=_with_key(request), **call_options
+    )
+
+
+def list_connections(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[wire.LlmConnection]:
+    """Walk through the organisation's connections, oldest first, revoked ones included.
+
+    Args:
+        page_size: connections fetched at a time, 1 to 200.
+    """
+    return listing("llm-connections", read=_connections, page_size=page_size, **options)
+
+
+def get_connection(connection_id: str, **options: Unpack[CallOptions]) -> Call[wire.LlmConnection]:
+    """Read a connection, without its key.
+
+    Raises:
+        NotFoundError: there is none in this organisation.
+    """
+    return call("GET", "llm-connections", connection_id, read=_connection, **options)
+
+
+def update_connection(
+    connection_id: str,
+    *,
+    name: str | NotGiven = not_given,
+    **options: Unpack[ConnectionFields[NotGiven]],
+) -> Call[wire.LlmConnection]:
+    """Change what is given; a paused connection is taken up again, whatever is changed.
+
+    Args:
+        api_key: the next version of the key; calls under way end with the one before.
+        prices: all of the connection's own prices, in place of those that it had.
+
+    Raises:
+        InvalidInputError: a field is out of its range; nothing was sent.
+        NotFoundError: there is none in this organisation.
+        ConflictError: it is revoked, or was changed at the same time.
+    """
+    fields, call_options = _split(options)
+    request = change_of(wire.UpdateConnectionRequest, name=name, **fields)
+    return call(
+        "PATCH",
+        "llm-connections",
+        connection_id,
+        read=_connection,
+        body=_with_key(request),
+        **call_options,
+    )
+
+
+def revoke_connection(
+    connection_id: str, **options: Unpack[CallOptions]
+) -> Call[wire.LlmConnection]:
+    """Revoke a connection for good and delete its key; what is queued for it ends as an error.
+
+    Raises:
+        NotFoundError: there is none in this organisation.
+    """
+    return call("DELETE", "llm-connections", connection_id, read=_connection, **options)
+
+
+def verify_connection(
+    connection_id: str, *, model: str, **options: Unpack[CallOptions]
+) -> Call[wire.ConnectionVerification]:
+    """Ask a model one short question and return what came of it; it is paid like any other.
+
+    Raises:
+        InvalidRequestError: there is no such connection, or no price of the model is known.
+        APIError: 402 ``budget_exhausted``, the budget has no room for it.
+    """
+    request = request_of(wire.VerifyConnectionRequest, model=model)
+    return call(
+        "POST",
+        "llm-connections",
+        connection_id,
+        "verify",
+        read=_verification,
+        body=request,
+        **options,
+    )
+
+
+def _split(options: CallOptions) -> tuple[dict[str, Any], CallOptions]:
+    """Return a connection's fields apart from the options of the call."""
+    fields, call_options = split_options(options)
+    prices = fields.get("prices")
+    if isinstance(prices, Mapping):
+        fields["prices"] = {model: fields_of(price) for model, price in prices.items()}
+    return fields, call_options
+
+
+def _with_key(request: RequestModel) -> bytes:
+    """Serialise a request together with its key, which pydantic would mask."""
+    fields = request.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    key: SecretStr | None = getattr(request, "api_key", None)
+    if key is not None:
+        fields["apiKey"] = key.get_secret_value()
+    return json.dumps(fields, ensure_ascii=False).encode()
+
+
+class LlmConnectionMethods:
+    """Methods of connections."""
+
+    _place: ClassVar = "llm.connections"
+
+    create = Method(create_connection)
+    list = ListMethod(list_connections)
+    get = Method(get_connection)
+    update = Method(update_connection)
+    revoke = Method(revoke_connection)
+    verify = Method(verify_connection)
+
+
+class LlmConnections(LlmConnectionMethods, Resource):
+    """Connections, blocking."""
+
+
+class AsyncLlmConnections(LlmConnectionMethods, AsyncResource):
+    """Connections, for an event loop."""

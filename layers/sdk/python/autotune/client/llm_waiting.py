@@ -1,0 +1,140 @@
+"""Waiting for requests to language models, any number of them, each answered in its own time."""
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Unpack
+
+from autotune.client.calls import Call, CallOptions, call, returning
+from autotune.client.errors import InvalidInputError, WaitTimeoutError
+from autotune.client.exchange import Course, Pause, Plan, Session
+from autotune.protocol.limits import MAX_WAIT_SECONDS
+from autotune.protocol.llm_requests import LlmRequest, LlmRequestResponse, LlmStatus
+
+ENDED: frozenset[LlmStatus] = frozenset({"completed", "error", "canceled"})
+
+_SHORT_HOLD_SECONDS = 1
+_GAP_SECONDS = 0.2
+_LONGEST_GAP_SECONDS = 5.0
+
+_request = returning(LlmRequestResponse, lambda answer: answer.request)
+
+
+def get_request(
+    request_id: str, *, wait: int = 0, **options: Unpack[CallOptions]
+) -> Call[LlmRequest]:
+    """Read a request with its texts and its attempts.
+
+    Args:
+        wait: seconds that the server may hold the call until the request has ended, 0 to 20.
+
+    Raises:
+        NotFoundError: there is no such request in this organisation.
+    """
+    return call("GET", "llm-requests", request_id, read=_request, wait=wait, **options)
+
+
+class AwaitedRequests:
+    """Requests whose ends are waited for, one look at a time.
+
+    The server holds each look at the first that is pending; one that does not end meanwhile goes
+    behind the others. So those that end one after the other come with one call each, and one that
+    does not end for long keeps none of the others.
+    """
+
+    def __init__(
+        self,
+        request_ids: Iterable[str],
+        *,
+        timeout: float | None,
+        extra_headers: Mapping[str, str] | None,
+    ) -> None:
+        """Take the ids, each once; the time runs from now.
+
+        Raises:
+            InvalidInputError: it is one id and no collection of them.
+        """
+        if isinstance(request_ids, str):
+            raise InvalidInputError.at("request_ids", "a list of ids, not one")
+        self._pending = deque(dict.fromkeys(request_ids))
+        self._timeout = timeout
+        self._deadline = math.inf if timeout is None else time.monotonic() + timeout
+        self._extra_headers = extra_headers
+        self._gap = _GAP_SECONDS
+        self._looks = 0
+        self._last_looks: set[str] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all have ended."""
+        return not self._pending
+
+    def next_ended(self, session: Session) -> Course[LlmRequest]:
+        """Return the next request that has ended.
+
+        Raises:
+            WaitTimeoutError: the time is up, and none of the others has ended by now.
+            NotFoundError: one of them is not in this organisation.
+        """
+        while True:
+            request_id = self._pending[0]
+            asked_at = time.monotonic()
+            hold = self._hold(asked_at)
+            asked = get_request(request_id, wait=hold, extra_headers=self._extra_headers)
+            request = yield from session.course(asked)
+            self._pending.popleft()
+            if request.status in ENDED:
+                self._looks = 0
+                self._gap = _GAP_SECONDS
+                return request
+            self._pending.append(request_id)
+            self._looks += 1
+            now = time.monotonic()
+            if asked_at >= self._deadline:
+                self._last_looks.add(request_id)
+                if self._last_looks.issuperset(self._pending):
+                    raise self._timed_out()
+            elif now - asked_at <= hold / 2:
+                # The API answers at once where too many of an organisation's reads wait.
+                self._gap = min(2 * self._gap, _LONGEST_GAP_SECONDS)
+                yield Pause(max(0.0, min(self._gap, self._deadline - now)))
+
+    def _timed_out(self) -> WaitTimeoutError:
+        count = len(self._pending)
+        return WaitTimeoutError(f"{count} requests were still pending after {self._timeout:g} s")
+
+    def _hold(self, now: float) -> int:
+        """Return how long the next look may take: not long before all others were looked at."""
+        longest = MAX_WAIT_SECONDS if self._looks >= len(self._pending) else _SHORT_HOLD_SECONDS
+        return math.ceil(min(longest, max(0.0, self._deadline - now)))
+
+
+def wait_for_requests(
+    request_ids: Iterable[str],
+    *,
+    timeout: float | None = None,
+    extra_headers: Mapping[str, str] | None = None,
+) -> Plan[list[LlmRequest]]:
+    """Wait until requests have ended; return them in the order of the ids, with their texts.
+
+    ``results`` returns any number of them one by one.
+
+    Args:
+        timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
+
+    Raises:
+        WaitTimeoutError: some were still pending after ``timeout``.
+        NotFoundError: one of them is not in this organisation.
+    """
+    ids = request_ids if isinstance(request_ids, str) else list(request_ids)
+    awaited = AwaitedRequests(ids, timeout=timeout, extra_headers=extra_headers)
+
+    def wait(session: Session) -> Course[list[LlmRequest]]:
+        ended: dict[str, LlmRequest] = {}
+        while not awaited.is_over:
+            request = yield from awaited.next_ended(session)
+            ended[request.id] = request
+        return [ended[request_id] for request_id in ids]
+
+    return wait

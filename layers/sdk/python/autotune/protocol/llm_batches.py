@@ -1,0 +1,155 @@
+"""Batches of requests to language models on the wire, and what they cost."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from autotune.protocol import limits
+from autotune.protocol.llm_connections import LlmProvider, UsdAmount
+from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmError, LlmRequestSummary
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, at_most
+
+LlmBatchStatus = Literal["queued", "submitted", "completed", "error", "canceled"]
+
+
+class LlmBatchCounts(ResponseModel):
+    """Rows of a batch by what became of them in it.
+
+    ``released`` left it without an end: they wait for a later batch, or another took them.
+    """
+
+    rows: int
+    completed: int = 0
+    error: int = 0
+    canceled: int = 0
+    released: int = 0
+
+    @property
+    def pending(self) -> int:
+        """Rows without an end in this batch."""
+        return self.rows - self.completed - self.error - self.canceled - self.released
+
+
+class LlmBatch(ResponseModel):
+    """One job: rows of one connection and model that were sent together.
+
+    Attributes:
+        unclear: calls that may have been paid although no answer came.
+        reserved_nano_usd: what is set aside for it until it has ended.
+        cost_nano_usd: what its rows cost so far, in billionths of a US dollar.
+    """
+
+    id: str
+    connection_id: str
+    provider: LlmProvider
+    model: str
+    status: LlmBatchStatus
+    counts: LlmBatchCounts
+    unclear: int = 0
+    reserved_nano_usd: int
+    cost_nano_usd: int
+    error: LlmError | None = None
+    created_at: Timestamp
+    submitted_at: Timestamp | None = None
+    completed_at: Timestamp | None = None
+
+
+class LlmBatchResponse(ResponseModel):
+    """One batch."""
+
+    batch: LlmBatch
+
+
+class LlmBatchList(ResponseModel):
+    """A page of batches, the youngest first."""
+
+    batches: list[LlmBatch]
+    next_token: str | None = None
+
+
+class LlmBatchRows(ResponseModel):
+    """A page of a batch's rows, in the order in which they were taken from the queue."""
+
+    requests: list[LlmRequestSummary]
+    next_token: str | None = None
+
+
+BudgetPeriod = Literal["day", "week", "month"]
+
+
+class LlmBudgetLimits(RequestModel):
+    """Most US dollars of a period, which begins in UTC; None is no limit. Weeks begin on Monday."""
+
+    day_usd: UsdAmount | None = None
+    week_usd: UsdAmount | None = None
+    month_usd: UsdAmount | None = None
+
+
+class LlmBudgetUse(ResponseModel):
+    """What a period has used.
+
+    ``spent`` and ``reserved`` together never exceed the limit at any moment of a reservation.
+    """
+
+    period: BudgetPeriod
+    name: str
+    limit_nano_usd: int | None = None
+    spent_nano_usd: int
+    reserved_nano_usd: int
+
+
+class LlmBudget(ResponseModel):
+    """An organisation's budget for language models, and what its present periods have used."""
+
+    limits: LlmBudgetLimits
+    periods: list[LlmBudgetUse]
+
+
+class EstimateLlmRequests(RequestModel):
+    """Requests that are estimated; nothing is stored and nothing is sent."""
+
+    most_values: ClassVar[int] = limits.MAX_LLM_ROWS_VALUES
+
+    requests: Annotated[
+        list[EnqueueLlmRequest],
+        at_most(limits.MAX_LLM_ROWS),
+        Field(min_length=1, max_length=limits.MAX_LLM_ROWS),
+    ]
+
+
+class LlmEstimate(ResponseModel):
+    """What requests cost at most: as many tokens as bytes of input, and ``maxTokens`` of output.
+
+    ``fits`` is whether the budget has room for all of it now.
+    """
+
+    rows: int
+    input_bytes: int
+    bound_nano_usd: int
+    fits: bool
+
+
+LlmCostGroup = Literal["model", "purpose", "connection"]
+
+
+class LlmCost(ResponseModel):
+    """What one group cost on one day."""
+
+    day: str
+    group: str
+    rows: int = 0
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
+    cost_nano_usd: int = 0
+
+
+LLM_COST_NUMBERS = ("rows", "input_tokens", "cached_input_tokens", "output_tokens", "cost_nano_usd")
+"""What costs are sums of."""
+
+
+class LlmCosts(ResponseModel):
+    """Costs by day and group, oldest first."""
+
+    group_by: LlmCostGroup
+    costs: list[LlmCost]

@@ -1,0 +1,202 @@
+"""Connections on the wire: where language models are called, with whose key and at what price."""
+
+import re
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_validator
+
+from autotune.protocol import limits
+from autotune.protocol.types import (
+    Name,
+    RequestModel,
+    ResponseModel,
+    Timestamp,
+    at_most,
+)
+
+LlmProvider = Literal["openai", "azure", "anthropic", "gemini", "openrouter", "simulated"]
+"""``simulated`` is any endpoint with OpenAI's chat completions: vLLM, Ollama, llama.cpp."""
+
+ConnectionStatus = Literal["active", "paused", "revoked"]
+"""A ``paused`` connection's rows wait: the provider refused its key or its account."""
+
+_KEYLESS: frozenset[LlmProvider] = frozenset({"simulated"})
+_WITHOUT_DEFAULT_URL: frozenset[LlmProvider] = frozenset({"azure", "simulated"})
+
+
+def _money(text: str) -> str:
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
+        raise ValueError("expected US dollars as digits, such as 0.15")
+    return text
+
+
+UsdAmount = Annotated[str, AfterValidator(_money)]
+"""US dollars in decimal digits, as a string, so that no binary fraction changes them."""
+
+ModelName = Annotated[
+    str,
+    StringConstraints(
+        min_length=1, max_length=limits.MAX_LLM_MODEL_CHARACTERS, pattern=r"^[!-~]+$"
+    ),
+]
+
+
+def _visible(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value()
+    longest = limits.MAX_LLM_KEY_CHARACTERS
+    if not 0 < len(text) <= longest or re.fullmatch(r"[!-~]+", text) is None:
+        raise ValueError(f"expected 1 to {longest} printable ASCII characters without spaces")
+    return key
+
+
+ProviderKey = Annotated[SecretStr, AfterValidator(_visible)]
+"""A provider's key: it goes in, and never comes out again."""
+
+
+class ModelPrice(RequestModel):
+    """What a model costs, in US dollars for a million tokens.
+
+    Without ``cached_input_usd`` or ``cache_write_usd`` these tokens cost what other input does.
+    """
+
+    input_usd: UsdAmount
+    output_usd: UsdAmount
+    cached_input_usd: UsdAmount | None = None
+    cache_write_usd: UsdAmount | None = None
+
+
+Prices = Annotated[
+    dict[ModelName, ModelPrice],
+    at_most(limits.MAX_LLM_PRICED_MODELS),
+    Field(max_length=limits.MAX_LLM_PRICED_MODELS),
+]
+
+
+class _Settings(RequestModel):
+    """How a connection is used; each field has a default, or keeps what it was in an update."""
+
+    api_version: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z.-]{1,40}$")] | None = None
+    prices: Prices | None = None
+    concurrency: Annotated[int, Field(ge=1, le=limits.MAX_LLM_CONCURRENCY)] | None = None
+    timeout_seconds: (
+        Annotated[int, Field(ge=limits.MIN_LLM_CALL_SECONDS, le=limits.MAX_LLM_CALL_SECONDS)] | None
+    ) = None
+    min_rows: Annotated[int, Field(ge=1, le=limits.MAX_LLM_BATCH_ROWS)] | None = None
+    max_rows: Annotated[int, Field(ge=1, le=limits.MAX_LLM_BATCH_ROWS)] | None = None
+    max_wait_seconds: Annotated[int, Field(ge=0, le=limits.MAX_LLM_WAIT_SECONDS)] | None = None
+
+    @model_validator(mode="after")
+    def _fewest_below_most(self) -> Self:
+        if self.min_rows and self.max_rows and self.min_rows > self.max_rows:
+            raise ValueError("minRows must not be above maxRows")
+        return self
+
+
+class CreateConnectionRequest(_Settings):
+    """Where to call a provider's models, and with which key.
+
+    Attributes:
+        base_url: where the API begins, as ``https://api.openai.com/v1``; the provider's own
+            without it. Azure and simulated ones need it.
+        api_key: needed for all but simulated ones; encrypted, and never shown again.
+        api_version: the version of Azure's API.
+        prices: of models by name, in place of published ones; 0 for what costs nothing.
+        concurrency: most calls at the same time; 8 without it.
+        timeout_seconds: how long one call may take; 120 without it.
+        min_rows: as many queued rows make a batch at once; 20 without it.
+        max_rows: most rows of a batch; 500 without it.
+        max_wait_seconds: fewer rows make a batch after this time; 300 without it.
+    """
+
+    name: Name
+    provider: LlmProvider
+    base_url: Annotated[str, StringConstraints(max_length=2_000)] | None = None
+    api_key: ProviderKey | None = None
+
+    @model_validator(mode="after")
+    def _what_the_provider_needs(self) -> Self:
+        if self.api_key is None and self.provider not in _KEYLESS:
+            raise ValueError(f"apiKey: {self.provider} needs a key")
+        if self.base_url is None and self.provider in _WITHOUT_DEFAULT_URL:
+            raise ValueError(f"baseUrl: {self.provider} needs it")
+        return self
+
+
+class UpdateConnectionRequest(_Settings):
+    """What changes of a connection; what is left out stays.
+
+    A new ``api_key`` is the next version: calls under way end with the one before. Prices are
+    replaced as a whole.
+    """
+
+    name: Name | None = None
+    api_key: ProviderKey | None = None
+
+
+class LlmConnection(ResponseModel):
+    """A connection, without its key: ``key_ends_with`` are the last four characters of it.
+
+    ``paused_because`` is the provider's refusal, where ``status`` is ``paused``.
+    """
+
+    id: str
+    name: str
+    provider: LlmProvider
+    base_url: str
+    status: ConnectionStatus
+    key_version: int
+    key_ends_with: str | None = None
+    api_version: str | None = None
+    prices: dict[str, ModelPrice] = {}
+    concurrency: int
+    timeout_seconds: int
+    min_rows: int
+    max_rows: int
+    max_wait_seconds: int
+    paused_because: str | None = None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class LlmConnectionResponse(ResponseModel):
+    """One connection."""
+
+    connection: LlmConnection
+
+
+class LlmConnectionList(ResponseModel):
+    """A page of connections, oldest first."""
+
+    connections: list[LlmConnection]
+    next_token: str | None = None
+
+
+class VerifyConnectionRequest(RequestModel):
+    """Ask a connection's model for one word; it costs what that costs."""
+
+    model: ModelName
+
+
+class ConnectionVerification(ResponseModel):
+    """What came of one question.
+
+    Attributes:
+        error_code: as in a request's ``error``, where it did not work.
+        detail: the same for people; the provider's own words are in it, the key never is.
+        served_model: the model that answered, as the provider names it.
+        milliseconds: how long the call took.
+        cost_nano_usd: what it cost in billionths of a US dollar; None where the price is unknown.
+    """
+
+    works: bool
+    error_code: str | None = None
+    detail: str | None = None
+    served_model: str | None = None
+    milliseconds: int
+    cost_nano_usd: int | None = None
+
+
+def nano_usd(amount: str) -> int:
+    """Return US dollars in billionths."""
+    return int(Decimal(amount) * 1_000_000_000)

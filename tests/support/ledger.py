@@ -1,0 +1,140 @@
+"""Connections to a fake provider on loopback, and batches, step by step."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+
+from autotune.protocol.ids import new_id
+from autotune_platform.runtime.clock import Clock
+from tests.providers.server import FakeServer, serve
+from tests.support.lambdas import LambdaContext, handler
+from tests.support.platform import Platform
+
+MODEL = "small"
+KEY = "fake-key"
+PRICES = {MODEL: {"inputUsd": "0.1", "outputUsd": "0.4"}}
+# A step that never ends by itself would hide what waits.
+_MOST_STEPS = 50
+_MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:submit_llm_batch"
+
+
+class Ledger:
+    """A platform, a fake provider, and a connection between them."""
+
+    def __init__(self, platform: Platform, fake: FakeServer) -> None:
+        self.platform = platform
+        self.fake = fake
+        self._done: set[str] = set()
+
+    def connect(self, **fields: Any) -> str:
+        """Make a connection to the fake, as to a vLLM server; return its id."""
+        body = {
+            "name": "fake",
+            "provider": "simulated",
+            "baseUrl": f"{self.fake.base_url}/served/v1",
+            "apiKey": KEY,
+            "prices": PRICES,
+            "minRows": 1,
+            **fields,
+        }
+        answer = self.platform.call("POST", "/api/v1/llm-connections", body)
+        assert answer.status == 201, answer.text
+        made: str = answer.json["connection"]["id"]
+        return made
+
+    def enqueue(
+        self, connection_id: str, *users: str, key: str | None = None, **fields: Any
+    ) -> Any:
+        """Enqueue a row for each text; return the ids."""
+        rows = [row(connection_id, user, **fields) for user in users]
+        answer = self.platform.call(
+            "POST",
+            "/api/v1/llm-requests/batch",
+            {"requests": rows},
+            headers={"idempotency-key": key or new_id("req")},
+        )
+        assert answer.status == 202, answer.text
+        return answer.json["requestIds"]
+
+    def read(self, request_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.platform.call(
+            "GET", f"/api/v1/llm-requests/{request_id}"
+        ).json["request"]
+        return found
+
+    def batches(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.platform.call("GET", "/api/v1/llm-batches").json[
+            "batches"
+        ]
+        return found
+
+    def budget(self) -> dict[str, dict[str, Any]]:
+        """What each present period has used, by its kind."""
+        periods = self.platform.call("GET", "/api/v1/llm-budget").json["periods"]
+        return {one["period"]: one for one in periods}
+
+    def sweep(self) -> int:
+        due: int = handler("functions.ledger.sweep_ledger")({}, LambdaContext(60))["due"]
+        return due
+
+    def step(self, state: dict[str, Any], *, seconds: float = 300) -> dict[str, Any]:
+        """Do one step of an execution; return the state that it leaves."""
+        event = {"step": state, "state_machine_arn": _MACHINE}
+        left: dict[str, Any] = handler("functions.ledger.work_batch")(event, LambdaContext(seconds))
+        return left
+
+    def run(self) -> None:
+        """Run every execution that was started and not run, to its end; waits pass at once."""
+        while new := self._started():
+            for state in new:
+                left = self.step(state)
+                for _ in range(_MOST_STEPS):
+                    if left["done"]:
+                        break
+                    left = self.step(left)
+
+    def _started(self) -> list[dict[str, Any]]:
+        """The inputs of executions that were started since this was asked before."""
+        client = boto3.client("stepfunctions")
+        (machine,) = [
+            one["stateMachineArn"]
+            for one in client.list_state_machines()["stateMachines"]
+            if one["name"] == "submit_llm_batch"
+        ]
+        found = client.list_executions(stateMachineArn=machine)["executions"]
+        new = [one["executionArn"] for one in found if one["executionArn"] not in self._done]
+        self._done |= set(new)
+        return [json.loads(client.describe_execution(executionArn=arn)["input"]) for arn in new]
+
+
+@contextmanager
+def later(passed: timedelta) -> Iterator[None]:
+    """Have the platform's clock ahead, as after a while; requests of the API are stale then."""
+    now = Clock.now
+    with patch.object(Clock, "now", lambda self: now(self) + passed):
+        yield
+
+
+def row(connection_id: str, user: str = "q", **fields: Any) -> dict[str, Any]:
+    """A request as a caller sends it."""
+    return {
+        "connectionId": connection_id,
+        "purpose": "scoring",
+        "model": MODEL,
+        "input": {"user": user},
+        "params": {"maxTokens": 100},
+        **fields,
+    }
+
+
+@contextmanager
+def ledger(platform: Platform) -> Iterator[Ledger]:
+    """Provide a fake provider, and what is asked of it through the platform."""
+    with serve() as fake:
+        fake.world.prices.add("compatible", MODEL, (0.1, 0.1, 0.4))
+        yield Ledger(platform, fake)
