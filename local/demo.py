@@ -12,7 +12,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,7 +27,7 @@ from local.grader_process import GraderProcess
 from local.ministack import MiniStackError
 from local.progress import PrintedProgress
 from local.records import LocalProfile
-from local.server_process import ServerProcessError
+from local.server_process import ServerProcess, ServerProcessError
 from local.stack import LocalStack, StackBusyError
 
 AUTOTUNE = Path(sys.executable).with_name("autotune")
@@ -34,6 +36,11 @@ COMPLETIONS = Path("examples/data/arithmetic.jsonl")
 SCORES = Path("out/scores")
 BUILTIN_GRADER = Path("examples/builtin_graders/numeric.json")
 ONE_COMPLETION = Path("out/unsure.jsonl")
+MODEL_SOURCE = Path("examples/language_models/arithmetic_judge.py")
+MODEL = "arithmetic-judge"
+REQUESTS = Path("out/requests.jsonl")
+REQUEST_IDS = Path("out/requests.ids")
+JUDGED = 100
 REVIEW_SECONDS = 60
 GRADER_BATCH_SIZE = 50
 DIRECTORY = REPOSITORY_ROOT / ".autotune" / "demo"
@@ -86,6 +93,14 @@ class CommandLine:
             message = f"autotune {arguments[0]} --json answered no JSON object: {output[:500]}"
             raise DemoError(message)
         return answer
+
+    def lines(self, *arguments: str) -> list[str]:
+        """Runs a command and returns the lines that it prints.
+
+        Raises:
+            DemoError: If it does not end with 0.
+        """
+        return self._run(arguments, captures=True).splitlines()
 
     def wait_for_review(self) -> None:
         """Waits until a person is asked for their judgement.
@@ -186,6 +201,7 @@ def score_examples(autotune: CommandLine) -> None:
         shutil.rmtree(REPOSITORY_ROOT / SCORES, ignore_errors=True)
         export = autotune.read("export", "--task", task["id"], "--out", str(SCORES))
         ask_a_person(autotune, grader_id)
+    ask_a_model(autotune)
     submitted = count_lines(REPOSITORY_ROOT / COMPLETIONS)
     if export["records"] != submitted:
         message = f"{submitted} completions were submitted, and {export['records']} were scored"
@@ -220,6 +236,65 @@ def ask_a_person(autotune: CommandLine, grader_id: str) -> None:
     score = autotune.read("scores", "--task", task["id"])
     opinions = ", ".join(f"{one['graderId']} {one['value']}" for one in score["opinions"])
     print(f"scored {score['score']['value']} by a {score['decidedBy']}; the graders: {opinions}")
+
+
+def ask_a_model(autotune: CommandLine) -> None:
+    """Has a hundred responses judged in a batch by an endpoint that speaks OpenAI's language.
+
+    Raises:
+        DemoError: If a command fails.
+        ServerProcessError: If the model's server does not start.
+    """
+    port = free_port()
+    print(f"\n$ python {MODEL_SOURCE} --port {port} &")
+    with ServerProcess(
+        arguments=[sys.executable, str(REPOSITORY_ROOT / MODEL_SOURCE), "--port", str(port)],
+        answers_at=f"http://{LOOPBACK}:{port}/health",
+        environment=autotune.environment,
+        log_file=DIRECTORY / "model.log",
+    ):
+        made = autotune.read(
+            *("llm", "connect", "--name", "a model of one's own", "--provider", "simulated"),
+            *("--base-url", f"http://{LOOPBACK}:{port}/v1", "--price", f"{MODEL}=0.10,0.40"),
+        )
+        write_requests(REPOSITORY_ROOT / REQUESTS)
+        ids = autotune.lines(
+            *("llm", "enqueue", str(REQUESTS), "--connection", made["id"], "--model", MODEL)
+        )
+        (REPOSITORY_ROOT / REQUEST_IDS).write_text("\n".join(ids) + "\n")
+        rows = [json.loads(line) for line in autotune.lines("llm", "results", str(REQUEST_IDS))]
+        verdicts = Counter(row["parsedVerdict"] for row in rows)
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+        spent = sum(row["costNanoUsd"] for row in rows) / 1e9
+        print(f"{len(rows)} requests: {counts}; they cost {spent:.6f} USD")
+        for row in rows[:2]:
+            print(f"  {row['reasoning']} -> {row['parsedVerdict']}")
+        autotune.show("llm", "batches")
+        autotune.show("llm", "costs")
+
+
+def write_requests(path: Path) -> None:
+    """Writes requests to judge the first hundred completions of the examples."""
+    with (REPOSITORY_ROOT / COMPLETIONS).open() as lines:
+        completions = [json.loads(line) for line in islice(lines, JUDGED)]
+    requests = [
+        {
+            "purpose": "scoring",
+            "input": {
+                "system": "You judge sums. End with VERDICT: right or VERDICT: wrong.",
+                "user": "{{question}}\nReference: {{reference}}\nResponse: {{response}}",
+                "variables": {
+                    "question": one["prompt"],
+                    "reference": one["metadata"]["answer"],
+                    "response": one["response"],
+                },
+            },
+            "params": {"maxTokens": 200},
+            "verdict": {"type": "label", "labels": ["right", "wrong"]},
+        }
+        for one in completions
+    ]
+    path.write_text("".join(json.dumps(request) + "\n" for request in requests))
 
 
 def count_lines(path: Path) -> int:

@@ -3,6 +3,8 @@
 from collections import Counter
 from typing import Any
 
+import boto3
+
 from autotune.protocol.ids import new_id
 from tests.support.ledger import MODEL, Ledger, row
 
@@ -140,3 +142,35 @@ def test_costs_are_listed_by_model_and_purpose(ledger: Ledger) -> None:
         assert {one["group"] for one in answer.json["costs"]} == names
         assert sum(one["costNanoUsd"] for one in answer.json["costs"]) == bill["total_nano_usd"]
         assert sum(one["inputTokens"] for one in answer.json["costs"]) == bill["tokens"]["input"]
+
+
+def test_a_row_takes_one_write_unit_at_a_time(ledger: Ledger) -> None:
+    """Each of its four writes costs a unit a kilobyte begun."""
+    (request_id,) = ledger.enqueue(ledger.connect(), "q" * 2_000, verdict=VERDICT)
+    key = {"pk": {"S": request_id}, "sk": {"S": "state"}}
+
+    def size() -> int:
+        return size_of(
+            {"M": boto3.client("dynamodb").get_item(TableName="ledger", Key=key)["Item"]}
+        )
+
+    assert size() <= 1_024, "queued"
+    ledger.run()
+    assert ledger.read(request_id)["status"] == "completed"
+    assert size() <= 1_024, "ended"
+
+
+def size_of(value: dict[str, Any]) -> int:
+    """Return the bytes of an attribute, as DynamoDB counts them (its developer guide)."""
+    ((kind, held),) = value.items()
+    match kind:
+        case "M":
+            return 3 + sum(len(name) + 1 + size_of(one) for name, one in held.items())
+        case "L":
+            return 3 + sum(1 + size_of(one) for one in held)
+        case "N":
+            return len(held) // 2 + 2
+        case "S":
+            return len(held.encode())
+        case _:
+            return 1

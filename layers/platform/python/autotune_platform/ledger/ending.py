@@ -50,7 +50,7 @@ class RowEnds:
             None,
             _charge(row, answer.usage),
             {
-                "usage": usage.model_dump(mode="json"),
+                "usage": usage.model_dump(mode="json", exclude_defaults=True),
                 "finish_reason": answer.finish_reason,
                 "served_model": answer.served_model,
                 "provider_request_id": answer.provider_request_id,
@@ -68,7 +68,11 @@ class RowEnds:
         # It may have been done: what it costs at most is charged, and never less than the bill.
         charge = row.bound_nano_usd if refusal.may_be_paid else 0
         if not (more_attempts and refusal.code in _PASSING and row.attempt < MAX_LLM_ATTEMPTS):
-            used = {"usage": _assumed(row).model_dump(mode="json")} if charge else {}
+            used = (
+                {"usage": _assumed(row).model_dump(mode="json", exclude_defaults=True)}
+                if charge
+                else {}
+            )
             return self._end(row, "error", fault, charge, used)
         now = self.clock.now()
         wait = max(refusal.retry_after_seconds or 0, _AGAIN.pause(row.attempt))

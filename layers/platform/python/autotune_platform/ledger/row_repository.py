@@ -49,7 +49,9 @@ class RowRepository:
         return {
             "pk": row.id,
             "sk": ROW,
-            **entity_attributes(row),
+            # What is empty is left out: an item of over 1 KB costs two units at each write.
+            **{name: one for name, one in entity_attributes(row).items() if one not in ({}, [])},
+            "price": row.price.model_dump(mode="json", exclude_defaults=True),
             **_listing(row, row.status),
             **(_queued(row, queued_at) if queued_at else {}),
         }
@@ -243,7 +245,7 @@ def _queued(row: Row, at: datetime) -> Item:
 
 
 def _queue(group: Group, shard: int) -> str:
-    return f"{group.key}#{shard}"
+    return f"{group.connection_id}#{group.model}#{shard}"
 
 
 def _time_in(position: str) -> datetime:
