@@ -4,6 +4,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.graders import LoopbackGrader, loopback_grader
+from tests.support.granted import denied_since_last
 from tests.support.kept import kept
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
@@ -13,7 +14,9 @@ from tests.support.platform import platform as make_platform
 def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
     """The whole server side; whatever it stores is in a module ``holdings``, as it is there."""
     with make_platform(monkeypatch) as made:
+        denied_since_last()
         yield made
+        assert denied_since_last() == [], "a role may not do what its function asked for"
         stored = list(kept())
         assert [(one.place, one.key) for one in stored if not one.is_as_described] == []
         assert [(one.key, one.misnamed) for one in stored if one.misnamed] == []

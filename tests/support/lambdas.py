@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from tests.support.granted import as_function
+
 _FUNCTIONS = {
     "/api/v1/audit": "functions.audit.api",
     "/api/v1/tasks": "functions.tasks.api",
@@ -82,7 +84,7 @@ def function_of(method: str, path: str) -> str:
 
 
 def handler(module: str) -> Any:
-    return importlib.import_module(module).lambda_handler
+    return as_function(module, importlib.import_module(module).lambda_handler)
 
 
 def forget_processes() -> None:

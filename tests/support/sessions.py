@@ -5,6 +5,8 @@ from typing import Any
 
 import boto3
 
+from tests.support.granted import RUNNING
+
 
 class SharedSession(boto3.Session):
     """Makes each client that is asked for without options once.
@@ -25,5 +27,7 @@ class SharedSession(boto3.Session):
 
 @cache
 def shared_session() -> SharedSession:
-    """Return the session."""
-    return SharedSession()
+    """Return the session; what functions ask of AWS through it is looked up in their grants."""
+    session = SharedSession()
+    session.events.register("provide-client-params", RUNNING.note)
+    return session

@@ -1,0 +1,45 @@
+"""What functions ask of AWS is looked up in their grants, in every component test."""
+
+from collections.abc import Callable
+from typing import Any
+
+import boto3
+import pytest
+
+from tests.support.granted import Asked, as_function, denied_since_last
+from tests.support.platform import Platform
+
+KEY = {"pk": {"S": "grd_1"}, "sk": {"S": "record"}}
+
+
+def put(table: str) -> Callable[[Any, Any], Any]:
+    return lambda *_: boto3.client("dynamodb").put_item(TableName=table, Item=KEY)
+
+
+def put_together(*_: Any) -> None:
+    writes: list[Any] = [{"Put": {"TableName": "registry", "Item": KEY}}]
+    boto3.client("dynamodb").transact_write_items(TransactItems=writes)
+
+
+def read_text(*_: Any) -> None:
+    boto3.client("s3").list_objects_v2(Bucket="content")
+
+
+@pytest.mark.parametrize(
+    ("module", "asks", "denied"),
+    [
+        ("functions.graders.api", put("registry"), []),
+        ("functions.tasks.api", put("registry"), [("dynamodb:PutItem", "Registry", "grd_1")]),
+        ("functions.tasks.api", put_together, [("dynamodb:PutItem", "Registry", "grd_1")]),
+        ("functions.tasks.api", read_text, [("s3:ListBucket", "Content", "")]),
+        ("functions.completions.api", read_text, []),
+    ],
+)
+def test_what_a_role_may_not_do_is_found(
+    platform: Platform, module: str, asks: Callable[[Any, Any], Any], denied: list[Any]
+) -> None:
+    as_function(module, asks)({}, None)
+    found = denied_since_last()
+    assert [tuple(one[1:]) for one in found] == denied
+    assert all(isinstance(one, Asked) for one in found)
+    boto3.client("dynamodb").delete_item(TableName="registry", Key=KEY)

@@ -1,0 +1,169 @@
+"""What functions ask of AWS in component tests, compared with what their roles may do.
+
+End-to-end tests run under MiniStack's own evaluator. Rare branches run in component tests, where
+moto permits everything: here each call of DynamoDB, S3 and Step Functions that a function makes is
+looked up in ``tests/infra/permissions.py``, which the templates are held to.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, NamedTuple
+
+_BUCKETS = {"content": "Content", "exports": "Exports", "audit": "AuditArchive"}
+_BUCKETS["ledger"] = "LedgerTexts"
+_MACHINES = {
+    "score_completions": "ScoreCompletions",
+    "export_scores": "ExportScores",
+    "submit_llm_batch": "SubmitLlmBatch",
+}
+_TRANSACTED = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+
+
+class Asked(NamedTuple):
+    """One thing that a function asked to do; ``key`` is the partition key of an item."""
+
+    function: str
+    action: str
+    resource: str
+    key: str = ""
+
+    @property
+    def is_granted(self) -> bool:
+        """Whether its role may."""
+        return any(
+            (action, resource) == (self.action, self.resource)
+            and (not keys or fnmatchcase(self.key, keys))
+            for action, resource, keys in _grants()[self.function]
+        )
+
+
+class _Running:
+    """Which functions run now; what is asked while several do belongs to none for certain."""
+
+    def __init__(self) -> None:
+        self._functions: list[str] = []
+        self._lock = threading.Lock()
+        self.denied: set[Asked] = set()
+
+    @contextmanager
+    def function(self, name: str) -> Iterator[None]:
+        with self._lock:
+            self._functions.append(name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._functions.remove(name)
+
+    def note(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
+        """Look up a call that is about to be made."""
+        with self._lock:
+            if len(set(self._functions)) != 1:
+                return
+            (function,) = set(self._functions)
+        for action, resource, key in _asked(model.service_model.service_name, model.name, params):
+            asked = Asked(function, action, resource, key)
+            if not asked.is_granted:
+                self.denied.add(asked)
+
+
+RUNNING = _Running()
+
+
+def denied_since_last() -> list[Asked]:
+    """Return what was asked without a permission since this was asked before."""
+    found = sorted(RUNNING.denied)
+    RUNNING.denied.clear()
+    return found
+
+
+def as_function(module: str, handle: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler that is known by its function's name while it runs."""
+    name = _names().get(module)
+    if name is None:
+        return handle
+
+    def handled(event: Any, context: Any) -> Any:
+        with RUNNING.function(name):
+            return handle(event, context)
+
+    return handled
+
+
+@cache
+def _names() -> dict[str, str]:
+    from tests.infra.test_service_stack import FUNCTIONS
+
+    return {module: name for name, (module, _) in FUNCTIONS.items()}
+
+
+@cache
+def _grants() -> Mapping[str, set[tuple[str, str, str]]]:
+    from tests.infra.permissions import EXPECTED
+
+    return EXPECTED
+
+
+def _asked(
+    service: str, operation: str, params: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    match service:
+        case "dynamodb":
+            yield from _of_tables(operation, params)
+        case "s3":
+            yield from _of_buckets(operation, params)
+        case "stepfunctions" if operation == "StartExecution":
+            machine = params["stateMachineArn"].rpartition(":")[2]
+            if machine in _MACHINES:
+                yield "states:StartExecution", _MACHINES[machine], ""
+
+
+def _of_tables(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    if operation == "TransactWriteItems":
+        for one in params["TransactItems"]:
+            ((verb, write),) = one.items()
+            key = write.get("Key") or write["Item"]
+            yield f"dynamodb:{_TRANSACTED[verb]}", _table(write), key["pk"]["S"]
+    elif operation in ("BatchGetItem", "BatchWriteItem"):
+        for name, wanted in params["RequestItems"].items():
+            keys = wanted["Keys"] if operation == "BatchGetItem" else map(_written, wanted)
+            for key in keys:
+                yield f"dynamodb:{operation}", name.capitalize(), key["pk"]["S"]
+    elif "TableName" in params:
+        index = f"/index/{params['IndexName']}" if "IndexName" in params else ""
+        action = f"dynamodb:{operation}"
+        yield action, _table(params) + index, _leading_key(operation, params)
+
+
+def _table(params: Mapping[str, Any]) -> str:
+    name: str = params["TableName"]
+    return name.capitalize()
+
+
+def _written(request: Mapping[str, Any]) -> Any:
+    ((_, write),) = request.items()
+    return write.get("Key") or write["Item"]
+
+
+def _leading_key(operation: str, params: Mapping[str, Any]) -> str:
+    if operation == "Query":
+        values = params["ExpressionAttributeValues"]
+        found = values.get(":partition") or values.get(":pk") or {"S": ""}
+    elif operation == "Scan":
+        return ""
+    else:
+        found = (params.get("Key") or params["Item"])["pk"]
+    key: str = found["S"]
+    return key
+
+
+def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    bucket = params["Bucket"]
+    if operation == "ListObjectsV2":
+        yield "s3:ListBucket", _BUCKETS[bucket], ""
+        return
+    action = "DeleteObject" if operation == "DeleteObjects" else operation
+    yield f"s3:{action}", f"{_BUCKETS[bucket]}/{bucket}/*", ""
