@@ -41,29 +41,38 @@ class Asked(NamedTuple):
 
 
 class _Running:
-    """Which functions run now; what is asked while several do belongs to none for certain."""
+    """Which functions run now; what is asked while several do belongs to none for certain.
+
+    A function asks on the thread of its handler, and on those of pools. What a test does on threads
+    of its own meanwhile is its own.
+    """
 
     def __init__(self) -> None:
-        self._functions: list[str] = []
+        self._functions: list[tuple[int, str]] = []
         self._lock = threading.Lock()
         self.denied: set[Asked] = set()
 
     @contextmanager
     def function(self, name: str) -> Iterator[None]:
+        running = (threading.get_ident(), name)
         with self._lock:
-            self._functions.append(name)
+            self._functions.append(running)
         try:
             yield
         finally:
             with self._lock:
-                self._functions.remove(name)
+                self._functions.remove(running)
 
     def note(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
         """Look up a call that is about to be made."""
         with self._lock:
-            if len(set(self._functions)) != 1:
-                return
-            (function,) = set(self._functions)
+            idents = {ident for ident, _ in self._functions}
+            names = {name for _, name in self._functions}
+        thread = threading.current_thread()
+        is_own = thread.ident in idents or thread.name.startswith("ThreadPoolExecutor")
+        if len(names) != 1 or not is_own:
+            return
+        (function,) = names
         for action, resource, key in _asked(model.service_model.service_name, model.name, params):
             asked = Asked(function, action, resource, key)
             if not asked.is_granted:
