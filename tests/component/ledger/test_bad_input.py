@@ -48,7 +48,7 @@ def test_too_many_rows_and_too_much_at_once_are_refused(ledger: Ledger) -> None:
 
 
 def test_more_rows_under_way_than_an_organisation_may_have_are_refused(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger,
 ) -> None:
     connection = ledger.connect(minRows=100)
     organization_id = ledger.platform.me()["organizationId"]

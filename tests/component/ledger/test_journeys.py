@@ -111,7 +111,7 @@ def test_the_same_key_enqueues_nothing_again_and_another_body_is_refused(ledger:
 
 
 def test_too_few_rows_wait_for_others_and_no_longer_than_they_may(
-    ledger: Ledger, monkeypatch: Any
+    ledger: Ledger,
 ) -> None:
     connection = ledger.connect(minRows=3, maxWaitSeconds=0)
     (alone,) = ledger.enqueue(connection, "a")

@@ -24,7 +24,6 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 _SPARE_SECONDS = 10
-_BUSY_SECONDS = 5
 
 
 class _RefusedError(Exception):

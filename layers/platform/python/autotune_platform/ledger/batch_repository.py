@@ -64,11 +64,6 @@ class BatchRepository:
         for item in self._table.items(batch_id, starting=_PAGE):
             yield from item["row_ids"]
 
-    def page_of_rows(self, batch_id: str, number: int) -> list[str]:
-        """Return one page of these rows; none behind the last."""
-        item = self._table.get(batch_id, f"{_PAGE}{number:05}")
-        return list(item["row_ids"]) if item else []
-
     def get(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""
         item = self._table.get(batch_id, STATE) if is_id("lbt", batch_id) else None

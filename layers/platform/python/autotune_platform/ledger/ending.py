@@ -22,7 +22,8 @@ from autotune_platform.runtime.parts import part
 _PASSING: frozenset[LlmErrorCode] = frozenset(
     {"rate_limited", "provider_error", "outcome_unclear", "result_malformed"}
 )
-_AGAIN = RetryPolicy(first_seconds=5, longest_seconds=600)
+# Five attempts are to outlast a provider's bad quarter of an hour.
+_AGAIN = RetryPolicy(first_seconds=120, longest_seconds=900)
 _MESSAGES: Mapping[LlmErrorCode, str] = {
     "canceled": "it was canceled before it was asked",
     "expired": "its completeBy passed before it was asked",

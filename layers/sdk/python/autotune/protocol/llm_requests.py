@@ -47,7 +47,6 @@ answered by its ``completeBy``.
 FinishReason = Literal["stop", "length", "refusal", "other"]
 
 ConnectionId = Annotated[str, StringConstraints(pattern=rf"^llc_{ID_BODY}$")]
-LlmRequestId = Annotated[str, StringConstraints(pattern=rf"^llm_{ID_BODY}$")]
 Purpose = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=limits.MAX_LLM_PURPOSE_CHARACTERS),
