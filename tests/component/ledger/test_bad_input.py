@@ -5,7 +5,7 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.support.ledger import KEY, Ledger, row
+from tests.support.ledger import KEY, MODEL, Ledger, row
 from tests.support.platform import Platform
 
 PATH = "/api/v1/llm-requests"
@@ -148,3 +148,12 @@ def test_a_key_is_stored_encrypted_and_never_shown(ledger: Ledger) -> None:
     ledger.platform.call("DELETE", f"/api/v1/llm-connections/{connection}")
     items = boto3.client("dynamodb").scan(TableName="ledger")["Items"]
     assert [item for item in items if "sealed" in item] == []
+
+
+@pytest.mark.parametrize("named", ["llc_" + "0" * 26, "nobody", "%F0%9F%98%80"])
+def test_verifying_what_is_not_there_is_a_404(ledger: Ledger, named: str) -> None:
+    answer = ledger.platform.call(
+        "POST", f"/api/v1/llm-connections/{named}/verify", {"model": MODEL}
+    )
+    assert answer.status == 404, answer.text
+    assert ledger.fake.world.executions == []

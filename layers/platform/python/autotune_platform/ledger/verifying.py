@@ -5,6 +5,7 @@ from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmInput, LlmParam
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.calling import LedgerCalls
 from autotune_platform.ledger.calls import Answer
+from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -17,17 +18,20 @@ class ConnectionVerifying:
     """Asks a connection's model for one word."""
 
     calls: LedgerCalls
+    connections: ConnectionRepository
     clock: Clock = SYSTEM_CLOCK
 
     def verify(self, caller: Caller, connection_id: str, model: str) -> ConnectionVerification:
         """Return what came of one question; any answer will do.
 
         Raises:
-            InvalidRequestError: there is no such connection, or no price for the model is known.
+            NotFoundError: there is no such connection, or it is another organisation's.
+            InvalidRequestError: it is revoked, or no price for the model is known.
             BudgetExhaustedError: a budget has no room for it.
         """
+        connection = self.connections.get_of(caller.organization_id, connection_id)
         request = EnqueueLlmRequest(
-            connection_id=connection_id,
+            connection_id=connection.id,
             purpose="verification",
             model=model,
             input=LlmInput(user=_QUESTION),

@@ -65,4 +65,4 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
 
     @cached_property
     def verifying(self) -> ConnectionVerifying:
-        return ConnectionVerifying(calls=self.ledger_calls)
+        return ConnectionVerifying(calls=self.ledger_calls, connections=self.connection_repository)

@@ -31,6 +31,8 @@ LlmErrorCode = Literal[
     "provider_error",
     "outcome_unclear",
     "result_malformed",
+    "result_missing",
+    "batch_expired",
     "account",
     "address_refused",
     "expired",
@@ -38,10 +40,11 @@ LlmErrorCode = Literal[
 ]
 """Why a request ended without an output.
 
-``rejected`` and ``content_filtered`` are the provider's refusal of this request; ``rate_limited``,
-``provider_error``, ``outcome_unclear`` (it may have been paid) and ``result_malformed`` were tried
-five times; ``account`` is a key, a bill or a model that the key may not use; ``expired`` was not
-answered by its ``completeBy``.
+``rejected`` and ``content_filtered`` are the provider's refusal of this request. ``rate_limited``,
+``provider_error``, ``outcome_unclear`` (it may have been paid), ``result_malformed``,
+``result_missing`` (its batch ended without it) and ``batch_expired`` (its batch ended before it was
+asked) were tried five times. ``account`` is a key, a bill or a model that the key may not use;
+``expired`` was not answered by its ``completeBy``.
 """
 
 FinishReason = Literal["stop", "length", "refusal", "other"]
