@@ -65,5 +65,6 @@ def outcome_of(
     headers = {"x-request-id": request_id} if request_id else {}
     encoded = json.dumps(body, separators=(",", ":")).encode("ascii")
     outcome = spoken.outcome(status, headers, encoded, key)
-    failed = isinstance(outcome, Refusal) and not 200 <= status < 300
-    return replace(outcome, may_be_paid=False) if failed else outcome
+    if isinstance(outcome, Refusal) and not 200 <= status < 300:
+        return replace(outcome, may_be_paid=False)
+    return outcome
