@@ -169,10 +169,19 @@ def _leading_key(operation: str, params: Mapping[str, Any]) -> str:
     return key
 
 
+_BASE_ACTIONS = {
+    "DeleteObjects": "DeleteObject",
+    # The parts of an object, and putting them together, are a put: only giving up is its own.
+    "CreateMultipartUpload": "PutObject",
+    "UploadPart": "PutObject",
+    "CompleteMultipartUpload": "PutObject",
+}
+
+
 def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     bucket = params["Bucket"]
     if operation == "ListObjectsV2":
         yield "s3:ListBucket", _BUCKETS[bucket], ""
         return
-    action = "DeleteObject" if operation == "DeleteObjects" else operation
+    action = _BASE_ACTIONS.get(operation, operation)
     yield f"s3:{action}", f"{_BUCKETS[bucket]}/{bucket}/*", ""
