@@ -67,7 +67,7 @@ class Exchanges:
             NoAnswerError: there is none, or none that can be read.
         """
         with (
-            _told_as_refusals(seconds),
+            _as_refusals(seconds),
             time_limit(seconds),
             self._stream(method, url, headers, content, length, seconds) as response,
         ):
@@ -84,7 +84,7 @@ class Exchanges:
                 long.
         """
         with (
-            _told_as_refusals(seconds),
+            _as_refusals(seconds),
             time_limit(seconds),
             self._stream("GET", url, headers, b"", None, seconds) as response,
         ):
@@ -120,7 +120,7 @@ class Exchanges:
 
 
 @contextmanager
-def _told_as_refusals(seconds: float) -> Iterator[None]:
+def _as_refusals(seconds: float) -> Iterator[None]:
     try:
         yield
     except AddressRefusedError as error:

@@ -50,7 +50,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Job:
-    """A batch as its provider is told of it.
+    """A batch as its provider knows it.
 
     Attributes:
         nonce: names this creation among all others, where the provider keeps a name of ours.
@@ -167,7 +167,7 @@ class JobProvider(Protocol):
     Attributes:
         limits: the most that the provider documents.
         framing: how rows make an input.
-        is_named: whether a creation can be told from all others by its nonce. Where it cannot, the
+        is_named: whether a creation is known from all others by its nonce. Where it cannot, the
             ledger has one unclear creation at a time in a workspace.
     """
 

@@ -86,7 +86,7 @@ class Session:
             request was sent, or may have been, and no answer came.
         """
         try:
-            status, told, body = self.exchanges.exchange(
+            status, received, body = self.exchanges.exchange(
                 method,
                 url,
                 headers,
@@ -97,7 +97,7 @@ class Session:
             )
         except NoAnswerError as error:
             return error.refusal
-        return Reply(status, told, body)
+        return Reply(status, received, body)
 
     def fetch(
         self, url: str, headers: Mapping[str, str], *, seconds: float = FETCH_SECONDS
@@ -110,8 +110,8 @@ class Session:
         try:
             with self.exchanges.reading(url, headers, seconds=seconds) as response:
                 if response.status != HTTPStatus.OK:
-                    told = Refusal("provider_error", f"the provider answered {response.status}")
-                    raise FetchError(told, status=response.status)
+                    refusal = Refusal("provider_error", f"the provider answered {response.status}")
+                    raise FetchError(refusal, status=response.status)
                 yield from response.iter_stream()
         except NoAnswerError as error:
             raise FetchError(error.refusal) from error
