@@ -129,7 +129,8 @@ def test_prices_in_batch_jobs_stand_beside_those_of_single_calls(api, run):
     assert (ran.exit_code, "no --price" in ran.stderr) == (exit_codes.USAGE, True)
 
 
-def test_what_became_of_a_job_is_said(api, run, batch_id):
+def test_what_became_of_a_job_is_said(api, run, enqueued):
+    batch_id = api.new_batch(*enqueued(1))
     adopted = run("llm", "resolve-batch", batch_id, "--adopt", "batch_1", "--json").json_lines
     assert adopted[0]["job"]["id"] == "batch_1"
     again = run("llm", "resolve-batch", batch_id, "--resubmit", "--json").json_lines
