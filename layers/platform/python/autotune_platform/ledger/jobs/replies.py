@@ -1,7 +1,7 @@
 """What the providers' parts read in the same way: creations, lists, and rows within results."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ def refusal_of(reply: Reply, spoken: ProviderFormat, key: str | None) -> Refusal
 
 def fetched(
     session: Session, url: str, headers: Mapping[str, str], spoken: ProviderFormat
-) -> Iterator[bytes]:
+) -> Generator[bytes, None, None]:
     """Yield the body of the answer to a GET, in parts.
 
     Raises:

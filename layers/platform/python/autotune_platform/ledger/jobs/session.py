@@ -1,6 +1,6 @@
 """One connection's way to its provider: bounded requests, no redirects, checked addresses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -106,7 +106,7 @@ class Session:
 
     def fetch(
         self, url: str, headers: Mapping[str, str], *, seconds: float = FETCH_SECONDS
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """Yield the body of the answer to a GET, in parts.
 
         Raises:
