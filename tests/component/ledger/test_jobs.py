@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.ledger import Ledger
 
-MODELS = {"openai": "gpt-5-mini", "azure": "gpt-5-mini"}
+MODELS = {"openai": "gpt-5-mini", "azure": "gpt-5-mini", "gemini": "gemini-2.5-flash"}
 PRICES = {
     "gpt-5-mini": {
         "inputUsd": "0.25",
@@ -15,12 +15,19 @@ PRICES = {
         "batchInputUsd": "0.125",
         "batchOutputUsd": "1",
         "batchCachedInputUsd": "0.0125",
-    }
+    },
+    "gemini-2.5-flash": {
+        "inputUsd": "0.3",
+        "outputUsd": "2.5",
+        "batchInputUsd": "0.15",
+        "batchOutputUsd": "1.25",
+        "batchCachedInputUsd": "0.03",
+    },
 }
 
 
 def connect(ledger: Ledger, provider: str, **fields: Any) -> str:
-    base = {"openai": "/v1", "azure": ""}[provider]
+    base = {"openai": "/v1", "azure": "", "gemini": ""}[provider]
     return ledger.connect(
         provider=provider,
         baseUrl=f"{ledger.fake.base_url}{base}",
@@ -107,10 +114,33 @@ CALM = [
 """Traps after which every row is answered, and paid exactly once, at any provider."""
 
 
-@pytest.mark.parametrize("provider", sorted(MODELS))
-@pytest.mark.parametrize(
-    ("trap", "params"), CALM, ids=[f"{name}-{number}" for number, (name, _) in enumerate(CALM)]
+OF_GEMINI = frozenset(
+    {
+        "create_answer_lost",
+        "upload_not_visible",
+        "get_404_after_create",
+        "list_pages",
+        "output_id_later",
+        "counts_zero",
+        "expires_partial",
+        "rows_doubled_conflicting",
+        "succeeds_late",
+        "row_error",
+        "file_500",
+    }
 )
+"""Those that Gemini has its own way with; the others differ in what its part answers alone."""
+
+
+TRAPS = [
+    pytest.param(provider, trap, params, id=f"{provider}-{trap}-{number}")
+    for number, (trap, params) in enumerate(CALM)
+    for provider in sorted(MODELS)
+    if provider != "gemini" or trap in OF_GEMINI
+]
+
+
+@pytest.mark.parametrize(("provider", "trap", "params"), TRAPS)
 def test_a_trap_costs_time_and_nothing_else(
     ledger: Ledger, provider: str, trap: str, params: dict[str, Any]
 ) -> None:

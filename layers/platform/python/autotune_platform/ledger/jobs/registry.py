@@ -5,8 +5,10 @@ from datetime import timedelta
 
 from autotune.protocol.llm_connections import LlmProvider
 from autotune_platform.ledger.jobs.contract import JobProvider
+from autotune_platform.ledger.jobs.gemini import GeminiJobs
 from autotune_platform.ledger.jobs.openai import AzureJobs, OpenAiJobs
 from autotune_platform.ledger.models import Connection, Mode
+from autotune_platform.ledger.providers.gemini import GeminiFormat
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 
 JOB_WINDOW = timedelta(hours=24)
@@ -15,6 +17,7 @@ JOB_WINDOW = timedelta(hours=24)
 _JOBS: Mapping[LlmProvider, JobProvider] = {
     "openai": OpenAiJobs(OpenAiFormat("max_completion_tokens")),
     "azure": AzureJobs(OpenAiFormat("max_completion_tokens")),
+    "gemini": GeminiJobs(GeminiFormat()),
 }
 
 
