@@ -93,7 +93,7 @@ def test_an_upload_without_a_name_that_can_be_used_is_none(name: Any) -> None:
     assert code_of(JOBS.upload(session, JOB, BODY)) == "provider_error"
 
 
-@pytest.mark.parametrize("state", ["PROCESSING", "FAILED", 5])
+@pytest.mark.parametrize("state", ["PROCESSING", "FAILED", 5, [], {}])
 def test_a_file_that_is_not_ready_is_waited_for(state: Any) -> None:
     session, exchanges = telling((200, {}, {"name": "files/in", "state": state}))
     assert code_of(JOBS.create(session, JOB, BODY)) == "rate_limited"

@@ -5,13 +5,11 @@ November 2026. Rows always go as a file: only these come back with their keys.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any, Final, Literal
-from urllib.parse import quote, urlsplit
+from typing import Any, Final
+from urllib.parse import quote
 
 from autotune.protocol.limits import MAX_LLM_BATCH_ROWS
 from autotune_platform.ledger.calls import Question, Refusal
@@ -29,6 +27,14 @@ from autotune_platform.ledger.jobs.contract import (
     Results,
     Running,
 )
+from autotune_platform.ledger.jobs.gemini_documents import (
+    ENDS,
+    as_http,
+    counts,
+    is_on_host_of,
+    named,
+    results_of,
+)
 from autotune_platform.ledger.jobs.replies import creation, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
 from autotune_platform.ledger.providers.documents import (
@@ -36,7 +42,6 @@ from autotune_platform.ledger.providers.documents import (
     inside,
     items,
     text,
-    tokens,
 )
 from autotune_platform.ledger.providers.gemini import GeminiFormat, model_in_path
 
@@ -45,45 +50,10 @@ _PAGES: Final = 100
 _LONGEST_TOKEN: Final = 4_000
 _JSON_LINES: Final = "application/jsonl"
 _NOT_SEEN_SECONDS: Final = 30
-_NAME = re.compile(r"(batches|files)/[A-Za-z0-9_-][A-Za-z0-9._-]{0,190}")
-_ENDS: Mapping[str, Literal["completed", "failed", "expired", "canceled"]] = {
-    "SUCCEEDED": "completed",
-    "FAILED": "failed",
-    "EXPIRED": "expired",
-    "CANCELLED": "canceled",
-}
 # A list shows what jobs of others answered inline, too.
 _MOST_LISTED_BYTES: Final = 16_000_000
 # Who may not see a file is told the same as where there is none.
 _NO_FILE: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
-
-
-@dataclass(frozen=True)
-class _Rpc:
-    """A code of google.rpc.Code, as HTTP has it, and its name."""
-
-    status: int
-    name: str
-
-
-_RPC: Mapping[int, _Rpc] = {
-    1: _Rpc(499, "CANCELLED"),
-    2: _Rpc(500, "UNKNOWN"),
-    3: _Rpc(400, "INVALID_ARGUMENT"),
-    4: _Rpc(504, "DEADLINE_EXCEEDED"),
-    5: _Rpc(404, "NOT_FOUND"),
-    6: _Rpc(409, "ALREADY_EXISTS"),
-    7: _Rpc(403, "PERMISSION_DENIED"),
-    8: _Rpc(429, "RESOURCE_EXHAUSTED"),
-    9: _Rpc(400, "FAILED_PRECONDITION"),
-    10: _Rpc(409, "ABORTED"),
-    11: _Rpc(400, "OUT_OF_RANGE"),
-    12: _Rpc(501, "UNIMPLEMENTED"),
-    13: _Rpc(500, "INTERNAL"),
-    14: _Rpc(503, "UNAVAILABLE"),
-    15: _Rpc(500, "DATA_LOSS"),
-    16: _Rpc(401, "UNAUTHENTICATED"),
-}
 
 
 class GeminiJobs:
@@ -124,7 +94,7 @@ class GeminiJobs:
         if isinstance(begun, Refusal):
             return begun
         url = begun.headers.get("x-goog-upload-url", "")
-        if not _same_host(url, session.base_url):
+        if not is_on_host_of(url, session.base_url):
             return Refusal("provider_error", "the answer names no place for a file on its own host")
         # The place is a key to itself: ours is not sent there.
         headers = {"X-Goog-Upload-Offset": "0", "X-Goog-Upload-Command": "upload, finalize"}
@@ -136,7 +106,7 @@ class GeminiJobs:
         )
         if isinstance(sent, Refusal):
             return sent
-        file = _named("files", inside(sent.document, "file", "name"))
+        file = named("files", inside(sent.document, "file", "name"))
         return file or Refusal("provider_error", "the answer names no file")
 
     def create(self, session: Session, job: Job, body: Body) -> Creation:  # noqa: ARG002 - uploaded before
@@ -149,7 +119,7 @@ class GeminiJobs:
         if isinstance(file, Refusal):
             return NotCreated(file)
         state = inside(file.document, "state")
-        if file.status in _NO_FILE or (file.succeeded and state not in {None, "ACTIVE"}):
+        if file.status in _NO_FILE or (file.succeeded and state not in (None, "ACTIVE")):
             unseen = "the uploaded file cannot be seen yet"
             return NotCreated(Refusal("rate_limited", unseen, _NOT_SEEN_SECONDS))
         if not file.succeeded:
@@ -164,7 +134,7 @@ class GeminiJobs:
             reply,
             self._spoken,
             session.key,
-            lambda found: _named("batches", inside(found, "name")),
+            lambda found: named("batches", inside(found, "name")),
         )
 
     def search(self, session: Session, job: Job) -> Sequence[str] | Refusal:
@@ -187,14 +157,16 @@ class GeminiJobs:
             if not isinstance(document, dict):
                 return Refusal("provider_error", "the answer is no list of jobs")
             for one in items(document.get("operations")):
-                job_id = _named("batches", inside(one, "name"))
+                job_id = named("batches", inside(one, "name"))
                 if job_id and inside(one, "metadata", "displayName") == job.nonce:
                     found[job_id] = None
             token = text(document.get("nextPageToken"))
             if token is None:
                 return list(found)
-            page = f"&pageToken={quote(token[:_LONGEST_TOKEN], safe='')}"
-        return list(found) or Refusal("provider_error", "the list of jobs has too many pages")
+            if len(token) > _LONGEST_TOKEN:
+                break
+            page = f"&pageToken={quote(token, safe='')}"
+        return list(found) or Refusal("provider_error", "the list of jobs has no end")
 
     def look(self, session: Session, job: Job) -> Look | Refusal:
         """Return how far the job is."""
@@ -210,11 +182,11 @@ class GeminiJobs:
         if not isinstance(state, str):
             return Refusal("provider_error", "the answer tells no state")
         # BATCH_STATE_…, and JOB_STATE_… in examples of the guide.
-        how = _ENDS.get(state.rpartition("_STATE_")[2])
+        how = ENDS.get(state.rpartition("_STATE_")[2])
         if how is None:
             return Running()
-        results = _results(document)
-        succeeded, total = _counts(inside(metadata, "batchStats"))
+        results = results_of(document)
+        succeeded, total = counts(inside(metadata, "batchStats"))
         if how != "failed" or results or succeeded:
             # What has results ran rows, whatever it is called.
             how = "completed" if how == "failed" else how
@@ -248,7 +220,7 @@ class GeminiJobs:
         if isinstance(response, dict) and response:
             return Line(custom_id, outcome_of(self._spoken, HTTPStatus.OK, response, key))
         if isinstance(error, dict) and error:
-            status, body = _as_http(error)
+            status, body = as_http(error)
             return Line(custom_id, outcome_of(self._spoken, status, body, key))
         return Line(custom_id, Refusal("result_malformed", "the result holds nothing"))
 
@@ -272,7 +244,7 @@ class GeminiJobs:
         """Return why a job failed; what is not known to pass is looked for among its rows."""
         if not isinstance(error, dict):
             return Refusal("rejected", "the job failed without a reason")
-        status, body = _as_http(error)
+        status, body = as_http(error)
         told = outcome_of(self._spoken, status, body, key)
         assert isinstance(told, Refusal), "a status of an error is no answer"
         passes = told.code in {"rate_limited", "account"}
@@ -301,63 +273,3 @@ class GeminiJobs:
 
 def _authorisation(session: Session) -> Mapping[str, str]:
     return {"x-goog-api-key": session.key} if session.key else {}
-
-
-def _named(kind: str, value: Any) -> str | None:
-    """Return a name of Google's that can stand in a path, such as ``files/abc``."""
-    if isinstance(value, str) and value.startswith(f"{kind}/") and _NAME.fullmatch(value):
-        return value
-    return None
-
-
-def _same_host(url: str, base_url: str) -> bool:
-    """Return whether a URL leads where a key of this connection may go."""
-    try:
-        told, own = urlsplit(url), urlsplit(base_url)
-        places = [
-            (one.scheme, one.username, one.hostname, one.port or {"https": 443}.get(one.scheme, 80))
-            for one in (told, own)
-        ]
-    except ValueError:
-        return False
-    return places[0] == places[1] and url.isascii() and url.isprintable() and " " not in url
-
-
-def _results(document: Any) -> list[Results]:
-    told = (
-        inside(document, "response", "responsesFile"),
-        inside(document, "metadata", "output", "responsesFile"),
-    )
-    names = dict.fromkeys(filter(None, (_named("files", one) for one in told)))
-    return [Results(name) for name in names]
-
-
-def _counts(told: Any) -> tuple[int | None, int | None]:
-    """Return how many rows were answered, and how many there were, as far as these add up.
-
-    Numbers come as texts, and zeros not at all.
-    """
-    counted = [
-        _count(inside(told, f"{kind}RequestCount")) for kind in ("successful", "failed", "pending")
-    ]
-    total = _count(inside(told, "requestCount"))
-    known = [one for one in counted if one is not None]
-    if not total or len(known) < len(counted) or sum(known) != total:
-        return None, None
-    return known[0], total
-
-
-def _count(value: Any) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
-        value = int(value)
-    return 0 if value is None else tokens(value)
-
-
-def _as_http(error: Mapping[str, Any]) -> tuple[int, Any]:
-    """Return an error of a row or a job as a single call would have it: its status, its body."""
-    code = error.get("code")
-    known = code if isinstance(code, int) and not isinstance(code, bool) else 2
-    if 400 <= known < 600:
-        return known, {"error": error}
-    rpc = _RPC.get(known, _RPC[2])
-    return rpc.status, {"error": {"status": rpc.name, **error, "code": rpc.status}}
