@@ -364,6 +364,14 @@ def test_a_search_returns_all_jobs_of_a_name(scene: Scene) -> None:
     assert len(scene.world.batches) == 2
 
 
+def test_a_list_may_be_long_because_of_what_others_asked(scene: Scene) -> None:
+    scene.start()
+    (batch,) = scene.world.batches.values()
+    theirs = replace(batch, id="batches/theirs", name="x" * 2_000_000)
+    scene.world.batches[theirs.id] = theirs
+    assert JOBS.search(scene.session, scene.job) == [scene.job.job_id]
+
+
 def test_a_list_may_lag(scene: Scene) -> None:
     scene.arm("list_lags")
     scene.start()

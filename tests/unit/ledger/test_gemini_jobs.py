@@ -204,6 +204,20 @@ def test_a_failed_job_with_results_ran_rows() -> None:
     assert JOBS.look(session, JOB) == Ended("completed", results=[Results("files/batch-1")])
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"response": {"responsesFile": "files/batch-1"}},
+        {"response": {"responsesFile": "files/batch-1"}, "output": {"responsesFile": "x"}},
+        {"output": {"responsesFile": "files/batch-1"}},
+    ],
+)
+def test_results_are_named_in_one_place_or_in_two(document: Any) -> None:
+    metadata = {"state": "BATCH_STATE_SUCCEEDED", "output": document.get("output")}
+    session, _ = telling((200, {}, {"metadata": metadata, "response": document.get("response")}))
+    assert JOBS.look(session, JOB) == Ended("completed", results=[Results("files/batch-1")])
+
+
 @pytest.mark.parametrize("place", ["files/../batches", "https://evil.example.com", 5, "batches/x"])
 def test_results_in_places_that_cannot_be_are_none(place: Any) -> None:
     metadata = {"state": "BATCH_STATE_SUCCEEDED", "output": {"responsesFile": place}}

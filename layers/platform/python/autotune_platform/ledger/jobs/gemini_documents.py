@@ -105,7 +105,7 @@ def _count(value: Any) -> int | None:
 def as_http(error: Mapping[str, Any]) -> tuple[int, Any]:
     """Return an error of a row or a job as a single call would have it: its status, its body."""
     code = error.get("code")
-    known = code if isinstance(code, int) and not isinstance(code, bool) else 2
+    known = code if isinstance(code, int) else 2
     if 400 <= known < 600:
         return known, {"error": error}
     rpc = _RPC.get(known, _RPC[2])
