@@ -10,7 +10,14 @@ from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs import openai as openai_jobs
 from tests.support.ledger import Ledger, row
 
-MODELS = {"openai": "gpt-5-mini", "azure": "gpt-5-mini"}
+MODELS = {
+    "anthropic": "claude-haiku-4-5",
+    "azure": "gpt-5-mini",
+    "gemini": "gemini-2.5-flash",
+    "openai": "gpt-5-mini",
+    "openrouter": "openai/gpt-5-mini",
+}
+BASES = {"openai": "/v1", "openrouter": "/api/v1"}
 PRICES = {
     "gpt-5-mini": {
         "inputUsd": "0.25",
@@ -18,15 +25,35 @@ PRICES = {
         "batchInputUsd": "0.125",
         "batchOutputUsd": "1",
         "batchCachedInputUsd": "0.0125",
-    }
+    },
+    "openai/gpt-5-mini": {
+        "inputUsd": "0.25",
+        "outputUsd": "2",
+        "batchInputUsd": "0.125",
+        "batchOutputUsd": "1",
+        "batchCachedInputUsd": "0.0125",
+    },
+    "claude-haiku-4-5": {
+        "inputUsd": "1",
+        "outputUsd": "5",
+        "batchInputUsd": "0.5",
+        "batchOutputUsd": "2.5",
+        "batchCachedInputUsd": "0.05",
+    },
+    "gemini-2.5-flash": {
+        "inputUsd": "0.3",
+        "outputUsd": "2.5",
+        "batchInputUsd": "0.15",
+        "batchOutputUsd": "1.25",
+        "batchCachedInputUsd": "0.03",
+    },
 }
 
 
 def connect(ledger: Ledger, provider: str, **fields: Any) -> str:
-    base = {"openai": "/v1", "azure": ""}[provider]
     return ledger.connect(
         provider=provider,
-        baseUrl=f"{ledger.fake.base_url}{base}",
+        baseUrl=f"{ledger.fake.base_url}{BASES.get(provider, '')}",
         prices=PRICES,
         **fields,
     )
@@ -60,7 +87,8 @@ def test_rows_go_in_one_job_and_come_home(ledger: Ledger, provider: str) -> None
             ledger.fake.world.refusals,
         )
         assert found["rawOutput"]
-    (batch,) = ledger.batches()
+    # Another execution may have read the queue before this one took its rows: it sends none.
+    (batch,) = [one for one in ledger.batches() if one["job"]["id"]]
     assert batch["status"] == "completed"
     assert batch["counts"]["completed"] == 6
     assert_paid_once(ledger, ids)
@@ -110,10 +138,40 @@ CALM = [
 """Traps after which every row is answered, and paid exactly once, at any provider."""
 
 
-@pytest.mark.parametrize("provider", sorted(MODELS))
-@pytest.mark.parametrize(
-    ("name", "params"), CALM, ids=[f"{name}-{number}" for number, (name, _) in enumerate(CALM)]
+EVERYWHERE = frozenset(
+    {
+        "create_answer_lost",
+        "create_429",
+        "get_404_after_create",
+        "list_pages",
+        "download_cut",
+        "counts_zero",
+        "output_id_later",
+        "expires_partial",
+        "rows_doubled_conflicting",
+        "rows_foreign_id",
+        "succeeds_late",
+        "row_error",
+        "token_limit",
+        "cached_tokens",
+    }
 )
+"""Those that are tried with each provider; the others differ in what its part answers alone."""
+
+IMPOSSIBLE = {
+    ("openrouter", "download_cut"),  # its results are in the job's own document
+    ("openrouter", "list_pages"),
+}
+
+TRAPS = [
+    pytest.param(provider, name, params, id=f"{provider}-{name}-{number}")
+    for number, (name, params) in enumerate(CALM)
+    for provider in sorted(MODELS)
+    if (provider == "openai" or name in EVERYWHERE) and (provider, name) not in IMPOSSIBLE
+]
+
+
+@pytest.mark.parametrize(("provider", "name", "params"), TRAPS)
 def test_a_trap_costs_time_and_nothing_else(
     ledger: Ledger, provider: str, name: str, params: dict[str, Any]
 ) -> None:

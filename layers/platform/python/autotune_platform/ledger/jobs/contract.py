@@ -19,10 +19,15 @@ DAY = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What a provider takes in one job at most; a connection may lower it."""
+    """What a provider takes in one job at most; a connection may lower it.
+
+    Attributes:
+        ends_within: after which a job has ended by itself.
+    """
 
     rows: int
     bytes: int
+    ends_within: timedelta = DAY
 
 
 @dataclass(frozen=True)
