@@ -171,9 +171,9 @@ class AnthropicJobs:
         if kind == "succeeded":
             return outcome_of(self._spoken, 200, inside(result, "message"), key)
         if kind == "errored":
-            told = inside(result, "error")
-            error = inside(told, "error")
-            body = told if isinstance(error, dict) else {"error": told}
+            shown = inside(result, "error")
+            error = inside(shown, "error")
+            body = shown if isinstance(error, dict) else {"error": told}
             status = status_of(inside(body, "error", "type"))
             return outcome_of(self._spoken, status, body, key)
         known = _NOT_COME_TO.get(kind) if isinstance(kind, str) else None

@@ -1,7 +1,7 @@
 """Results that stand in the middle of a job's document: split from it as it comes.
 
 Incremental parsers give up on the whole document where one row holds what they do not take: bytes
-that are no UTF-8, a number that is too large. Here only texts, brackets and commas are told apart,
+that are no UTF-8, a number that is too large. Here only texts, brackets and commas are looked at,
 so that such a row spoils its own line alone, and a row of any size passes through as it came.
 """
 

@@ -144,7 +144,7 @@ class OpenRouterJobs:
     def look(self, session: Session, job: Job) -> Look | Refusal:
         """Return how far the job is.
 
-        Results come with it. Where they take too long or break off, what was told before them is
+        Results come with it. Where they take too long or break off, what came before them is
         enough: they are fetched by themselves.
         """
         found = InlineResults("results", most_bytes=MAX_TOLD_BYTES)
@@ -207,15 +207,15 @@ class OpenRouterJobs:
         if status not in _ENDS:
             return Running()
         succeeded, total = _counts(document)
-        told = inside(document, "usage")
+        used = inside(document, "usage")
         return Ended(
             how=_ENDS[status],
             results=[_INLINE] if found.has_items else [],
             succeeded=succeeded,
             total=total,
             refusal=self._failure(inside(document, "error"), key) if status == "failed" else None,
-            usage=usage_of(told),
-            cost_nano_usd=_nano_usd(inside(told, "cost")),
+            usage=usage_of(used),
+            cost_nano_usd=_nano_usd(inside(used, "cost")),
         )
 
     def _failure(self, error: Any, key: str | None) -> Refusal:
@@ -253,7 +253,7 @@ def _url(session: Session, job_id: str | None = None) -> str:
 
 
 def _base(model: str) -> str:
-    """Return a model without its variant, such as ``:batch``, which may be told or not."""
+    """Return a model without its variant, such as ``:batch``, which may be there or not."""
     return model.partition(":")[0]
 
 
@@ -273,8 +273,8 @@ def _status(error: Any, otherwise: int) -> int:
 
 def _counts(document: Any) -> tuple[int | None, int | None]:
     """Return how many rows were answered, and how many there are, as far as that can be."""
-    told = inside(document, "request_counts")
-    found = all_of(tokens(inside(told, "completed")), tokens(inside(told, "total")))
+    counts = inside(document, "request_counts")
+    found = all_of(tokens(inside(counts, "completed")), tokens(inside(told, "total")))
     return (None, None) if found is None or not found[1] else (found[0], found[1])
 
 
