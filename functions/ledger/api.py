@@ -71,12 +71,14 @@ def enqueue_requests(
 
 @app.get("/api/v1/llm-requests", tags=["language models"])
 def list_requests(
+    *,
     status: Annotated[LlmStatus | None, Query()] = None,
     purpose: Annotated[str | None, Query(max_length=64)] = None,
     provider: Annotated[str | None, Query(max_length=64)] = None,
     model: Annotated[str | None, Query(max_length=200)] = None,
     connection_id: Annotated[str | None, Query(alias="connectionId", max_length=64)] = None,
     experiment_id: Annotated[str | None, Query(alias="experimentId", max_length=128)] = None,
+    import_id: Annotated[str | None, Query(alias="importId", max_length=64)] = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> LlmRequestList:
@@ -92,6 +94,7 @@ def list_requests(
         "model": model,
         "connection_id": connection_id,
         "experiment_id": experiment_id,
+        "import_id": import_id,
     }
     where = {name: value for name, value in given.items() if value is not None}
     found, token = parts().ledger.list_requests(

@@ -18,7 +18,9 @@ _MACHINES = {
     "score_completions": "ScoreCompletions",
     "export_scores": "ExportScores",
     "submit_llm_batch": "SubmitLlmBatch",
+    "import_llm_requests": "ImportLlmRequests",
 }
+_OBJECT_ACTIONS = {"DeleteObjects": "DeleteObject", "HeadObject": "GetObject"}
 _TRANSACTED = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 
 
@@ -174,5 +176,4 @@ def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str
     if operation == "ListObjectsV2":
         yield "s3:ListBucket", _BUCKETS[bucket], ""
         return
-    action = "DeleteObject" if operation == "DeleteObjects" else operation
-    yield f"s3:{action}", f"{_BUCKETS[bucket]}/{bucket}/*", ""
+    yield f"s3:{_OBJECT_ACTIONS.get(operation, operation)}", f"{_BUCKETS[bucket]}/{bucket}/*", ""

@@ -107,6 +107,8 @@ class Row(FrozenModel):
     labels: Mapping[str, str] = {}
     completion_id: str | None = None
     deck_id: str | None = None
+    custom_id: str | None = None
+    import_id: str | None = None
     retry_of: str | None = None
     complete_by: datetime | None = None
     cancel_requested_at: datetime | None = None

@@ -55,7 +55,12 @@ Purpose = Annotated[
     StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=limits.MAX_LLM_PURPOSE_CHARACTERS),
 ]
 _Label = Annotated[str, StringConstraints(min_length=1, max_length=limits.MAX_LLM_LABEL_CHARACTERS)]
+Labels = Annotated[dict[_Label, _Label], at_most(limits.MAX_LLM_LABELS)]
 _TracedId = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[!-~]+$")]
+CustomId = Annotated[
+    Text,
+    StringConstraints(min_length=1, max_length=limits.MAX_LLM_CUSTOM_ID_CHARACTERS),
+]
 _VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 
 OWN_PARAMETERS = frozenset(
@@ -144,6 +149,8 @@ class EnqueueLlmRequest(RequestModel):
         verdict: what the end of the answer is read as; without it, the answer is kept as it is.
         completion_id: the completion that it is about.
         deck_id: the deck that it is for.
+        custom_id: a name of the caller's own, which comes back with the request; need not be
+            unique.
         labels: free names and values, up to 16.
         priority: rows of a higher one go first.
         complete_by: after it, what is not answered ends as ``expired``.
@@ -159,7 +166,8 @@ class EnqueueLlmRequest(RequestModel):
     trace: LlmTrace | None = None
     completion_id: _TracedId | None = None
     deck_id: _TracedId | None = None
-    labels: Annotated[dict[_Label, _Label], at_most(limits.MAX_LLM_LABELS)] = {}
+    custom_id: CustomId | None = None
+    labels: Labels = {}
     priority: Priority = "normal"
     complete_by: Moment | None = None
     retention_days: (
@@ -221,6 +229,7 @@ class LlmRequestSummary(ResponseModel):
         price_ref: the price that was counted with.
         parse_error: why the output has no verdict, where one was asked for.
         retry_of: the request that this is a retry of.
+        import_id: the import that it came with.
     """
 
     id: str
@@ -242,6 +251,8 @@ class LlmRequestSummary(ResponseModel):
     trace: LlmTrace | None = None
     completion_id: str | None = None
     deck_id: str | None = None
+    custom_id: str | None = None
+    import_id: str | None = None
     labels: dict[str, str] = {}
     priority: Priority
     complete_by: Timestamp | None = None
