@@ -24,6 +24,7 @@ from autotune.protocol import llm_batches, llm_connections, llm_requests
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.problems import Problem, field_problems
 from tests.support.http_faults import Answer, Fault, Received, canned
+from tests.support.served_imports import ServedImports
 
 _ENDED = ("completed", "error", "canceled")
 _PREFIX = "/api/v1"
@@ -37,7 +38,7 @@ class RefusedError(Exception):
         self.status, self.code, self.detail, self.errors = status, code, detail, errors
 
 
-class ServedLedger:
+class ServedLedger(ServedImports):
     """Notes what it receives.
 
     Attributes:
@@ -50,6 +51,7 @@ class ServedLedger:
     api_key = "key_" + "0" * 26 + "." + "ab" * 32
 
     def __init__(self, port: int) -> None:
+        super().__init__()
         self.base_url = f"http://127.0.0.1:{port}"
         self.received: list[Received] = []
         self.faults: deque[Fault] = deque()
@@ -121,6 +123,8 @@ class ServedLedger:
         if fault is not None and fault.status is not None:
             return canned(fault, request)
         headers = {"content-type": "application/json"}
+        if request.path.startswith("/reports/"):
+            return Answer(200, self.report_of(request.path.removeprefix("/reports/")))
         try:
             document = self._route(request)
         except ValidationError as error:
@@ -143,9 +147,9 @@ class ServedLedger:
             if method == request.method and matched:
                 handle = getattr(self, name)
                 ids = [unquote(one) for one in matched.groups()]
-                if name == "_enqueue":
-                    key = request.headers["idempotency-key"]
-                    return self._enqueue(request.body, key)
+                if name in ("_enqueue", "_create_import"):
+                    keyed: dict[str, Any] = handle(request.body, request.headers["idempotency-key"])
+                    return keyed
                 found: dict[str, Any] | None = handle(*ids, request.body, query)
                 return found
         raise RefusedError(404, "not_found", f"no route {request.method} {path}")
@@ -338,6 +342,11 @@ class ServedLedger:
 
 
 _ROUTES = [
+    ("POST", "/llm-imports", "_create_import"),
+    ("PUT", "/files/([^/]+)", "_upload"),
+    ("POST", "/llm-imports/([^/]+)/start", "_start_import"),
+    ("GET", "/llm-imports/([^/]+)", "_read_import"),
+    ("DELETE", "/llm-imports/([^/]+)", "_delete_import"),
     ("POST", "/llm-connections", "_create"),
     ("GET", "/llm-connections", "_list_connections"),
     ("GET", "/llm-connections/([^/]+)", "_read_connection"),

@@ -22,6 +22,7 @@ from autotune.cli.llm_connections import (
     update_connection,
     verify,
 )
+from autotune.cli.llm_imports import import_file
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
 from autotune.cli.llm_waiting import results, wait
@@ -110,6 +111,9 @@ def enqueue(
     note(f"{total - done.replayed} new, {done.replayed} already enqueued")
 
 
+command(app, "import")(import_file)
+
+
 @command(app, "list")
 def list_(
     invocation: Invocation,
@@ -121,6 +125,9 @@ def list_(
     connection: Annotated[str | None, typer.Option(help="Only of this connection.")] = None,
     experiment: Annotated[
         str | None, typer.Option(help="Only those whose trace has this experimentId.")
+    ] = None,
+    came_with: Annotated[
+        str | None, typer.Option("--import", help="Only those that came with this import.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
@@ -134,6 +141,7 @@ def list_(
         model=model,
         connection_id=connection,
         experiment_id=experiment,
+        import_id=came_with,
         page_size=page_size(limit),
     )
     invocation.show_all(found, _COLUMNS, limit)

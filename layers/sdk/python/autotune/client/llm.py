@@ -18,6 +18,7 @@ from autotune.client.calls import Call, CallOptions, Listing, call, listing, not
 from autotune.client.llm_batches import AsyncLlmBatches, LlmBatches
 from autotune.client.llm_connections import AsyncLlmConnections, LlmConnections
 from autotune.client.llm_enqueuing import enqueue_requests, estimate_requests, get_budget
+from autotune.client.llm_imports import delete_import, get_import, import_errors, import_file
 from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
 from autotune.protocol import llm_batches, llm_connections, llm_requests
 
@@ -36,6 +37,7 @@ def list_requests(
     model: str | None = None,
     connection_id: str | None = None,
     experiment_id: str | None = None,
+    import_id: str | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[llm_requests.LlmRequestSummary]:
@@ -46,6 +48,7 @@ def list_requests(
     Args:
         status: ``queued``, ``submitted``, ``completed``, ``error`` or ``canceled``.
         experiment_id: only those whose ``trace`` has this one.
+        import_id: only those that came with this import.
         page_size: requests fetched at a time, 1 to 200.
     """
     query = {
@@ -55,6 +58,7 @@ def list_requests(
         "model": model,
         "connectionId": connection_id,
         "experimentId": experiment_id,
+        "importId": import_id,
     }
     return listing("llm-requests", read=_summaries, page_size=page_size, query=query, **options)
 
@@ -179,6 +183,10 @@ class LlmMethods:
     cancel = Method(cancel_request)
     retry = Method(retry_request)
     delete_content = Method(delete_content)
+    import_file = Method(import_file)
+    get_import = Method(get_import)
+    import_errors = Method(import_errors)
+    delete_import = Method(delete_import)
     costs = Method(list_costs)
     estimate = Method(estimate_requests)
     budget = Method(get_budget)
