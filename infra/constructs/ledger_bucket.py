@@ -47,3 +47,7 @@ class LedgerBucket(PrivateBucket):
     def grant_delete(self, grantee: iam.IGrantable) -> None:
         """Lets a function delete texts."""
         self._grant_objects(grantee, actions=["s3:DeleteObject"])
+
+    def grant_upload_in_parts(self, grantee: iam.IGrantable) -> None:
+        """Lets a function that stores objects give up one that it sends in parts."""
+        self._grant_objects(grantee, actions=["s3:AbortMultipartUpload"])

@@ -79,6 +79,8 @@ class LedgerStack(DomainStack):
         data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
         data.budgets.grant_write(work.function, "PutItem", keys=CONNECTIONS)
         data.ledger_texts.grant_read_write(work.function)
+        data.ledger_texts.grant_delete(work.function)
+        data.ledger_texts.grant_upload_in_parts(work.function)
         self._grant_calls(work)
 
     def _add_imports(self) -> Workflow:

@@ -349,7 +349,7 @@ EXPECTED = {
     | table("Ledger/index/queuedRows", "Query")
     | table("Budgets", "PutItem", keys="llc_*")
     | found_in("LedgerTexts")
-    | bucket("LedgerTexts", "GetObject", "PutObject")
+    | bucket("LedgerTexts", "AbortMultipartUpload", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),
     "SweepLedger": ENCRYPT
     | table("Budgets", "UpdateItem", keys="money#*")

@@ -20,7 +20,6 @@ _MACHINES = {
     "submit_llm_batch": "SubmitLlmBatch",
     "import_llm_requests": "ImportLlmRequests",
 }
-_OBJECT_ACTIONS = {"DeleteObjects": "DeleteObject", "HeadObject": "GetObject"}
 _TRANSACTED = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 
 
@@ -171,9 +170,20 @@ def _leading_key(operation: str, params: Mapping[str, Any]) -> str:
     return key
 
 
+_BASE_ACTIONS = {
+    "DeleteObjects": "DeleteObject",
+    "HeadObject": "GetObject",
+    # The parts of an object, and putting them together, are a put: only giving up is its own.
+    "CreateMultipartUpload": "PutObject",
+    "UploadPart": "PutObject",
+    "CompleteMultipartUpload": "PutObject",
+}
+
+
 def _of_buckets(operation: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     bucket = params["Bucket"]
     if operation == "ListObjectsV2":
         yield "s3:ListBucket", _BUCKETS[bucket], ""
         return
-    yield f"s3:{_OBJECT_ACTIONS.get(operation, operation)}", f"{_BUCKETS[bucket]}/{bucket}/*", ""
+    action = _BASE_ACTIONS.get(operation, operation)
+    yield f"s3:{action}", f"{_BUCKETS[bucket]}/{bucket}/*", ""

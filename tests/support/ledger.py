@@ -30,6 +30,7 @@ class Ledger:
         self.platform = platform
         self.fake = fake
         self._done: set[str] = set()
+        self.passed = 0.0
 
     def connect(self, **fields: Any) -> str:
         """Make a connection to the fake, as to a vLLM server; return its id."""
@@ -78,6 +79,15 @@ class Ledger:
         periods = self.platform.call("GET", "/api/v1/llm-budget").json["periods"]
         return {one["period"]: one for one in periods}
 
+    def spent_and_reserved(self, period: str) -> tuple[int, int]:
+        """What all periods of a kind have used together, those that are over too."""
+        items = boto3.client("dynamodb").scan(TableName="budgets", ConsistentRead=True)["Items"]
+        used = [one for one in items if one["sk"]["S"].startswith(f"{period}#")]
+        return (
+            sum(int(one.get("spent", {}).get("N", 0)) for one in used),
+            sum(int(one.get("reserved", {}).get("N", 0)) for one in used),
+        )
+
     def sweep(self) -> int:
         due: int = handler("functions.ledger.sweep_ledger")({}, LambdaContext(60))["due"]
         return due
@@ -97,6 +107,41 @@ class Ledger:
                     if left["done"]:
                         break
                     left = self.step(left)
+
+    def run_jobs(self, *, hours: float = 100) -> None:
+        """Let time pass for the platform and the provider, until no row is under way.
+
+        Executions do their steps when these are due, and the sweeper runs each minute.
+        """
+        waiting: list[tuple[float, dict[str, Any]]] = []
+        swept = self.passed
+        ends = self.passed + hours * 3600
+        while self.passed < ends:
+            with later(timedelta(seconds=self.passed)):
+                if self.passed >= swept:
+                    self.sweep()
+                    swept = self.passed + 60
+                waiting += [(self.passed, state) for state in self._started()]
+                now = [state for due, state in waiting if due <= self.passed]
+                waiting = [one for one in waiting if one[0] > self.passed]
+                for state in now:
+                    left = self.step(state)
+                    if not left["done"]:
+                        waiting.append((self.passed + left["wait_seconds"], left))
+            if not waiting and self._is_over():
+                return
+            due = min([swept, *(due for due, _ in waiting)])
+            if due > self.passed:
+                self.fake.world.clock.advance(due - self.passed)
+                self.passed = due
+        raise AssertionError(f"rows are under way after {hours} hours")
+
+    def _is_over(self) -> bool:
+        items = boto3.client("dynamodb").scan(TableName="ledger", ConsistentRead=True)["Items"]
+        return not any(
+            one["sk"]["S"] == "state" and one.get("status", {}).get("S") in ("queued", "submitted")
+            for one in items
+        )
 
     def _started(self) -> list[dict[str, Any]]:
         """The inputs of executions that were started since this was asked before."""

@@ -164,6 +164,7 @@ class ServedLedger(ServedImports):
             "keyVersion": 0,
             "concurrency": 8,
             "timeoutSeconds": 120,
+            "batches": "never",
             "minRows": 20,
             "maxRows": 500,
             "maxWaitSeconds": 300,
@@ -243,7 +244,7 @@ class ServedLedger(ServedImports):
         rows = [
             row
             for row in reversed(self.rows.values())
-            if all(row[name] == value for name, value in filters.items())
+            if all(row.get(name) == value for name, value in filters.items())
             and experiment in (None, row.get("trace", {}).get("experimentId"))
         ]
         found, token = _page(rows, query)

@@ -1,6 +1,7 @@
 """Making batches of queued rows: listed first, then paid for, then taken one by one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
@@ -12,9 +13,19 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.ending import end_unasked
-from autotune_platform.ledger.models import Batch, Connection, Group, Row
+from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_most
+from autotune_platform.ledger.models import (
+    Batch,
+    Connection,
+    Group,
+    JobState,
+    Mode,
+    Row,
+    new_nonce,
+)
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 
@@ -24,6 +35,36 @@ LOOK_AGAIN = timedelta(minutes=1)
 _WHEN_PAUSED = timedelta(minutes=5)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
+_ROWS_READ = 1_000
+
+
+@dataclass
+class _Chosen:
+    """Rows for a batch, by id, and what they cost at most together."""
+
+    bytes_left: int | None
+    ids: list[str] = field(default_factory=list)
+    amount: int = 0
+    together: int | None = None
+    is_short_of_money: bool = False
+
+    def add(self, row: Row, room: int | None) -> bool:
+        """Add a row; return False where no more can be added."""
+        if room is not None and self.amount + row.bound_nano_usd > room:
+            self.is_short_of_money = True
+            return False
+        if self.together is not None and len(self.ids) >= self.together:
+            return False
+        if row.together is not None and len(self.ids) >= row.together:
+            return True  # it may not share a batch with as many; the next one is soon made
+        if self.bytes_left is not None:
+            self.bytes_left -= row.input_bytes
+            if self.bytes_left < 0 and self.ids:
+                return False
+        self.ids.append(row.id)
+        self.amount += row.bound_nano_usd
+        self.together = min(filter(None, (self.together, row.together)), default=None)
+        return True
 
 
 @part
@@ -61,20 +102,20 @@ class BatchBuilder:
             self._end_all(group, now)
             self.batches.close(key, only_if={"touched": touched})
             return None
-        ids = self.rows.waiting(group, now=now, limit=connection.max_rows)
+        most = rows_at_most(connection, group.mode)
+        ids = self.rows.waiting(group, now=now, limit=most)
         if len(ids) < connection.min_rows and not self._is_ready(key, group, touched, connection):
             return None
         self.batches.postpone(key, now + LOOK_AGAIN)
-        batch = self._reserved(group, connection, self._still_queued(ids), due_at)
-        return None if batch is None else (batch, len(ids) == connection.max_rows)
+        batch = self._reserved(group, connection, ids, due_at)
+        return None if batch is None else (batch, len(ids) == most)
 
     def claim(self, batch: Batch) -> None:
         """Take the rows of a batch that are still queued; those that others took are theirs."""
         now = self.clock.now()
-        ids = list(self.batches.row_ids(batch.id))
-        found = self.rows.get_many(ids)
-        queued = [row for row in found.values() if row.status == "queued"]
-        in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
+        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+            queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
+            in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
 
     def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""
@@ -90,60 +131,54 @@ class BatchBuilder:
         self.batches.postpone(key, min(ready_at, now + LOOK_AGAIN), touched=touched)
         return False
 
-    def _still_queued(self, ids: Sequence[str]) -> list[Row]:
-        found = self.rows.get_many(ids)
-        rows = [found[row_id] for row_id in ids if row_id in found]
-        now = self.clock.now()
-        wanted = []
-        for row in rows:
-            if row.status != "queued":
-                continue
-            if row.complete_by is not None and row.complete_by <= now:
-                end_unasked(self.rows, self.claims, row, "expired", now)
-            else:
-                wanted.append(row)
-        return wanted
-
     def _reserved(
-        self, group: Group, connection: Connection, rows: list[Row], due_at: datetime
+        self, group: Group, connection: Connection, ids: Sequence[str], due_at: datetime
     ) -> Batch | None:
         """Store a batch of as many rows as the budget has room for."""
         for _ in range(_RESERVATIONS_TRIED):
-            fitting = self._fitting(group.organization_id, rows)
-            if not fitting:
-                if rows:
+            room = self.money.room(group.organization_id)
+            chosen = self._chosen(ids, connection, group.mode, room)
+            if not chosen.ids:
+                if chosen.is_short_of_money:
                     logger.warning("budget exhausted", organization_id=group.organization_id)
                 return None
-            amount = sum(row.bound_nano_usd for row in fitting)
-            reservation = self.money.reservation(group.organization_id, amount)
+            reservation = self.money.reservation(group.organization_id, chosen.amount)
             batch = Batch(
                 id=new_id("lbt"),
                 organization_id=group.organization_id,
                 connection_id=group.connection_id,
                 provider=connection.provider,
                 model=group.model,
-                rows=len(fitting),
-                reserved_nano_usd=amount,
+                mode=group.mode,
+                rows=len(chosen.ids),
+                reserved_nano_usd=chosen.amount,
                 periods=reservation.periods,
+                job=JobState(nonce=new_nonce()) if group.mode == "job" else None,
                 created_at=self.clock.now(),
             )
-            self.batches.put_rows(batch.id, [row.id for row in fitting])
+            self.batches.put_rows(batch.id, chosen.ids)
             opening = self.batches.opening(batch, due_at=due_at)
             if self.batches.try_write([opening, *reservation.additions]):
                 return batch
         return None
 
-    def _fitting(self, organization_id: str, rows: Sequence[Row]) -> list[Row]:
-        room = self.money.room(organization_id)
-        if room is None:
-            return list(rows)
-        fitting = []
-        for row in rows:
-            room -= row.bound_nano_usd
-            if room < 0:
-                break
-            fitting.append(row)
-        return fitting
+    def _chosen(
+        self, ids: Sequence[str], connection: Connection, mode: Mode, room: int | None
+    ) -> "_Chosen":
+        """Return the first rows that are still queued and fit into one batch, and the budget."""
+        chosen = _Chosen(bytes_left=bytes_at_most(connection) if mode == "job" else None)
+        now = self.clock.now()
+        for some in groups(ids, _ROWS_READ):
+            found = self.rows.get_many(some)
+            for row_id in some:
+                row = found.get(row_id)
+                if row is None or row.status != "queued":
+                    continue
+                if row.complete_by is not None and row.complete_by <= now:
+                    end_unasked(self.rows, self.claims, row, "expired", now)
+                elif not chosen.add(row, room):
+                    return chosen
+        return chosen
 
     def _end_all(self, group: Group, now: datetime) -> None:
         """End the rows of a connection that is gone."""

@@ -52,7 +52,7 @@ class LedgerCalls:
             BudgetExhaustedError: a budget has no room for it.
             UnavailableError: the table is busy; nothing was asked.
         """
-        (planned,) = self.planner.plan(caller, [request], [new_id("llm")], alone=True)
+        (planned,) = self.planner.plan(caller, [request], [new_id("llm")], alone=True, at_once=True)
         row = self._reserved(planned.row.model_copy(update={"status": "submitted"}))
         outcome = self.asking.once(planned.connection, row, planned.text)
         if isinstance(outcome, Answer):

@@ -6,6 +6,7 @@ from typing import Any
 from autotune.protocol import llm_connections as wire
 from autotune.protocol.ids import new_id
 from autotune_platform.access.models import Caller
+from autotune_platform.ledger.jobs.registry import provider_jobs
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.models import BASE_URLS, Connection
 from autotune_platform.outbound.addresses import check_url
@@ -55,9 +56,9 @@ class ConnectionService:
             base_url=base_url,
             created_at=now,
             updated_at=now,
-            **_settings(request),
+            **{"batches": _usual_batches(request.provider), **_settings(request)},
         )
-        _require_range(connection)
+        _require_sense(connection)
         if request.api_key is not None:
             connection = self._with_key(connection, request.api_key.get_secret_value())
         self.repository.add(connection, at_most=caller.limits.connections)
@@ -79,7 +80,7 @@ class ConnectionService:
         if request.name is not None:
             changes["name"] = request.name
         after = before.model_copy(update=changes)
-        _require_range(after)
+        _require_sense(after)
         if request.api_key is not None:
             after = self._with_key(after, request.api_key.get_secret_value())
         # Whoever changes a connection has seen to what paused it.
@@ -143,8 +144,17 @@ def _settings(
     return {name: value for name, value in given.items() if name not in left_out}
 
 
-def _require_range(connection: Connection) -> None:
-    if connection.min_rows > connection.max_rows:
+def _usual_batches(provider: wire.LlmProvider) -> wire.Batches:
+    return "never" if provider_jobs(provider) is None else "unless_urgent"
+
+
+def _require_sense(connection: Connection) -> None:
+    most = connection.rows_at_most("calls" if connection.batches == "never" else "job")
+    if connection.min_rows > most:
         raise InvalidRequestError.of_field(
-            "minRows", f"at most maxRows, {connection.max_rows}, not {connection.min_rows}"
+            "minRows", f"at most maxRows, {most}, not {connection.min_rows}"
+        )
+    if connection.batches != "never" and provider_jobs(connection.provider) is None:
+        raise InvalidRequestError.of_field(
+            "batches", f"never: {connection.provider} has no batch jobs here"
         )

@@ -20,7 +20,14 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 _PASSING: frozenset[LlmErrorCode] = frozenset(
-    {"rate_limited", "provider_error", "outcome_unclear", "result_malformed"}
+    {
+        "rate_limited",
+        "provider_error",
+        "outcome_unclear",
+        "result_malformed",
+        "result_missing",
+        "batch_expired",
+    }
 )
 # Five attempts are to outlast a provider's bad quarter of an hour.
 _AGAIN = RetryPolicy(first_seconds=120, longest_seconds=900)
@@ -40,10 +47,16 @@ class RowEnds:
     texts: RowTexts
     clock: Clock = SYSTEM_CLOCK
 
-    def answered(self, row: Row, text: RowInput, answer: Answer) -> Row | None:
-        """End a row with its answer; return it, or None where it had ended."""
-        output, parse_error = _read(text, answer)
-        self.texts.put(row, "output", output)
+    def answered(self, row: Row, text: RowInput | None, answer: Answer) -> Row | None:
+        """End a row with its answer; return it, or None where it had ended.
+
+        Args:
+            text: what it asks; None where that is gone, and then nothing of the answer is kept.
+        """
+        parse_error = None
+        if text is not None:
+            output, parse_error = _read(text, answer)
+            self.texts.put(row, "output", output)
         usage = answer.usage or _assumed(row)
         return self._end(
             row,
@@ -86,10 +99,18 @@ class RowEnds:
             now + timedelta(seconds=wait),
         )
 
-    def put_back(self, row: Row) -> Row | None:
-        """Put a row back that was not tried, for when somebody has seen to its connection."""
+    def put_back(
+        self, row: Row, *, wait_seconds: float = 0, together: int | None = None
+    ) -> Row | None:
+        """Put a row back that was not tried.
+
+        Args:
+            wait_seconds: for how long it is left alone.
+            together: with how many rows it may share its next batch.
+        """
         now = self.clock.now()
-        return self.rows.requeue(row, {}, None, now, now)
+        changes = {} if together is None else {"together": together}
+        return self.rows.requeue(row, changes, None, now, now + timedelta(seconds=wait_seconds))
 
     def unasked(self, row: Row, code: LlmErrorCode) -> Row | None:
         """End a submitted row that was never asked."""

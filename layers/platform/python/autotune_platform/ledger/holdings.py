@@ -59,6 +59,27 @@ HOLDER = DataHolder(
             retained="what was paid stays known",
         ),
         Holding(
+            place="bucket ledger",
+            key="ledger/lbt_*/*",
+            what="what a provider's job is sent and answers, as long as it is under way",
+            has_text=True,
+            kept="until the batch is settled",
+            erased="by itself, with the batch's end",
+        ),
+        Holding(
+            place="table ledger",
+            key="creating#llc_* / lease",
+            what="which batch creates a provider's job at present",
+            days=1,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
+            key="job#* / owner",
+            what="which batch has which of a provider's jobs, by a digest of its name",
+            retained="so that no two batches take the same job for their own",
+        ),
+        Holding(
             place="table ledger",
             key="group#llc_* / state",
             what="queues: which models of a connection are waited for",

@@ -1,20 +1,58 @@
 """Requests to language models, their batches and connections, as the platform sees them."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
-from autotune.protocol.llm_connections import ConnectionStatus, LlmProvider
+from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
-BatchPhase = Literal["building", "working", "settled"]
-"""Inside a batch: its rows are being taken, they are asked one by one, their money is settled."""
+Mode = Literal["calls", "job"]
+"""How rows are sent: each in a call of its own, or all in a batch job of the provider."""
+
+BatchPhase = Literal[
+    "building",
+    "working",
+    "writing",
+    "uploading",
+    "creating",
+    "unknown",
+    "polling",
+    "fetching",
+    "ingesting",
+    "cleaning",
+    "settled",
+]
+"""Inside a batch. Its rows are being taken (``building``).
+
+Of ``calls``, they are then asked one by one (``working``). Of a ``job``, the input is written and
+uploaded; the job is being created, and whether it was may be ``unknown``; it is looked at until it
+has ended; its results are fetched, and each row's is stored; what is left at the provider is
+deleted. At last its money is settled.
+"""
+
+PHASES_OF_JOBS: Sequence[BatchPhase] = (
+    "writing",
+    "uploading",
+    "creating",
+    "unknown",
+    "polling",
+    "fetching",
+    "ingesting",
+    "cleaning",
+)
+"""Those of a job, in their order."""
+
+_MOST_ROWS: Mapping[Mode, int] = {"calls": 500, "job": 10_000}
+# A job that goes wrong as a whole is not to be larger than need be.
+_MOST_JOB_BYTES = 50_000_000
 
 ENDED: frozenset[LlmStatus] = frozenset({"completed", "error", "canceled"})
 
@@ -44,11 +82,22 @@ class Connection(Entity):
     prices: Mapping[str, Mapping[str, str | None]] = {}
     concurrency: int = 8
     timeout_seconds: int = 120
+    batches: Batches = "never"
     min_rows: int = 20
-    max_rows: int = 500
+    max_rows: int | None = None
+    max_bytes: int | None = None
     max_wait_seconds: int = 300
     created_at: datetime
     updated_at: datetime
+
+    def rows_at_most(self, mode: Mode) -> int:
+        """Return how many rows a batch may have."""
+        return self.max_rows or _MOST_ROWS[mode]
+
+    @property
+    def bytes_at_most(self) -> int:
+        """How many bytes the input of a job may have, as far as the provider takes as many."""
+        return self.max_bytes or _MOST_JOB_BYTES
 
 
 class Fault(FrozenModel):
@@ -74,6 +123,8 @@ class Row(FrozenModel):
     Attributes:
         bound_nano_usd: what an attempt costs at most.
         price: what tokens cost when it was enqueued.
+        together: most rows that it may share its next batch with, itself included, after a job
+            was refused without a word on which of its rows was the reason.
         periods: the budget's periods in which the bound is set aside, of a row without a batch.
         attempts: those that are over, at most one in each batch.
         cost_nano_usd: what all of these cost.
@@ -84,9 +135,11 @@ class Row(FrozenModel):
     connection_id: str
     provider: LlmProvider
     model: str
+    mode: Mode = "calls"
     purpose: str
     status: LlmStatus = "queued"
     priority: Priority = "normal"
+    together: int | None = None
     attempt: int = 1
     attempts: Sequence[Attempt] = ()
     batch_id: str | None = None
@@ -128,6 +181,7 @@ class Row(FrozenModel):
             organization_id=self.organization_id,
             connection_id=self.connection_id,
             model=self.model,
+            mode=self.mode,
         )
 
     def is_pending_in(self, batch_id: str) -> bool:
@@ -161,6 +215,62 @@ class RowOutput(FrozenModel):
     parsed_verdict: Any | None = None
 
 
+class JobEnd(FrozenModel):
+    """How a provider's job ended.
+
+    Attributes:
+        places: where its results are, for the provider's own part to read.
+        succeeded: how many rows it says were answered, where it says so.
+        usage: what it says that all rows used.
+        cost_nano_usd: what it says that it costs.
+        seen_at: when it was first seen to have ended.
+    """
+
+    how: Literal["completed", "failed", "expired", "canceled"]
+    places: Sequence[str] = ()
+    succeeded: int | None = None
+    usage: Usage | None = None
+    cost_nano_usd: int | None = None
+    seen_at: datetime
+
+
+class JobState(FrozenModel):
+    """How far a provider's job is.
+
+    Attributes:
+        nonce: names its creation, where the provider keeps a name of ours.
+        rows: how many are in its input.
+        bytes: how long the input is.
+        input_file: the provider's name of the uploaded input.
+        job_id: the provider's name of the job.
+        key_version: of the key that it was created with; others may not see it.
+        begun_at: just before its creation was asked for.
+        candidates: several jobs that may be the one whose creation is unclear.
+        tries: how often the present phase failed in a row.
+        is_cancel_sent: whether the provider was asked to end it.
+        sizes: how many bytes each of the results has that were fetched.
+        source: which of them are being stored.
+        offset: from which byte on.
+        strange: lines of results that are nobody's, came twice or cannot be read.
+    """
+
+    nonce: str
+    rows: int = 0
+    bytes: int = 0
+    input_file: str | None = None
+    job_id: str | None = None
+    key_version: int = 0
+    begun_at: datetime | None = None
+    candidates: Sequence[str] = ()
+    tries: int = 0
+    is_cancel_sent: bool = False
+    end: JobEnd | None = None
+    sizes: Sequence[int] = ()
+    source: int = 0
+    offset: int = 0
+    strange: int = 0
+
+
 class Batch(FrozenModel):
     """Rows of one connection and model that are sent together.
 
@@ -172,6 +282,7 @@ class Batch(FrozenModel):
         reserved_nano_usd: what was set aside for it, in the budget's ``periods``.
         redrive: how often its execution was lost; executions from before have no effect.
         worked_until: until when a step has the batch for itself.
+        job: how far its provider's job is, of a batch that is one.
     """
 
     id: str
@@ -179,6 +290,7 @@ class Batch(FrozenModel):
     connection_id: str
     provider: LlmProvider
     model: str
+    mode: Mode = "calls"
     phase: BatchPhase = "building"
     status: LlmBatchStatus = "queued"
     rows: int
@@ -193,23 +305,40 @@ class Batch(FrozenModel):
     error: Fault | None = None
     redrive: int = 0
     worked_until: datetime | None = None
+    job: JobState | None = None
     cancel_requested_at: datetime | None = None
     created_at: datetime
     submitted_at: datetime | None = None
     completed_at: datetime | None = None
 
+    @property
+    def group(self) -> "Group":
+        """The queue that its rows came from."""
+        return Group(
+            organization_id=self.organization_id,
+            connection_id=self.connection_id,
+            model=self.model,
+            mode=self.mode,
+        )
+
 
 class Group(FrozenModel):
-    """Queued rows that may share a batch: those of one connection and model."""
+    """Queued rows that may share a batch: those of one connection and model, sent alike."""
 
     organization_id: str
     connection_id: str
     model: str
+    mode: Mode = "calls"
 
     @property
     def key(self) -> str:
         """What stands for the group; the model's name may be anything printable."""
-        return f"group#{self.connection_id}#{self.model}"
+        return f"group#{self.connection_id}#{self.mode}#{self.model}"
+
+
+def new_nonce() -> str:
+    """Return a name for a creation: letters and digits, as every provider takes them."""
+    return secrets.token_hex(12)
 
 
 def expiry(created_at: datetime, retention_days: int | None) -> datetime | None:

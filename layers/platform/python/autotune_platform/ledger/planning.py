@@ -8,8 +8,10 @@ from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.models import Connection, Row, RowInput, expiry
-from autotune_platform.ledger.prices import Prices, bound
+from autotune_platform.ledger.jobs.registry import JOB_WINDOW, provider_jobs
+from autotune_platform.ledger.models import Connection, Mode, Row, RowInput, expiry
+from autotune_platform.ledger.price_lists import Processing
+from autotune_platform.ledger.prices import Prices, PriceSnapshot, bound
 from autotune_platform.ledger.providers.registry import unsupported
 from autotune_platform.ledger.templates import MissingVariableError, fill
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -46,8 +48,13 @@ class RowPlanner:
         ids: Sequence[str],
         *,
         alone: bool,
+        at_once: bool = False,
     ) -> list[PlannedRow]:
         """Return a row for each request.
+
+        Args:
+            alone: the one request was the whole body.
+            at_once: somebody waits, so that no batch job is an answer.
 
         Raises:
             InvalidRequestError: one of them cannot be asked.
@@ -60,7 +67,8 @@ class RowPlanner:
                 caller, request, within
             )
             known[connection.id] = connection
-            planned.append(self._planned(request, row_id, connection, within))
+            mode = "calls" if at_once else self._mode(request, connection)
+            planned.append(self._planned(request, row_id, connection, mode, within))
         return planned
 
     def plan_each(
@@ -74,7 +82,8 @@ class RowPlanner:
                     caller, request, ""
                 )
                 known[connection.id] = connection
-                yield self._planned(request, row_id, connection, "")
+                mode = self._mode(request, connection)
+                yield self._planned(request, row_id, connection, mode, "")
             except InvalidRequestError as error:
                 yield error
 
@@ -85,9 +94,7 @@ class RowPlanner:
             InvalidRequestError: the model has no price any more.
         """
         now = self.clock.now()
-        price = self.prices.find(connection, row.model)
-        if price is None:
-            raise _unpriced(row.model, "model")
+        price = self._price(connection, row.model, row.mode, "model")
         carried = {name: value for name, value in row if name in _CARRIED}
         return Row(
             **carried,
@@ -114,11 +121,27 @@ class RowPlanner:
             )
         return connection
 
+    def _mode(self, request: EnqueueLlmRequest, connection: Connection) -> Mode:
+        """Return how a row is sent: one that a job would be too late for by itself, if it may."""
+        if connection.batches == "never" or provider_jobs(connection.provider) is None:
+            return "calls"
+        by = request.complete_by
+        is_urgent = by is not None and by < self.clock.now() + JOB_WINDOW
+        return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
+
+    def _price(self, connection: Connection, model: str, mode: Mode, field: str) -> PriceSnapshot:
+        processing: Processing = "batch" if mode == "job" else "standard"
+        price = self.prices.find(connection, model, processing=processing)
+        if price is None:
+            raise _unpriced(model, mode, field)
+        return price
+
     def _planned(
         self,
         request: EnqueueLlmRequest,
         row_id: str,
         connection: Connection,
+        mode: Mode,
         within: str,
     ) -> PlannedRow:
         refused = unsupported(connection.provider, request.params)
@@ -130,9 +153,7 @@ class RowPlanner:
             )
         system, user = _filled(request, within)
         texts = [user] if system is None else [system, user]
-        price = self.prices.find(connection, request.model)
-        if price is None:
-            raise _unpriced(request.model, f"{within}model")
+        price = self._price(connection, request.model, mode, f"{within}model")
         now = self.clock.now()
         if request.complete_by is not None and request.complete_by <= now:
             raise InvalidRequestError.of_field(f"{within}completeBy", "a moment in the future")
@@ -143,6 +164,7 @@ class RowPlanner:
             connection_id=connection.id,
             provider=connection.provider,
             model=request.model,
+            mode=mode,
             purpose=request.purpose,
             priority=request.priority,
             input_bytes=size,
@@ -175,6 +197,7 @@ _CARRIED = frozenset(
         "connection_id",
         "provider",
         "model",
+        "mode",
         "purpose",
         "priority",
         "input_bytes",
@@ -208,9 +231,11 @@ def _extra_bytes(request: EnqueueLlmRequest) -> int:
     return len(params.encode())
 
 
-def _unpriced(model: str, field: str) -> InvalidRequestError:
-    return InvalidRequestError.of_field(
-        field,
-        "a model whose price is known",
-        detail=f"no price is known for {model}; give the connection one in prices, 0 if it is free",
+def _unpriced(model: str, mode: Mode, field: str) -> InvalidRequestError:
+    detail = (
+        f"no price is known for {model}; give the connection one in prices, 0 if it is free"
+        if mode == "calls"
+        else f"no price is known for {model} in batch jobs; give the connection one in prices, as "
+        "batchInputUsd and batchOutputUsd, or set its batches to never"
     )
+    return InvalidRequestError.of_field(field, "a model whose price is known", detail=detail)

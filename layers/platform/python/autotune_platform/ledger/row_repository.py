@@ -235,17 +235,14 @@ def _listing(row: Row, status: LlmStatus) -> Item:
 
 
 def _queued(row: Row, at: datetime) -> Item:
-    group = Group(
-        organization_id=row.organization_id, connection_id=row.connection_id, model=row.model
-    )
     return {
-        "queue_shard": _queue(group, _digit(row.id, QUEUE_SHARDS)),
+        "queue_shard": _queue(row.group, _digit(row.id, QUEUE_SHARDS)),
         "queue_position": f"{_RANKS[row.priority]}#{moment(at)}#{row.id}",
     }
 
 
 def _queue(group: Group, shard: int) -> str:
-    return f"{group.connection_id}#{group.model}#{shard}"
+    return f"{group.connection_id}#{group.mode}#{group.model}#{shard}"
 
 
 def _time_in(position: str) -> datetime:

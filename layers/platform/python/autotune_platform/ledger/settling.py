@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from aws_lambda_powertools import Logger
 
+from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
@@ -100,7 +101,9 @@ class BatchSettling:
         totals = self._totals(batch)
         assert not totals.pending, "a batch is settled once nothing of it is pending"
         now = self.clock.now()
-        status = "canceled" if batch.cancel_requested_at is not None else "completed"
+        status: LlmBatchStatus = "completed" if batch.error is None else "error"
+        if batch.cancel_requested_at is not None:
+            status = "canceled"
         changes = {
             **totals.numbers,
             "unclear": batch.unclear,

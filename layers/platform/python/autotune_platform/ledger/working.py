@@ -4,22 +4,22 @@ A step has the batch for itself until a time that it stores before it begins. So
 the same rows, and what a killed one was asking is counted as unclear.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.asking import Asked, RowAsking
-from autotune_platform.ledger.batch_repository import PAGE_ROWS, BatchRepository
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batching.work import JobWork
 from autotune_platform.ledger.building import LOOK_AGAIN, BatchBuilder
 from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.ending import RowEnds
-from autotune_platform.ledger.models import Batch, Group, Row
-from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.models import Batch
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
@@ -27,7 +27,6 @@ logger = Logger()
 START_WITHIN = timedelta(minutes=3)
 """How long the next step of an execution may take to begin, beyond what it waits."""
 
-_ROWS_READ = 100
 # An execution has 25,000 events, and a step six of them.
 _SHORTEST_WAIT_SECONDS = 5
 _LONGEST_WAIT_SECONDS = 600
@@ -52,12 +51,12 @@ class Step:
 class BatchWork:
     """Makes batches, asks their rows and settles them."""
 
-    rows: RowRepository
     batches: BatchRepository
     connections: ConnectionRepository
     builder: BatchBuilder
     asking: RowAsking
-    ends: RowEnds
+    remaining: BatchRows
+    jobs: JobWork
     settling: BatchSettling
     clock: Clock = SYSTEM_CLOCK
 
@@ -77,15 +76,27 @@ class BatchWork:
         taken = self._taken(batch, seconds_left())
         if taken is None:
             return Step(batch, 1)
+        if taken.mode == "job":
+            return self._advance_job(taken, seconds_left)
+        return self._advance_calls(taken, seconds_left)
+
+    def _advance_calls(self, taken: Batch, seconds_left: Callable[[], float]) -> Step:
         asked = self._ask(taken, seconds_left)
         taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
-        if next(self._pending(taken), None) is None:
+        if next(self.remaining.pending(taken), None) is None:
             self.settling.settle(taken)
             return Step(None)
         wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
-        if not self._release(taken, wait):
+        if not self._release(taken, wait, self.settling.progress(taken)):
             return Step(None)
         return Step(taken, wait)
+
+    def _advance_job(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
+        advanced = self.jobs.advance(batch, seconds_left)
+        if advanced is None or advanced.wait_seconds is None:
+            return Step(None)
+        wait = round(advanced.wait_seconds)
+        return Step(advanced.batch, wait) if self._release(advanced.batch, wait, {}) else Step(None)
 
     def _taken(self, batch: Batch, seconds: float) -> Batch | None:
         """Have the batch for oneself, and its rows taken from the queue."""
@@ -93,7 +104,7 @@ class BatchWork:
         until = now + timedelta(seconds=seconds)
         # The step before was killed; as many calls may have been under way as it makes at once.
         unclear = batch.unclear
-        if batch.worked_until is not None:
+        if batch.worked_until is not None and batch.mode == "calls":
             connection = self.connections.get(batch.connection_id)
             unclear += connection.concurrency if connection else 0
             logger.warning("step was lost; calls may be paid twice", batch_id=batch.id)
@@ -101,53 +112,41 @@ class BatchWork:
         if not self.batches.change(batch, changes, due_at=until + START_WITHIN):
             return None
         taken = batch.model_copy(update={"worked_until": until, "unclear": unclear})
-        if batch.phase == "working":
+        if batch.phase != "building":
             return taken
         self.builder.claim(taken)
-        begun = {"phase": "working", "status": "submitted", "submitted_at": now}
+        begun: dict[str, Any] = (
+            {"phase": "writing"}
+            if batch.mode == "job"
+            else {"phase": "working", "status": "submitted", "submitted_at": now}
+        )
         return taken.model_copy(update=begun) if self.batches.change(taken, begun) else None
 
     def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
         connection = self.connections.get(batch.connection_id)
-        pending = self._pending(batch)
         if connection is None or connection.status == "revoked":
-            for row in pending:
-                self.ends.unasked(row, "account")
+            self.remaining.end_unasked(batch, "account")
             return Asked()
         if batch.cancel_requested_at is not None:
-            for row in pending:
-                self.ends.unasked(row, "canceled")
+            self.remaining.end_unasked(batch, "canceled")
             return Asked()
         asked = Asked(is_paused=connection.status == "paused")
         if not asked.is_paused:
-            asked = self.asking.ask_all(connection, pending, seconds_left=seconds_left)
+            asked = self.asking.ask_all(
+                connection, self.remaining.pending(batch), seconds_left=seconds_left
+            )
         if asked.is_paused:
-            asked.requeued += sum(
-                self.ends.put_back(row) is not None for row in self._pending(batch)
-            )
+            asked.requeued += self.remaining.put_back(batch)
         if asked.requeued:
-            group = Group(
-                organization_id=batch.organization_id,
-                connection_id=batch.connection_id,
-                model=batch.model,
-            )
-            self.batches.open_group(group, self.clock.now() + LOOK_AGAIN)
+            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
         return asked
 
-    def _pending(self, batch: Batch) -> Iterator[Row]:
-        """Yield rows of a batch without an end, each as it is when it is read."""
-        for ids in groups(self.batches.row_ids(batch.id), min(_ROWS_READ, PAGE_ROWS)):
-            found = self.rows.get_many(ids)
-            for row_id in ids:
-                if row_id in found and found[row_id].is_pending_in(batch.id):
-                    yield found[row_id]
-
-    def _release(self, batch: Batch, wait: int) -> bool:
+    def _release(self, batch: Batch, wait: int, counts: Mapping[str, int]) -> bool:
         """Let the next step have the batch, with how far it has come."""
         changes = {
             "worked_until": None,
             "unclear": batch.unclear,
-            **self.settling.progress(batch),
+            **counts,
         }
         due_at: datetime = self.clock.now() + timedelta(seconds=wait) + START_WITHIN
         return self.batches.change(batch, changes, due_at=due_at)

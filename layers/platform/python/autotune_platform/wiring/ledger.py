@@ -9,13 +9,24 @@ from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batching.bringing import JobResults
+from autotune_platform.ledger.batching.creating import JobCreating
+from autotune_platform.ledger.batching.failing import JobFailing
+from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.polling import JobPolling
+from autotune_platform.ledger.batching.stepping import Desk
+from autotune_platform.ledger.batching.work import JobWork
+from autotune_platform.ledger.batching.writing import JobWriting
 from autotune_platform.ledger.building import BatchBuilder
 from autotune_platform.ledger.calling import LedgerCalls
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
+from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.keys import ProviderKeys
@@ -189,12 +200,65 @@ class LedgerWorkParts(ModelCallParts):
             money=self.money,
         )
         return BatchWork(
-            rows=self.llm_rows,
             batches=self.llm_batches,
             connections=self.connection_repository,
             builder=builder,
             asking=self.row_asking,
+            remaining=self.batch_rows,
+            jobs=self._job_work(settling),
+            settling=settling,
+        )
+
+    @cached_property
+    def batch_rows(self) -> BatchRows:
+        return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
+
+    def _job_work(self, settling: BatchSettling) -> JobWork:
+        desk = Desk(
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            keys=self.provider_keys,
+            exchanges=Exchanges(self.connections),
+        )
+        files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
+        writing = JobWriting(
+            desk=desk,
+            batches=self.llm_batches,
+            rows=self.llm_rows,
+            texts=self.row_texts,
             ends=self.row_ends,
+            files=files,
+        )
+        failing = JobFailing(
+            desk=desk,
+            remaining=self.batch_rows,
+            rows=self.llm_rows,
+            ends=self.row_ends,
+            writing=writing,
+        )
+        creating = JobCreating(
+            desk=desk,
+            creations=CreationRepository(self.ledger_table),
+            files=files,
+            failing=failing,
+        )
+        results = JobResults(
+            desk=desk,
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            ends=self.row_ends,
+            remaining=self.batch_rows,
+            files=files,
+        )
+        return JobWork(
+            desk=desk,
+            batches=self.llm_batches,
+            remaining=self.batch_rows,
+            writing=writing,
+            creating=creating,
+            polling=JobPolling(desk=desk, failing=failing),
+            results=results,
+            files=files,
             settling=settling,
         )
 

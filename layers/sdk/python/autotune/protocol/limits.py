@@ -283,8 +283,8 @@ MAX_LLM_KEY_CHARACTERS = 2_048
 MAX_LLM_CONCURRENCY = 64
 """Most calls of one connection at the same time."""
 
-MAX_LLM_BATCH_ROWS = 10_000
-"""Most rows of one batch job, whatever the provider admits: it bounds what one fault can harm."""
+MAX_LLM_BATCH_ROWS, MIN_LLM_BATCH_BYTES, MAX_LLM_BATCH_BYTES = 50_000, 100_000, 200_000_000
+"""Most rows of one batch, and what the most bytes of its input may be set to."""
 
 MAX_LLM_WAIT_SECONDS = 86_400
 """Longest that queued rows may wait for others to share a batch with."""

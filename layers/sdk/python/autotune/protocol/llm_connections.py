@@ -21,6 +21,13 @@ LlmProvider = Literal["openai", "azure", "anthropic", "gemini", "openrouter", "s
 ConnectionStatus = Literal["active", "paused", "revoked"]
 """A ``paused`` connection's rows wait: the provider refused its key or its account."""
 
+Batches = Literal["always", "unless_urgent", "never"]
+"""Which rows are sent in batch jobs of the provider, at its price for these.
+
+``unless_urgent`` are those whose ``completeBy``, if any, leaves a job its 24 hours; the others are
+asked one by one, at once and at the standard price.
+"""
+
 _KEYLESS: frozenset[LlmProvider] = frozenset({"simulated"})
 _WITHOUT_DEFAULT_URL: frozenset[LlmProvider] = frozenset({"azure", "simulated"})
 
@@ -58,12 +65,23 @@ class ModelPrice(RequestModel):
     """What a model costs, in US dollars for a million tokens.
 
     Without ``cached_input_usd`` or ``cache_write_usd`` these tokens cost what other input does.
+    ``batch_`` are the same in batch jobs of the provider, which are not taken without such a price.
     """
 
     input_usd: UsdAmount
     output_usd: UsdAmount
     cached_input_usd: UsdAmount | None = None
     cache_write_usd: UsdAmount | None = None
+    batch_input_usd: UsdAmount | None = None
+    batch_output_usd: UsdAmount | None = None
+    batch_cached_input_usd: UsdAmount | None = None
+    batch_cache_write_usd: UsdAmount | None = None
+
+    @model_validator(mode="after")
+    def _whole_price_of_batches(self) -> Self:
+        if (self.batch_input_usd is None) != (self.batch_output_usd is None):
+            raise ValueError("batchInputUsd and batchOutputUsd belong together")
+        return self
 
 
 Prices = Annotated[
@@ -82,8 +100,12 @@ class _Settings(RequestModel):
     timeout_seconds: (
         Annotated[int, Field(ge=limits.MIN_LLM_CALL_SECONDS, le=limits.MAX_LLM_CALL_SECONDS)] | None
     ) = None
+    batches: Batches | None = None
     min_rows: Annotated[int, Field(ge=1, le=limits.MAX_LLM_BATCH_ROWS)] | None = None
     max_rows: Annotated[int, Field(ge=1, le=limits.MAX_LLM_BATCH_ROWS)] | None = None
+    max_bytes: (
+        Annotated[int, Field(ge=limits.MIN_LLM_BATCH_BYTES, le=limits.MAX_LLM_BATCH_BYTES)] | None
+    ) = None
     max_wait_seconds: Annotated[int, Field(ge=0, le=limits.MAX_LLM_WAIT_SECONDS)] | None = None
 
     @model_validator(mode="after")
@@ -104,8 +126,12 @@ class CreateConnectionRequest(_Settings):
         prices: of models by name, in place of published ones; 0 for what costs nothing.
         concurrency: most calls at the same time; 8 without it.
         timeout_seconds: how long one call may take; 120 without it.
+        batches: which rows go in batch jobs of the provider; without it ``unless_urgent``, and
+            ``never`` for simulated ones, which have none.
         min_rows: as many queued rows make a batch at once; 20 without it.
-        max_rows: most rows of a batch; 500 without it.
+        max_rows: most rows of a batch; without it 10,000 of a job, or 500 that are asked one by
+            one. Where the provider takes fewer, that counts.
+        max_bytes: most bytes of the input of a job; 50,000,000 without it, likewise.
         max_wait_seconds: fewer rows make a batch after this time; 300 without it.
     """
 
@@ -120,6 +146,8 @@ class CreateConnectionRequest(_Settings):
             raise ValueError(f"apiKey: {self.provider} needs a key")
         if self.base_url is None and self.provider in _WITHOUT_DEFAULT_URL:
             raise ValueError(f"baseUrl: {self.provider} needs it")
+        if self.provider == "simulated" and self.batches not in {None, "never"}:
+            raise ValueError("batches: simulated connections have no batch jobs, only never")
         return self
 
 
@@ -151,8 +179,10 @@ class LlmConnection(ResponseModel):
     prices: dict[str, ModelPrice] = {}
     concurrency: int
     timeout_seconds: int
+    batches: Batches
     min_rows: int
-    max_rows: int
+    max_rows: int | None = None
+    max_bytes: int | None = None
     max_wait_seconds: int
     paused_because: str | None = None
     created_at: Timestamp

@@ -39,6 +39,6 @@ class AzureFormat(OpenAiFormat):
         return json_question(
             f"{base}/openai/deployments/{deployment}/chat/completions?{version}",
             {"api-key": key} if key else {},
-            self._body(asked),
+            self.members(asked),
             asked.params.extra or {},
         )

@@ -90,11 +90,12 @@ class OpenAiFormat(JsonFormat):
         return json_question(
             f"{connection.base_url.rstrip('/')}/chat/completions",
             {"Authorization": f"Bearer {key}"} if key else {},
-            {"model": asked.model, **self._body(asked)},
+            {"model": asked.model, **self.members(asked)},
             asked.params.extra or {},
         )
 
-    def _body(self, asked: Question) -> dict[str, Any]:
+    def members(self, asked: Question) -> dict[str, Any]:
+        """Return the members of a question's body that are ours, but the model; some are None."""
         params = asked.params
         user = {"role": "user", "content": asked.user}
         system = [{"role": "system", "content": asked.system}] if asked.system else []

@@ -1,0 +1,67 @@
+"""The rows of a batch that still have no end in it."""
+
+from collections.abc import Iterator
+
+from autotune.protocol.llm_requests import LlmErrorCode
+from autotune_platform.ledger.batch_repository import PAGE_ROWS, BatchRepository
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.models import Batch, Row
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
+
+_ROWS_READ = 100
+_WRITERS = 8
+
+
+@part
+class BatchRows:
+    """Reads a batch's rows, and ends or puts back all of them at once."""
+
+    rows: RowRepository
+    batches: BatchRepository
+    ends: RowEnds
+
+    def all(self, batch: Batch) -> Iterator[Row]:
+        """Yield rows that a batch was made for, each as it is when it is read."""
+        for ids in groups(self.batches.row_ids(batch.id), min(_ROWS_READ, PAGE_ROWS)):
+            found = self.rows.get_many(ids)
+            yield from (found[row_id] for row_id in ids if row_id in found)
+
+    def pending(self, batch: Batch) -> Iterator[Row]:
+        """Yield rows of a batch without an end in it."""
+        return (row for row in self.all(batch) if row.is_pending_in(batch.id))
+
+    def put_back(
+        self, batch: Batch, *, wait_seconds: float = 0, together: int | None = None
+    ) -> int:
+        """Put all of them back, none of which was tried; return how many that were."""
+        count = 0
+        for some in groups(self.pending(batch), _ROWS_READ):
+
+            def put_back(row: Row) -> None:
+                self.ends.put_back(row, wait_seconds=wait_seconds, together=together)
+
+            in_parallel(put_back, some, at_most=_WRITERS)
+            count += len(some)
+        return count
+
+    def end_unasked(self, batch: Batch, code: LlmErrorCode) -> None:
+        """End all of them, none of which was asked."""
+        for some in groups(self.pending(batch), _ROWS_READ):
+            in_parallel(lambda row: self.ends.unasked(row, code), some, at_most=_WRITERS)
+
+    def refuse(self, batch: Batch, refusal: Refusal, *, more_attempts: bool) -> int:
+        """End all of them for the same reason, or put them back; return how many went back."""
+        requeued = []
+        for some in groups(self.pending(batch), _ROWS_READ):
+
+            def refuse(row: Row) -> None:
+                after = self.ends.refused(row, refusal, more_attempts=more_attempts)
+                if after is not None and after.status == "queued":
+                    requeued.append(row.id)
+
+            in_parallel(refuse, some, at_most=_WRITERS)
+        return len(requeued)

@@ -1,0 +1,1 @@
+"""Sending a batch as a provider's job: written, created once, looked at, and brought home."""

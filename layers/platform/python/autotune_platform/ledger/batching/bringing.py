@@ -1,0 +1,212 @@
+"""Bringing results home: fetched to S3 as they are, then stored row by row, each once.
+
+A line is a row's if the row is in this batch, in this attempt, and has no end. All others are
+counted and dropped. What no line was of, is decided by what the provider says of its counts.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batching.custom_ids import row_of
+from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.polling import RESULTS_WITHIN
+from autotune_platform.ledger.batching.stepping import (
+    Advanced,
+    Desk,
+    jittered,
+    job_of,
+    shown,
+    state_of,
+)
+from autotune_platform.ledger.calls import Answer, Outcome, Refusal
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.jobs.contract import Results
+from autotune_platform.ledger.jobs.session import FETCH_SECONDS, FetchError
+from autotune_platform.ledger.models import Batch, Connection, JobEnd, Row, RowInput
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
+
+logger = Logger()
+
+CHECKPOINT_ROWS: Final = 500
+"""Rows that are stored between two notes of how far that is."""
+
+_WRITERS = 8
+_MOST_TRIES = 12
+_SPARE_SECONDS = 30
+
+
+@part
+class JobResults:
+    """Fetches results, and stores them with their rows."""
+
+    desk: Desk
+    rows: RowRepository
+    texts: RowTexts
+    ends: RowEnds
+    remaining: BatchRows
+    files: JobFiles
+    clock: Clock = SYSTEM_CLOCK
+
+    def fetch(
+        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
+    ) -> Advanced:
+        """Fetch the next of the results that is not there yet."""
+        state, end = state_of(batch), _end(batch)
+        number = len(state.sizes)
+        if number == len(end.places):
+            return Advanced(self.desk.store(batch, phase="ingesting", job={"tries": 0}))
+        if seconds_left() < FETCH_SECONDS + _SPARE_SECONDS:
+            return Advanced(batch, 1)
+        session = self.desk.session(connection, batch)
+        parts = self.desk.provider(batch).fetch(session, job_of(batch), Results(end.places[number]))
+        try:
+            size = self.files.store(batch.id, result_name(number), parts)
+        except FetchError as error:
+            refusal = shown(error.refusal, session.key)
+            logger.warning("results not fetched", batch_id=batch.id, reason=refusal.message)
+            if state.tries < _MOST_TRIES:
+                return self.desk.failed(batch, refusal)
+            size = 0
+        fetched = {"sizes": [*state.sizes, size], "tries": 0}
+        return Advanced(self.desk.store(batch, job=fetched))
+
+    def ingest(
+        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
+    ) -> Advanced:
+        """Store rows' results until all are, or there is no more time."""
+        state = state_of(batch)
+        while state.source < len(state.sizes):
+            if seconds_left() < _SPARE_SECONDS:
+                return Advanced(batch, 1)
+            batch = self._ingest_some(batch, connection)
+            state = state_of(batch)
+        return self._finish(batch)
+
+    def _ingest_some(self, batch: Batch, connection: Connection) -> Batch:
+        """Store the next rows of the present results, and note how far that is."""
+        state = state_of(batch)
+        if state.offset >= state.sizes[state.source]:
+            return self.desk.store(batch, job={"source": state.source + 1, "offset": 0})
+        key = self.desk.session(connection, batch).key
+        provider = self.desk.provider(batch)
+        found: dict[str, tuple[int, Outcome]] = {}
+        offset, strange, count = state.offset, 0, 0
+        for place, raw in self.files.lines(batch.id, result_name(state.source), offset):
+            offset, count = place, count + 1
+            line = provider.line(raw, key) if raw and raw.strip() else None
+            named = row_of(line.custom_id) if line else None
+            if line is None or named is None:
+                strange += bool(raw is None or raw.strip())
+            elif named[0] in found:
+                strange += 1
+            else:
+                found[named[0]] = (named[1], line.outcome)
+            if count >= CHECKPOINT_ROWS:
+                break
+        else:
+            offset = state.sizes[state.source]
+        strange += self._store_all(batch, connection, found)
+        noted = {"offset": offset, "strange": state.strange + strange}
+        return self.desk.store(batch, job=noted)
+
+    def _store_all(
+        self, batch: Batch, connection: Connection, found: dict[str, tuple[int, Outcome]]
+    ) -> int:
+        """Store what came of rows; return how many lines were of no row of the batch."""
+        rows = self.rows.get_many(found)
+        own = [
+            row
+            for row_id, (attempt, _) in found.items()
+            if (row := rows.get(row_id)) is not None
+            and row.is_pending_in(batch.id)
+            and row.attempt == attempt
+        ]
+        texts = self.texts.inputs(row.id for row in own)
+
+        def store(row: Row) -> None:
+            self._store(batch, connection, row, texts.get(row.id), found[row.id][1])
+
+        in_parallel(store, own, at_most=_WRITERS)
+        return len(found) - len(own)
+
+    def _store(
+        self,
+        batch: Batch,
+        connection: Connection,
+        row: Row,
+        text: RowInput | None,
+        outcome: Outcome,
+    ) -> None:
+        if isinstance(outcome, Answer):
+            # What it asks was erased in the meantime: nothing of the answer is kept either.
+            self.ends.answered(row, text, outcome)
+            return
+        is_unwanted = batch.cancel_requested_at or row.cancel_requested_at
+        if outcome.code == "canceled" or (is_unwanted and outcome.code == "batch_expired"):
+            if is_unwanted:
+                self.ends.unasked(row, "canceled")
+            else:
+                self.ends.put_back(row)
+        elif outcome.code == "account":
+            self.desk.pause(connection, outcome)
+            self.ends.put_back(row)
+        else:
+            self.ends.refused(row, outcome, more_attempts=not is_unwanted)
+
+    def _finish(self, batch: Batch) -> Advanced:
+        """Decide what becomes of rows that no line was of."""
+        state, end = state_of(batch), _end(batch)
+        missing = next(self.remaining.pending(batch), None) is not None
+        if missing:
+            answered = self._answered(batch)
+            is_short = end.succeeded is not None and answered < end.succeeded
+            may_come = self.clock.now() < end.seen_at + RESULTS_WITHIN
+            if is_short and may_come:
+                # Results may come in parts, as OpenAI's two files do.
+                again = self.desk.store(batch, phase="polling", job={"tries": 0})
+                return Advanced(again, jittered(60))
+            is_paid = is_short or (end.succeeded is None and end.how == "completed")
+            self._end_missing(batch, end, is_paid=is_paid)
+        if state.strange:
+            logger.warning("results of nobody", batch_id=batch.id, lines=state.strange)
+        return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0}))
+
+    def _end_missing(self, batch: Batch, end: JobEnd, *, is_paid: bool) -> None:
+        is_unwanted = batch.cancel_requested_at is not None
+        if end.how == "canceled" and not is_paid:
+            if is_unwanted:
+                self.remaining.end_unasked(batch, "canceled")
+            else:
+                self.remaining.put_back(batch)
+            return
+        refusal = (
+            Refusal("result_missing", "the job ended without this row's result", None, is_paid)
+            if end.how == "completed" or is_paid
+            else Refusal("batch_expired", "the provider's job expired before this row")
+        )
+        self.remaining.refuse(batch, refusal, more_attempts=not is_unwanted)
+
+    def _answered(self, batch: Batch) -> int:
+        """Return how many rows of a batch were answered in it, as far as its results say."""
+        return sum(
+            row.batch_id == batch.id and row.status == "completed"
+            for row in self.remaining.all(batch)
+        )
+
+
+def result_name(number: int) -> str:
+    """Return the name of an object of results."""
+    return f"results-{number}"
+
+
+def _end(batch: Batch) -> JobEnd:
+    end = state_of(batch).end
+    assert end is not None, "results are fetched once the job has ended"
+    return end

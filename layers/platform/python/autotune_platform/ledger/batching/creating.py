@@ -1,0 +1,170 @@
+"""Creating a job exactly once, whatever is killed or lost on the way.
+
+What is about to be asked is stored first, with a name for this one creation. It is asked once, and
+never again by itself: only an explicit refusal says that there is no job. After anything else the
+provider's list is searched. One job that it may be is adopted; where there is none once it could be
+seen, the creation is begun anew under another name; several wait for an operator. As long as it is
+unclear, rows and money are held.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.ledger.batching.failing import JobFailing
+from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.stepping import (
+    LONGEST_WAIT_SECONDS,
+    Advanced,
+    Desk,
+    jittered,
+    job_of,
+    shown,
+    state_of,
+)
+from autotune_platform.ledger.batching.writing import INPUT
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.creations import CreationRepository
+from autotune_platform.ledger.jobs.contract import Created, NotCreated
+from autotune_platform.ledger.models import Batch, Connection, new_nonce
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+VISIBLE_WITHIN = timedelta(minutes=15)
+"""After which a job that was created is in its provider's list."""
+
+SEND_SECONDS = 270
+"""Time that a step must have left to send an input: the longest that sending takes, and some."""
+
+# Longer than it takes to notice that a step was killed: until then nobody else may create.
+_LEASE = timedelta(minutes=20)
+_LEASE_UNCLEAR = timedelta(hours=1)
+_SEARCH_EVERY_SECONDS = 60
+_MOST_TRIES = 40
+
+
+@part
+class JobCreating:
+    """Uploads inputs and creates jobs, one creation of a connection at a time."""
+
+    desk: Desk
+    creations: CreationRepository
+    files: JobFiles
+    failing: JobFailing
+    clock: Clock = SYSTEM_CLOCK
+
+    def upload(
+        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
+    ) -> Advanced:
+        """Send the input; sending it again leaves a file that goes by itself."""
+        if seconds_left() < SEND_SECONDS:
+            return Advanced(batch, 1)
+        session = self.desk.session(connection, batch)
+        body = self.files.body(batch.id, INPUT, state_of(batch).bytes)
+        sent = self.desk.provider(batch).upload(session, job_of(batch), body)
+        if isinstance(sent, str):
+            uploaded = {"input_file": sent, "tries": 0, "begun_at": None}
+            return Advanced(self.desk.store(batch, phase="creating", job=uploaded))
+        return self._refused(batch, connection, NotCreated(shown(sent, session.key)))
+
+    def create(
+        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
+    ) -> Advanced:
+        """Ask for the job, once."""
+        if state_of(batch).begun_at is not None:
+            # The step that asked was killed before it stored what came of it.
+            return self._unclear(batch, "the creation was interrupted")
+        if seconds_left() < SEND_SECONDS:
+            return Advanced(batch, 1)
+        now = self.clock.now()
+        if not self.creations.take(batch, now, until=now + _LEASE):
+            return Advanced(batch, jittered(15))
+        provider = self.desk.provider(batch)
+        begun = self.desk.store(
+            batch,
+            job={
+                "begun_at": now,
+                "nonce": new_nonce(),
+                "key_version": connection.key_version,
+            },
+        )
+        session = self.desk.session(connection, begun)
+        body = self.files.body(batch.id, INPUT, state_of(begun).bytes)
+        made = provider.create(session, job_of(begun), body)
+        if isinstance(made, Created):
+            return self._adopt(begun, made.job_id)
+        if isinstance(made, NotCreated):
+            self.creations.release(begun)
+            again = self.desk.store(begun, job={"begun_at": None})
+            refused = NotCreated(shown(made.refusal, session.key), made.lines)
+            return self._refused(again, connection, refused)
+        return self._unclear(
+            begun, shown(Refusal("outcome_unclear", made.message), session.key).message
+        )
+
+    def find(self, batch: Batch, connection: Connection) -> Advanced:
+        """Look for the job of an unclear creation."""
+        state = state_of(batch)
+        assert state.begun_at is not None, "a creation is unclear once it was begun"
+        session = self.desk.session(connection, batch)
+        provider = self.desk.provider(batch)
+        now = self.clock.now()
+        if not provider.is_named:
+            # Another creation would be taken for this one.
+            self.creations.hold(batch, until=now + _LEASE_UNCLEAR)
+        found = provider.search(session, job_of(batch))
+        if isinstance(found, Refusal):
+            return self.desk.failed(batch, shown(found, session.key))
+        mine = [one for one in found if self.creations.may_own(batch, one)]
+        if len(mine) == 1:
+            return self._adopt(batch, mine[0])
+        if mine:
+            logger.error(
+                "an operator is to say which job was created", batch_id=batch.id, jobs=mine
+            )
+            waiting = self.desk.store(batch, job={"candidates": mine})
+            return Advanced(waiting, LONGEST_WAIT_SECONDS)
+        if now < state.begun_at + VISIBLE_WITHIN:
+            return Advanced(batch, jittered(_SEARCH_EVERY_SECONDS))
+        logger.info("the job was not created", batch_id=batch.id, nonce=state.nonce)
+        return self.begin_again(batch)
+
+    def begin_again(self, batch: Batch) -> Advanced:
+        """Create a job under another name, because it is certain that there is none."""
+        self.creations.release(batch)
+        anew: dict[str, Any] = {"begun_at": None, "candidates": [], "tries": 0}
+        return Advanced(self.desk.store(batch, phase="creating", job=anew))
+
+    def _adopt(self, batch: Batch, job_id: str) -> Advanced:
+        """Take a job for the batch's own, unless another batch has it."""
+        if not self.creations.own(batch, job_id):
+            return self._unclear(batch, "the job is another batch's")
+        self.creations.release(batch)
+        now = self.clock.now()
+        adopted = self.desk.store(
+            batch,
+            phase="polling",
+            job={"job_id": job_id, "tries": 0, "candidates": []},
+            status="submitted",
+            submitted_at=now,
+        )
+        logger.info("job created", batch_id=batch.id, job_id=job_id)
+        return Advanced(adopted, jittered(_SEARCH_EVERY_SECONDS))
+
+    def _unclear(self, batch: Batch, why: str) -> Advanced:
+        logger.warning("it is unclear whether a job was created", batch_id=batch.id, reason=why)
+        unclear = self.desk.store(batch, phase="unknown", job={"tries": 0}, status="submitted")
+        if self.desk.provider(batch).is_named:
+            self.creations.release(batch)
+        return Advanced(unclear)
+
+    def _refused(self, batch: Batch, connection: Connection, made: NotCreated) -> Advanced:
+        """Try again later what passes; else end the batch, and say of which rows it was."""
+        passes = made.refusal.code in {"rate_limited", "provider_error", "outcome_unclear"}
+        if passes and state_of(batch).tries < _MOST_TRIES:
+            return self.desk.failed(batch, made.refusal)
+        return self.failing.fail(batch, connection, made.refusal, made.lines)

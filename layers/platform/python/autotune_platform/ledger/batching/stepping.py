@@ -1,0 +1,136 @@
+"""What the phases of a job have in common: who is asked, what is stored, and how long to wait."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.connections import ConnectionRepository, pause
+from autotune_platform.ledger.exchanges import Exchanges
+from autotune_platform.ledger.jobs.contract import Job, JobProvider
+from autotune_platform.ledger.jobs.registry import provider_jobs
+from autotune_platform.ledger.jobs.session import Session
+from autotune_platform.ledger.keys import ProviderKeys
+from autotune_platform.ledger.models import Batch, BatchPhase, Connection, JobState
+from autotune_platform.ledger.providers.refusals import without_key
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.runtime.parts import part
+
+FIRST_WAIT_SECONDS = 15
+LONGEST_WAIT_SECONDS = 900
+
+
+class LostError(Exception):
+    """Another step or execution has the batch: this one may do nothing more."""
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """How far a step came; None to wait is to go on at once with the next phase."""
+
+    batch: Batch
+    wait_seconds: float | None = None
+
+
+@part
+class Desk:
+    """Where phases find the provider, and store how far the batch is."""
+
+    batches: BatchRepository
+    connections: ConnectionRepository
+    keys: ProviderKeys
+    exchanges: Exchanges
+
+    def connection(self, batch: Batch) -> Connection | None:
+        """Return the connection of a batch; None where it was revoked, and its key is gone."""
+        found = self.connections.get(batch.connection_id)
+        return None if found is None or found.status == "revoked" else found
+
+    def provider(self, batch: Batch) -> JobProvider:
+        """Return what speaks with the batch's provider."""
+        found = provider_jobs(batch.provider)
+        assert found is not None, "only providers with jobs are sent any"
+        return found
+
+    def session(self, connection: Connection, batch: Batch) -> Session:
+        """Return the way to the provider, with the key that the job was created with, if it was."""
+        version = state_of(batch).key_version or connection.key_version
+        versioned = connection.model_copy(update={"key_version": version})
+        return Session(connection, self.keys.of(versioned), self.exchanges)
+
+    def store(
+        self,
+        batch: Batch,
+        *,
+        phase: BatchPhase | None = None,
+        job: Mapping[str, Any] | None = None,
+        **changes: Any,
+    ) -> Batch:
+        """Store a change; return the batch with it.
+
+        Raises:
+            LostError: another step has the batch, or it is settled.
+        """
+        state = state_of(batch).model_copy(update=dict(job or {}))
+        after = batch.model_copy(update={**changes, "phase": phase or batch.phase, "job": state})
+        written = {
+            **{
+                name: value.model_dump(mode="json") if isinstance(value, FrozenModel) else value
+                for name, value in changes.items()
+            },
+            "phase": after.phase,
+            "job": state.model_dump(mode="json", exclude_none=True),
+        }
+        if not self.batches.change(batch, written):
+            raise LostError
+        return after
+
+    def failed(self, batch: Batch, refusal: Refusal) -> Advanced:
+        """Return when to try the present phase again; each time twice as long."""
+        tries = state_of(batch).tries
+        after = self.store(batch, job={"tries": tries + 1})
+        wait = min(FIRST_WAIT_SECONDS * 2.0**tries, LONGEST_WAIT_SECONDS)
+        return Advanced(after, max(wait * _jitter(), refusal.retry_after_seconds or 0))
+
+    def pause(self, connection: Connection, refusal: Refusal) -> None:
+        """Keep a connection's queued rows from being sent until somebody changes it."""
+        if connection.status == "active":
+            pause(self.connections, connection, refusal.message)
+
+
+def state_of(batch: Batch) -> JobState:
+    """Return how far a batch's job is."""
+    assert batch.job is not None, "a batch of a job has its state"
+    return batch.job
+
+
+def job_of(batch: Batch) -> Job:
+    """Return a batch as its provider is told of it."""
+    state = state_of(batch)
+    return Job(
+        batch_id=batch.id,
+        nonce=state.nonce,
+        model=batch.model,
+        rows=state.rows,
+        begun_at=state.begun_at or batch.created_at,
+        input_file=state.input_file or None,
+        job_id=state.job_id,
+    )
+
+
+def shown(refusal: Refusal, key: str | None) -> Refusal:
+    """Return a refusal as it may be stored and shown: without the key, and short."""
+    hidden = without_key(refusal, key)
+    assert isinstance(hidden, Refusal)
+    return hidden
+
+
+def jittered(seconds: float) -> float:
+    """Return a time to wait that is not everybody's."""
+    return seconds * _jitter()
+
+
+def _jitter() -> float:
+    return random.uniform(0.85, 1.15)  # noqa: S311 - it spreads load

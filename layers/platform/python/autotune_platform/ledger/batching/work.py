@@ -1,0 +1,130 @@
+"""One step of a batch that is a provider's job: phase after phase, as long as none has to wait."""
+
+from collections.abc import Callable, Mapping
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batching.bringing import JobResults, result_name
+from autotune_platform.ledger.batching.creating import JobCreating
+from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.polling import JobPolling
+from autotune_platform.ledger.batching.stepping import (
+    Advanced,
+    Desk,
+    LostError,
+    job_of,
+    shown,
+    state_of,
+)
+from autotune_platform.ledger.batching.writing import INPUT, ORDER, JobWriting
+from autotune_platform.ledger.building import LOOK_AGAIN
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.jobs.contract import Results
+from autotune_platform.ledger.models import Batch, BatchPhase, Connection
+from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+_UNSENT: frozenset[BatchPhase] = frozenset({"writing", "uploading", "creating"})
+_Timed = Callable[[Batch, Connection, Callable[[], float]], Advanced]
+_MOST_CLEANING_TRIES = 6
+_SPARE_SECONDS = 20
+
+
+@part
+class JobWork:
+    """Goes on with batches that are jobs."""
+
+    desk: Desk
+    batches: BatchRepository
+    remaining: BatchRows
+    writing: JobWriting
+    creating: JobCreating
+    polling: JobPolling
+    results: JobResults
+    files: JobFiles
+    settling: BatchSettling
+    clock: Clock = SYSTEM_CLOCK
+
+    def advance(self, batch: Batch, seconds_left: Callable[[], float]) -> Advanced | None:
+        """Go on until something is to be waited for; None where another has the batch."""
+        try:
+            while batch.phase != "settled":
+                if seconds_left() < _SPARE_SECONDS:
+                    return Advanced(batch, 1)
+                advanced = self._phase(batch, seconds_left)
+                batch = advanced.batch
+                if advanced.wait_seconds is not None:
+                    return advanced
+        except LostError:
+            logger.info("another step has the batch", batch_id=batch.id)
+            return None
+        return Advanced(batch)
+
+    def _phase(self, batch: Batch, seconds_left: Callable[[], float]) -> Advanced:
+        connection = self.desk.connection(batch)
+        if batch.phase == "cleaning":
+            return self._clean(batch, connection)
+        if connection is None:
+            return self._abandon(batch)
+        if batch.phase in _UNSENT and self._is_unwanted(batch, connection):
+            return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0}))
+        if batch.phase == "unknown":
+            return self.creating.find(batch, connection)
+        if batch.phase == "polling":
+            return self.polling.poll(batch, connection)
+        timed: Mapping[BatchPhase, _Timed] = {
+            "writing": self.writing.write,
+            "uploading": self.creating.upload,
+            "creating": self.creating.create,
+            "fetching": self.results.fetch,
+            "ingesting": self.results.ingest,
+        }
+        return timed[batch.phase](batch, connection, seconds_left)
+
+    def _is_unwanted(self, batch: Batch, connection: Connection) -> bool:
+        """Return whether nothing is to be sent, after the rows were ended or put back."""
+        if state_of(batch).begun_at is not None:
+            return False  # it may have been sent
+        if batch.cancel_requested_at is not None:
+            self.remaining.end_unasked(batch, "canceled")
+            return True
+        if connection.status == "paused":
+            self.remaining.put_back(batch)
+            return True
+        return False
+
+    def _abandon(self, batch: Batch) -> Advanced:
+        """End the rows of a batch whose connection was revoked: nobody can ask for it any more."""
+        if batch.phase in _UNSENT and state_of(batch).begun_at is None:
+            self.remaining.end_unasked(batch, "account")
+        else:
+            gone = Refusal("account", "its connection was revoked", may_be_paid=True)
+            self.remaining.refuse(batch, gone, more_attempts=False)
+        self.creating.creations.release(batch)
+        return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0}))
+
+    def _clean(self, batch: Batch, connection: Connection | None) -> Advanced:
+        """Delete what is left of a batch at the provider and in S3, and settle it."""
+        state = state_of(batch)
+        places = state.end.places if state.end else ()
+        if connection is not None and (state.input_file or state.job_id):
+            session = self.desk.session(connection, batch)
+            ended = [Results(place) for place in places]
+            refusal = self.desk.provider(batch).clean(session, job_of(batch), ended)
+            if refusal is not None:
+                if state.tries < _MOST_CLEANING_TRIES:
+                    return self.desk.failed(batch, shown(refusal, session.key))
+                logger.warning("files are left at the provider", batch_id=batch.id)
+        names = [INPUT, ORDER, *(result_name(number) for number in range(len(places)))]
+        self.files.delete(batch.id, names)
+        # A row may have come to it late, taken while another step was at this.
+        self.remaining.put_back(batch)
+        if any(row.batch_id != batch.id for row in self.remaining.all(batch)):
+            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
+        self.settling.settle(batch)
+        return Advanced(batch.model_copy(update={"phase": "settled"}))

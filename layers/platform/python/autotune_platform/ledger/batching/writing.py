@@ -1,0 +1,105 @@
+"""Writing the input of a job: every row that is to be asked, as the provider takes it."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from autotune_platform.ledger.asking import question
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batching.custom_ids import custom_id
+from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.stepping import Advanced, Desk
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.jobs.contract import JobProvider
+from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_most
+from autotune_platform.ledger.models import Batch, BatchPhase, Connection, Row
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+
+INPUT, ORDER = "input", "order"
+"""Objects of a batch: what is sent, and which row each place of it is."""
+
+_ROWS_READ = 100
+_SPARE_SECONDS = 30
+
+
+class _OutOfTimeError(Exception):
+    """A step ends before the input is written: the next begins it again."""
+
+
+@part
+class JobWriting:
+    """Writes inputs. Writing one again is the same, until the batch is in its next phase."""
+
+    desk: Desk
+    batches: BatchRepository
+    rows: RowRepository
+    texts: RowTexts
+    ends: RowEnds
+    files: JobFiles
+    clock: Clock = SYSTEM_CLOCK
+
+    def write(
+        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
+    ) -> Advanced:
+        """Write the rows of a batch that are still wanted; those that do not fit go back."""
+        provider = self.desk.provider(batch)
+        order: list[str] = []
+        try:
+            parts = self._parts(batch, connection, provider, order, seconds_left)
+            length = self.files.store(batch.id, INPUT, parts)
+        except _OutOfTimeError:
+            return Advanced(batch, 1)
+        self.files.store(batch.id, ORDER, ["\n".join(order).encode()])
+        phase: BatchPhase = "uploading" if order else "cleaning"
+        written = {"rows": len(order), "bytes": length, "tries": 0}
+        return Advanced(self.desk.store(batch, phase=phase, job=written))
+
+    def order(self, batch: Batch) -> list[str]:
+        """Return the ids of the rows in the order of the input."""
+        return self.files.read(batch.id, ORDER).decode().split()
+
+    def _parts(
+        self,
+        batch: Batch,
+        connection: Connection,
+        provider: JobProvider,
+        order: list[str],
+        seconds_left: Callable[[], float],
+    ) -> Iterator[bytes]:
+        framing = provider.framing
+        before, after = framing.before(batch.model), framing.after
+        yield before
+        left = bytes_at_most(connection) - len(before) - len(after)
+        most = rows_at_most(connection, "job")
+        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+            if seconds_left() < _SPARE_SECONDS:
+                raise _OutOfTimeError
+            for row, line in self._lines(batch, ids, provider):
+                left -= len(line) + len(framing.between)
+                if (left < 0 and order) or len(order) >= most:
+                    self.ends.put_back(row)
+                    left = min(left, -1)
+                    continue
+                yield framing.between + line if order else line
+                order.append(row.id)
+        yield after
+
+    def _lines(
+        self, batch: Batch, ids: Sequence[str], provider: JobProvider
+    ) -> Iterator[tuple[Row, bytes]]:
+        found = self.rows.get_many(ids)
+        wanted = [found[one] for one in ids if one in found and found[one].is_pending_in(batch.id)]
+        texts = self.texts.inputs(row.id for row in wanted)
+        now = self.clock.now()
+        for row in wanted:
+            text = texts.get(row.id)
+            if row.cancel_requested_at is not None:
+                self.ends.unasked(row, "canceled")
+            elif row.complete_by is not None and row.complete_by <= now:
+                self.ends.unasked(row, "expired")
+            elif text is None:
+                self.ends.unasked(row, "platform_error")
+            else:
+                yield row, provider.row(custom_id(row), question(row, text))

@@ -1,0 +1,72 @@
+"""Which batch creates a job at present, and which batch has which job."""
+
+import hashlib
+from datetime import datetime
+
+from autotune_platform.ledger.models import Batch
+from autotune_platform.storage.item_format import moment
+from autotune_platform.storage.table import Item, Table
+
+_LEASE, _OWNER = "lease", "owner"
+
+
+class CreationRepository:
+    """Leases of creations, and owners of jobs, in the ``ledger`` table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def take(self, batch: Batch, now: datetime, *, until: datetime) -> bool:
+        """Have the connection's creations for oneself; False while another batch has them."""
+        item = self._lease(batch, until)
+        if self._table.put_new(item, or_expired_at=int(now.timestamp())):
+            return True
+        held = self._table.get(item["pk"], _LEASE)
+        return held is not None and held["batch_id"] == batch.id
+
+    def hold(self, batch: Batch, *, until: datetime) -> None:
+        """Keep the connection's creations for a while longer, if this batch has them or nobody."""
+        item = self._lease(batch, until)
+        if not self._table.put_new(item):
+            changes = {"expires_at": item["expires_at"]}
+            self._table.update(item["pk"], _LEASE, changes, only_if={"batch_id": batch.id})
+
+    def release(self, batch: Batch) -> None:
+        """Let others create; what another batch holds stays."""
+        self._table.update(
+            _creating(batch), _LEASE, {"expires_at": 0}, only_if={"batch_id": batch.id}
+        )
+
+    def own(self, batch: Batch, job_id: str) -> bool:
+        """Note that a job is a batch's; False where it is another's."""
+        pk = _job(batch, job_id)
+        owner = {"pk": pk, "sk": _OWNER, "batch_id": batch.id}
+        return self._table.put_new(
+            {**owner, "organization_id": batch.organization_id}
+        ) or self.may_own(batch, job_id)
+
+    def may_own(self, batch: Batch, job_id: str) -> bool:
+        """Return whether a job is nobody's yet, or this batch's."""
+        item = self._table.get(_job(batch, job_id), _OWNER)
+        return item is None or item["batch_id"] == batch.id
+
+    @staticmethod
+    def _lease(batch: Batch, until: datetime) -> Item:
+        return {
+            "pk": _creating(batch),
+            "sk": _LEASE,
+            "organization_id": batch.organization_id,
+            "batch_id": batch.id,
+            "until": moment(until),
+            "expires_at": int(until.timestamp()),
+        }
+
+
+def _creating(batch: Batch) -> str:
+    return f"creating#{batch.connection_id}"
+
+
+def _job(batch: Batch, job_id: str) -> str:
+    # Names of a provider's jobs are its own: two of them may be alike.
+    digest = hashlib.sha256(job_id.encode()).hexdigest()
+    return f"job#{batch.provider}#{digest}"
