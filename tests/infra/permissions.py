@@ -147,6 +147,10 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "WriteExport": ENCRYPT
+    | table("Ledger", "BatchGetItem")
+    | table("Ledger/index/rowsByStatus", "Query")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
     | table("Completions", "BatchGetItem")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "GetItem", "Query")

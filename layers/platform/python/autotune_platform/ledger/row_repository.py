@@ -208,6 +208,11 @@ class RowRepository:
         listed = [rows[item["pk"]] for item in shown if item["pk"] in rows]
         return [row for row in listed if _holds(row, where)], token
 
+    @staticmethod
+    def token_behind(row: Row) -> str:
+        """Return the ``nextToken`` of a page that ends with a row."""
+        return encode_cursor(_listing(row, row.status)["list_position"])
+
     def _change(
         self, row: Row, changes: Mapping[str, Any], *, was: Mapping[str, Any], remove: Sequence[str]
     ) -> Row | None:

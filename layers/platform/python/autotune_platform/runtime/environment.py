@@ -111,14 +111,14 @@ class ExportEnvironment(ContentEnvironment):
     """For functions that write exports."""
 
     export_bucket: str
+    ledger_table: str
+    ledger_bucket: str
 
 
 class DeletionEnvironment(ExportEnvironment):
     """For the function that deletes organisations."""
 
     deliveries_table: str
-    ledger_table: str
-    ledger_bucket: str
     budgets_table: str
 
 
