@@ -277,6 +277,33 @@ class ServedLedger(ServedImports):
             self._add(again, {**asked, "priority": "normal", "retryOf": row_id})
         return {"requestIds": [again]}
 
+    def _cancel_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
+        return self._each_matching(body, ("queued", "submitted"), self._cancel_row)
+
+    def _retry_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
+        return self._each_matching(body, ("error", "canceled"), self._retry_row)
+
+    def _each_matching(self, body: bytes, statuses: Any, change: Any) -> dict[str, Any]:
+        """Change two rows a page, from the youngest on; those that come meanwhile are younger."""
+        asked = llm_requests.ChangeLlmRequests.model_validate_json(body)
+        wanted = asked.filter.model_dump(mode="json", by_alias=True, exclude_none=True)
+        trace = {name: wanted.pop(name) for name in [*wanted] if name == "experimentId"}
+        end = int(asked.next_token or len(self.rows))
+        found = [
+            row["id"]
+            for row in list(self.rows.values())[max(0, end - 2) : end]
+            if row["status"] in statuses
+            and all(row.get(name) == value for name, value in wanted.items())
+            and trace.items() <= row.get("trace", {}).items()
+        ]
+        changed = [change(row_id, b"", {}) for row_id in found]
+        ids = [
+            one["requestIds"][0] if "requestIds" in one else row_id
+            for one, row_id in zip(changed, found, strict=True)
+        ]
+        token = str(end - 2) if end > 2 else None
+        return {"requestIds": ids, "nextToken": token}
+
     def _erase(self, row_id: str, _body: bytes, _query: Any) -> None:
         for name in ("input", "rawOutput"):
             _of(self.rows, row_id).pop(name, None)
@@ -357,6 +384,8 @@ _ROUTES = [
     ("POST", "/llm-requests/batch", "_enqueue"),
     ("GET", "/llm-requests", "_list_rows"),
     ("GET", "/llm-requests/([^/]+)", "_read_row"),
+    ("POST", "/llm-requests/cancel", "_cancel_matching"),
+    ("POST", "/llm-requests/retry", "_retry_matching"),
     ("POST", "/llm-requests/([^/]+)/cancel", "_cancel_row"),
     ("POST", "/llm-requests/([^/]+)/retry", "_retry_row"),
     ("DELETE", "/llm-requests/([^/]+)/content", "_erase"),

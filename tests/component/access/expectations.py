@@ -102,6 +102,8 @@ EXPECTED = {
     "POST /api/v1/llm-requests/batch": "O--O",
     "GET /api/v1/llm-requests": "O--O",
     "GET /api/v1/llm-requests/<llm_request_id>": "O--O",
+    "POST /api/v1/llm-requests/cancel": "O--O",
+    "POST /api/v1/llm-requests/retry": "O--O",
     "POST /api/v1/llm-requests/<llm_request_id>/cancel": "O--O",
     "POST /api/v1/llm-requests/<llm_request_id>/retry": "O--O",
     "DELETE /api/v1/llm-requests/<llm_request_id>/content": "---O",
@@ -163,6 +165,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/llm-connections/<connection_id>/verify": {"model": "m"},
     "POST /api/v1/llm-requests": _ASKED,
     "POST /api/v1/llm-requests/batch": {"requests": [_ASKED]},
+    "POST /api/v1/llm-requests/cancel": {"filter": {}},
+    "POST /api/v1/llm-requests/retry": {"filter": {}},
     "POST /api/v1/llm-imports": {
         "format": "openai",
         "bytes": 2,

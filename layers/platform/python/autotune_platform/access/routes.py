@@ -135,6 +135,8 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/llm-requests"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-requests/<llm_request_id>"): Grant("llm_requests", "read"),
     # Canceling and trying again are for who enqueues; they delete nothing.
+    ("POST", "/api/v1/llm-requests/cancel"): Grant("llm_requests", "create"),
+    ("POST", "/api/v1/llm-requests/retry"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/cancel"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/retry"): Grant("llm_requests", "create"),
     ("DELETE", "/api/v1/llm-requests/<llm_request_id>/content"): Grant("llm_requests", "delete"),

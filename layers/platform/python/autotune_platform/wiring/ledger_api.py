@@ -5,6 +5,7 @@ from functools import cached_property
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
 from autotune_platform.ledger.service import LedgerService
 from autotune_platform.ledger.verifying import ConnectionVerifying
@@ -31,6 +32,10 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
             costs=self.llm_costs,
             money=self.money,
         )
+
+    @cached_property
+    def changing(self) -> RequestChanging:
+        return RequestChanging(ledger=self.ledger, rows=self.llm_rows)
 
     @cached_property
     def waiting(self) -> WaitingShares:
