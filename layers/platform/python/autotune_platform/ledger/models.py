@@ -68,10 +68,13 @@ BASE_URLS: Mapping[LlmProvider, str] = {
 class Connection(Entity):
     """Where models are called, and how; the key is kept apart, encrypted.
 
+    ``created_by`` is the API key that made it.
+
     ``prices`` are those of the organisation's own, as its caller wrote them, by model.
     """
 
     name: str
+    created_by: str | None = None
     provider: LlmProvider
     base_url: str
     status: ConnectionStatus = "active"

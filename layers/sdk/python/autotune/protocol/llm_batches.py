@@ -24,11 +24,6 @@ class LlmBatchCounts(ResponseModel):
     canceled: int = 0
     released: int = 0
 
-    @property
-    def pending(self) -> int:
-        """Rows without an end in this batch."""
-        return self.rows - self.completed - self.error - self.canceled - self.released
-
 
 class LlmBatch(ResponseModel):
     """One job: rows of one connection and model that were sent together.
