@@ -110,3 +110,31 @@ def test_nothing_is_sent_that_a_budget_has_no_room_for(
     changed = client.llm.connections.update(connection.id, name="renamed")
     assert changed.name == "renamed"
     assert connection.id in [one.id for one in client.llm.connections.list()]
+
+
+def test_rows_go_in_a_job_of_the_provider_at_its_price(
+    client: AutotuneClient, provider: FakeServer
+) -> None:
+    provider.world.timing.validate_seconds = 0.2
+    provider.world.timing.run_seconds = 2
+    # Done, and the answer is lost: the job is found again in the provider's list.
+    provider.world.traps.arm(name="create_answer_lost", times=1)
+    made = client.llm.connections.create(
+        name="jobs",
+        provider="openai",
+        base_url=f"{provider.base_url}/v1",
+        api_key="fake-key",
+        min_rows=20,
+    )
+    rows = [{**one, "model": "gpt-5-mini"} for one in asked(made, *(f"q {n}" for n in range(20)))]
+    ids = client.llm.enqueue(rows).request_ids
+    found = client.llm.wait(ids, timeout=PATIENCE)
+    assert {one.status for one in found} == {"completed"}
+    bill = provider.world.bill()
+    assert bill["executions"] == 20
+    assert sum(one.cost_nano_usd or 0 for one in found) == bill["total_nano_usd"]
+    batches = [one for one in client.llm.batches.list() if one.connection_id == made.id]
+    (job,) = [one.job for one in batches if one.job is not None and one.job.id]
+    assert job.rows == 20
+    assert len(provider.world.batches) == 1
+    client.llm.connections.revoke(made.id)

@@ -208,10 +208,10 @@ _OF_TIMING_AND_FAILURES = (
         "WorkLlmBatch",
         """
         dynamodb:PutItem Registry llc_*
-        s3:PutObject LedgerTexts/ledger/*
+        s3:AbortMultipartUpload LedgerTexts/ledger/*
         s3:ListBucket LedgerTexts
         """,
-        "A refused account pauses its connection, a long answer is an object, a text may be gone.",
+        "A refused account pauses its connection, a long upload breaks off, a text may be gone.",
     ),
     *rare(
         "SweepLedger",

@@ -164,9 +164,8 @@ class ServedLedger(ServedImports):
             "keyVersion": 0,
             "concurrency": 8,
             "timeoutSeconds": 120,
-            "batches": "never",
+            "batches": "never" if asked.provider == "simulated" else "unless_urgent",
             "minRows": 20,
-            "maxRows": 500,
             "maxWaitSeconds": 300,
             "createdAt": _now(),
         }
@@ -324,6 +323,12 @@ class ServedLedger(ServedImports):
         _of(self.batches, batch_id)["status"] = "canceled"
         return self._read_batch(batch_id, body, query)
 
+    def _resolve_batch(self, batch_id: str, body: bytes, query: Any) -> dict[str, Any]:
+        asked = llm_batches.ResolveLlmBatchRequest.model_validate_json(body)
+        job = {"id": asked.job_id, "stage": "polling" if asked.job_id else "creating", "rows": 1}
+        _of(self.batches, batch_id)["job"] = job
+        return self._read_batch(batch_id, b"", query)
+
     def _costs(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
         group = query.get("groupBy", "model")
         days = [query.get("from", "2026-11-22"), query.get("to", "2026-11-23")]
@@ -393,6 +398,7 @@ _ROUTES = [
     ("GET", "/llm-batches/([^/]+)", "_read_batch"),
     ("GET", "/llm-batches/([^/]+)/rows", "_batch_rows"),
     ("POST", "/llm-batches/([^/]+)/cancel", "_cancel_batch"),
+    ("POST", "/llm-batches/([^/]+)/resolve", "_resolve_batch"),
     ("GET", "/llm-costs", "_costs"),
     ("POST", "/llm-estimates", "_estimate"),
     ("GET", "/llm-budget", "_budget"),

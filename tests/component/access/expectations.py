@@ -115,6 +115,7 @@ EXPECTED = {
     "GET /api/v1/llm-batches/<llm_batch_id>": "O--O",
     "GET /api/v1/llm-batches/<llm_batch_id>/rows": "O--O",
     "POST /api/v1/llm-batches/<llm_batch_id>/cancel": "O--O",
+    "POST /api/v1/llm-batches/<llm_batch_id>/resolve": "---O",
     "GET /api/v1/llm-costs": "O--O",
     "POST /api/v1/llm-estimates": "O--O",
     "GET /api/v1/llm-budget": "O--O",
@@ -175,6 +176,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "POST /api/v1/llm-estimates": {"requests": [_ASKED]},
     "PUT /api/v1/llm-budget": {},
+    "POST /api/v1/llm-batches/<llm_batch_id>/resolve": {"action": "resubmit"},
     "POST /api/v1/webhooks": {"url": f"{ADDRESS}/hook"},
     "PATCH /api/v1/webhooks/<webhook_id>": {"description": "d"},
 }

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import boto3
+
 from autotune.protocol.ids import derived_id, new_id
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import Environment, WebhookEnvironment
@@ -152,8 +154,18 @@ class Prepared:
         path = f"/api/v1/llm-connections/{connection_id}"
         changes = {"minRows": 1}
         self.platform.call("PATCH", path, changes, api_key=self._admins[owner])
-        event = {"step": {"group": f"group#{connection_id}#m"}, "state_machine_arn": ""}
+        event = {"step": {"group": f"group#{connection_id}#calls#m"}, "state_machine_arn": ""}
         left = handler("functions.ledger.work_batch")(event, LambdaContext())
+        # As one whose job may have been created: only such a one can be resolved.
+        boto3.client("dynamodb").update_item(
+            TableName="ledger",
+            Key={"pk": {"S": left["batch_id"]}, "sk": {"S": "state"}},
+            UpdateExpression="SET phase = :phase, job = :job",
+            ExpressionAttributeValues={
+                ":phase": {"S": "unknown"},
+                ":job": {"M": {"nonce": {"S": "n"}}},
+            },
+        )
         return str(left["batch_id"])
 
     def _new_llm_import(self, owner: str) -> str:

@@ -206,7 +206,8 @@ class Findings:
         ids = caller.ids(line, owner)  # things are made before calls are counted
         self.aws_calls.clear()
         answer = caller.call(line, ids)
-        if line.startswith("DELETE") and answer.status < 300:
+        spends = line.startswith("DELETE") or line.endswith("/resolve")
+        if spends and answer.status < 300:
             self.made.spend(ids, owner, used_by=line)
         return answer, ids
 

@@ -149,6 +149,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/llm-batches/<llm_batch_id>"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-batches/<llm_batch_id>/rows"): Grant("llm_requests", "read"),
     ("POST", "/api/v1/llm-batches/<llm_batch_id>/cancel"): Grant("llm_requests", "create"),
+    ("POST", "/api/v1/llm-batches/<llm_batch_id>/resolve"): Grant("llm_connections", "update"),
     ("GET", "/api/v1/llm-costs"): Grant("llm_requests", "read"),
     ("POST", "/api/v1/llm-estimates"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-budget"): Grant("llm_budget", "read"),

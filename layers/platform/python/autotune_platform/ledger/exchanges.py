@@ -67,11 +67,11 @@ class Exchanges:
             NoAnswerError: there is none, or none that can be read.
         """
         with (
-            _told_as_refusals(seconds),
+            _as_refusals(seconds),
             time_limit(seconds),
             self._stream(method, url, headers, content, length, seconds) as response,
         ):
-            return response.status, text_headers(response), _body(response, most_bytes)
+            return response.status, text_headers(response), body_of(response, most_bytes)
 
     @contextmanager
     def reading(
@@ -84,7 +84,7 @@ class Exchanges:
                 long.
         """
         with (
-            _told_as_refusals(seconds),
+            _as_refusals(seconds),
             time_limit(seconds),
             self._stream("GET", url, headers, b"", None, seconds) as response,
         ):
@@ -120,7 +120,7 @@ class Exchanges:
 
 
 @contextmanager
-def _told_as_refusals(seconds: float) -> Iterator[None]:
+def _as_refusals(seconds: float) -> Iterator[None]:
     try:
         yield
     except AddressRefusedError as error:
@@ -146,7 +146,7 @@ def _unclear(waited_seconds: float | None) -> Refusal:
     return Refusal("outcome_unclear", why, may_be_paid=True)
 
 
-def _body(response: httpcore.Response, most_bytes: int) -> bytes:
+def body_of(response: httpcore.Response, most_bytes: int) -> bytes:
     """Return the body of an answer; of an error, what came of it, because its status says enough.
 
     Raises:

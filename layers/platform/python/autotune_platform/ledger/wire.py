@@ -31,8 +31,20 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
         released=batch.released,
     )
     reserved = 0 if batch.phase == "settled" else batch.reserved_nano_usd
+    state = batch.job
+    job = (
+        None
+        if state is None
+        else llm_batches.LlmJob(
+            id=state.job_id,
+            stage=batch.phase,
+            rows=state.rows,
+            candidates=list(state.candidates),
+            cost_nano_usd=state.end.cost_nano_usd if state.end else None,
+        )
+    )
     return llm_batches.LlmBatch.model_validate(
-        {**batch.model_dump(), "counts": counts, "reserved_nano_usd": reserved}
+        {**batch.model_dump(), "counts": counts, "reserved_nano_usd": reserved, "job": job}
     )
 
 

@@ -80,6 +80,10 @@ class LedgerParts(RegistryParts):
         return ClaimRepository(self.ledger_table)
 
     @cached_property
+    def llm_creations(self) -> CreationRepository:
+        return CreationRepository(self.ledger_table)
+
+    @cached_property
     def llm_costs(self) -> CostRepository:
         return CostRepository(self.ledger_table)
 
@@ -238,7 +242,7 @@ class LedgerWorkParts(ModelCallParts):
         )
         creating = JobCreating(
             desk=desk,
-            creations=CreationRepository(self.ledger_table),
+            creations=self.llm_creations,
             files=files,
             failing=failing,
         )

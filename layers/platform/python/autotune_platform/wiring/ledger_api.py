@@ -26,6 +26,7 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
             texts=self.row_texts,
             batches=self.llm_batches,
             claims=self.llm_claims,
+            creations=self.llm_creations,
             connections=self.connection_repository,
             enqueuing=self.enqueuing,
             planner=self.row_planner,

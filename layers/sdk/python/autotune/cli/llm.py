@@ -1,7 +1,7 @@
 """``autotune llm``: requests to language models, asked in batches and paid by budget."""
 
 from contextlib import ExitStack
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from autotune.cli.invocation import (
     command,
     note,
     page_size,
+    stop,
 )
 from autotune.cli.llm_connections import (
     connect,
@@ -220,6 +221,22 @@ def batch(
 def cancel_batch(invocation: Invocation, batch_id: str) -> None:
     """Cancel what a batch has not asked yet; what was asked is paid, and its answer is kept."""
     invocation.show(invocation.client.llm.batches.cancel(batch_id))
+
+
+@command(app)
+def resolve_batch(
+    invocation: Invocation,
+    batch_id: str,
+    *,
+    adopt: Annotated[str | None, typer.Option(metavar="JOB", help="The batch's job.")] = None,
+    resubmit: Annotated[bool, typer.Option("--resubmit", help="There is no job of it.")] = False,
+) -> None:
+    """Say what became of a batch's job where several may be it; see `batch`, `candidates`."""
+    if (adopt is None) != resubmit:
+        stop("give either --adopt JOB or --resubmit")
+    batches = invocation.client.llm.batches
+    action: Literal["adopt", "resubmit"] = "resubmit" if adopt is None else "adopt"
+    invocation.show(batches.resolve(batch_id, action=action, job_id=adopt))
 
 
 command(app)(costs)

@@ -10,14 +10,22 @@ import typer
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Columns, Invocation, given, note, only_given, stop
 from autotune.protocol.limits import (
+    MAX_LLM_BATCH_BYTES,
     MAX_LLM_BATCH_ROWS,
     MAX_LLM_CALL_SECONDS,
     MAX_LLM_CONCURRENCY,
     MAX_LLM_WAIT_SECONDS,
+    MIN_LLM_BATCH_BYTES,
 )
-from autotune.protocol.llm_connections import LlmConnection, LlmProvider
+from autotune.protocol.llm_connections import Batches, LlmConnection, LlmProvider
 
 _PRICE_NAMES = ("inputUsd", "outputUsd", "cachedInputUsd", "cacheWriteUsd")
+_BATCH_PRICE_NAMES = (
+    "batchInputUsd",
+    "batchOutputUsd",
+    "batchCachedInputUsd",
+    "batchCacheWriteUsd",
+)
 
 _COLUMNS: Columns[LlmConnection] = {
     "ID": lambda one: one.id,
@@ -77,6 +85,13 @@ class ConnectionSettings:
             "free. Cached input and writes to the cache may follow. May be repeated.",
         ),
     ] = None
+    batch_price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL=INPUT,OUTPUT",
+            help="The same in batch jobs of the provider, of a model that has a --price.",
+        ),
+    ] = None
     concurrency: Annotated[
         int | None,
         typer.Option(min=1, max=MAX_LLM_CONCURRENCY, help="Most calls at the same time; else 8."),
@@ -84,6 +99,10 @@ class ConnectionSettings:
     timeout_seconds: Annotated[
         int | None,
         typer.Option(min=1, max=MAX_LLM_CALL_SECONDS, help="Longest call; else 120."),
+    ] = None
+    batches: Annotated[
+        Batches | None,
+        typer.Option(help="Which requests go in batch jobs of the provider; else unless_urgent."),
     ] = None
     min_rows: Annotated[
         int | None,
@@ -93,7 +112,13 @@ class ConnectionSettings:
     ] = None
     max_rows: Annotated[
         int | None,
-        typer.Option(min=1, max=MAX_LLM_BATCH_ROWS, help="Most requests of a batch; else 500."),
+        typer.Option(min=1, max=MAX_LLM_BATCH_ROWS, help="Most requests of a batch."),
+    ] = None
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            min=MIN_LLM_BATCH_BYTES, max=MAX_LLM_BATCH_BYTES, help="Most bytes of a job's input."
+        ),
     ] = None
     max_wait_seconds: Annotated[
         int | None,
@@ -105,9 +130,16 @@ class ConnectionSettings:
     def arguments(self) -> dict[str, Any]:
         """Return the settings that were given, as arguments of the client."""
         fields = asdict(self)
-        prices = fields.pop("price")
+        prices = dict(_price(one) for one in fields.pop("price") or ())
+        for one in fields.pop("batch_price") or ():
+            model, batch_price = _price(one, in_batches=True)
+            if model not in prices:
+                raise typer.BadParameter(
+                    f"{model} has no --price beside it", param_hint="--batch-price"
+                )
+            prices[model] |= batch_price
         if prices:
-            fields["prices"] = dict(_price(one) for one in prices)
+            fields["prices"] = prices
         return only_given(fields) or {}
 
 
@@ -183,11 +215,13 @@ def verify(
     raise typer.Exit(exit_codes.OK if found.works else exit_codes.INCOMPLETE)
 
 
-def _price(text: str) -> tuple[str, dict[str, str]]:
+def _price(text: str, *, in_batches: bool = False) -> tuple[str, dict[str, str]]:
     """Return a model and its price."""
+    names = _BATCH_PRICE_NAMES if in_batches else _PRICE_NAMES
     model, _, amounts = text.rpartition("=")
     parts = amounts.split(",")
-    if not model or not 2 <= len(parts) <= len(_PRICE_NAMES):
+    if not model or not 2 <= len(parts) <= len(names):
         expected = "MODEL=INPUT,OUTPUT in US dollars for a million tokens"
-        raise typer.BadParameter(f"{text}: expected {expected}", param_hint="--price")
-    return model, dict(zip(_PRICE_NAMES, parts, strict=False))
+        hint = "--batch-price" if in_batches else "--price"
+        raise typer.BadParameter(f"{text}: expected {expected}", param_hint=hint)
+    return model, dict(zip(names, parts, strict=False))

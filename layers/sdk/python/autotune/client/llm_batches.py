@@ -1,7 +1,8 @@
 """``client.llm.batches``: jobs in which requests to language models were sent together."""
 
-from typing import ClassVar, Unpack
+from typing import ClassVar, Literal, Unpack
 
+from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
 from autotune.protocol import llm_batches as wire
@@ -59,6 +60,29 @@ def cancel_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[wire.Llm
     )
 
 
+def resolve_batch(
+    batch_id: str,
+    *,
+    action: Literal["adopt", "resubmit"],
+    job_id: str | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[wire.LlmBatch]:
+    """Say what became of a creation that is unclear, where several jobs may have come of it.
+
+    Args:
+        action: ``adopt`` takes a job for the batch's own; ``resubmit`` has one created anew, and
+            what an unknown job has done is paid twice.
+        job_id: the provider's name of the job that is adopted.
+
+    Raises:
+        InvalidInputError: a job is missing, or one too many; nothing was sent.
+        NotFoundError: there is no such batch in this organisation.
+        ConflictError: it is not unclear, the job is another batch's, or it is being worked on.
+    """
+    body = request_of(wire.ResolveLlmBatchRequest, action=action, job_id=job_id)
+    return call("POST", "llm-batches", batch_id, "resolve", read=_batch, body=body, **options)
+
+
 class LlmBatchMethods:
     """Methods of batches of requests to language models."""
 
@@ -68,6 +92,7 @@ class LlmBatchMethods:
     get = Method(get_batch)
     rows = ListMethod(list_rows)
     cancel = Method(cancel_batch)
+    resolve = Method(resolve_batch)
 
 
 class LlmBatches(LlmBatchMethods, Resource):

@@ -40,8 +40,10 @@ class ConnectionFields(CallOptions, Generic[AbsentT], total=False):
     prices: Mapping[str, wire.ModelPrice | Mapping[str, str]] | AbsentT
     concurrency: int | AbsentT
     timeout_seconds: int | AbsentT
+    batches: wire.Batches | AbsentT
     min_rows: int | AbsentT
     max_rows: int | AbsentT
+    max_bytes: int | AbsentT
     max_wait_seconds: int | AbsentT
 
 
@@ -65,8 +67,11 @@ def create_connection(
             such as ``{"llama": {"input_usd": "0", "output_usd": "0"}}``.
         concurrency: most calls at the same time, 1 to 64; default 8.
         timeout_seconds: how long one call may take, 1 to 240; default 120.
-        min_rows: as many queued requests make a batch at once, 1 to 10,000; default 20.
-        max_rows: most requests of a batch, 1 to 10,000; default 500.
+        batches: which requests go in batch jobs of the provider, at its price for these:
+            ``unless_urgent`` (the default), ``always``, or ``never``, as of ``simulated`` ones.
+        min_rows: as many queued requests make a batch at once, 1 to 50,000; default 20.
+        max_rows: most requests of a batch, 1 to 50,000; default 10,000 of a job, else 500.
+        max_bytes: most bytes of a job's input, up to 200,000,000; default 50,000,000.
         max_wait_seconds: fewer requests make a batch after this time, up to 86,400; default 300.
 
     Raises:

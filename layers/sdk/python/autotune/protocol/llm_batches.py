@@ -1,8 +1,8 @@
 """Batches of requests to language models on the wire, and what they cost."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from autotune.protocol import limits
 from autotune.protocol.llm_connections import LlmProvider, UsdAmount
@@ -25,10 +25,33 @@ class LlmBatchCounts(ResponseModel):
     released: int = 0
 
 
-class LlmBatch(ResponseModel):
-    """One job: rows of one connection and model that were sent together.
+LlmBatchMode = Literal["calls", "job"]
+"""Whether rows are asked one by one, or all in a batch job of the provider."""
+
+
+class LlmJob(ResponseModel):
+    """A batch as its provider has it.
 
     Attributes:
+        id: the provider's name of it, once it is known.
+        stage: what is being done; ``unknown`` is to find out whether it was created.
+        rows: how many rows were sent.
+        candidates: of several jobs one may be it, and an operator is to say which (``resolve``).
+        cost_nano_usd: what the provider says that it costs, where it does.
+    """
+
+    id: str | None = None
+    stage: str
+    rows: int
+    candidates: list[str] = []
+    cost_nano_usd: int | None = None
+
+
+class LlmBatch(ResponseModel):
+    """Rows of one connection and model that were sent together.
+
+    Attributes:
+        job: the provider's, of a batch that is one.
         unclear: calls that may have been paid although no answer came.
         reserved_nano_usd: what is set aside for it until it has ended.
         cost_nano_usd: what its rows cost so far, in billionths of a US dollar.
@@ -38,6 +61,8 @@ class LlmBatch(ResponseModel):
     connection_id: str
     provider: LlmProvider
     model: str
+    mode: LlmBatchMode = "calls"
+    job: LlmJob | None = None
     status: LlmBatchStatus
     counts: LlmBatchCounts
     unclear: int = 0
@@ -47,6 +72,23 @@ class LlmBatch(ResponseModel):
     created_at: Timestamp
     submitted_at: Timestamp | None = None
     completed_at: Timestamp | None = None
+
+
+class ResolveLlmBatchRequest(RequestModel):
+    """What became of a creation that is unclear.
+
+    ``adopt`` takes ``job_id`` for the batch's job; ``resubmit`` says that there is none, and has it
+    created anew: where there is one after all, its rows are paid twice.
+    """
+
+    action: Literal["adopt", "resubmit"]
+    job_id: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[!-~]+$")] | None = None
+
+    @model_validator(mode="after")
+    def _job_of_adoption(self) -> Self:
+        if (self.action == "adopt") != (self.job_id is not None):
+            raise ValueError("jobId: adopt needs it, and resubmit has none")
+        return self
 
 
 class LlmBatchResponse(ResponseModel):

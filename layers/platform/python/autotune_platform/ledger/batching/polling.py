@@ -26,8 +26,8 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
-LONGEST_JOB = timedelta(hours=25)
-"""After which a job is asked to end: its provider promised to have done so before."""
+OVERDUE = timedelta(hours=1)
+"""After the end that its provider promised, a job is asked to end."""
 
 LOST_AFTER = timedelta(hours=72)
 """After which a job that cannot be seen is given up, and its rows count as paid."""
@@ -93,7 +93,8 @@ class JobPolling:
 
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""
-        is_late = self._age(batch) > LONGEST_JOB and batch.provider != "azure"
+        longest = self.desk.provider(batch).limits.ends_within + OVERDUE
+        is_late = self._age(batch) > longest and batch.provider != "azure"
         if state_of(batch).is_cancel_sent or not (batch.cancel_requested_at or is_late):
             return batch
         session = self.desk.session(connection, batch)

@@ -107,7 +107,7 @@ def state_of(batch: Batch) -> JobState:
 
 
 def job_of(batch: Batch) -> Job:
-    """Return a batch as its provider is told of it."""
+    """Return a batch as its provider knows it."""
     state = state_of(batch)
     return Job(
         batch_id=batch.id,

@@ -19,10 +19,15 @@ DAY = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class JobLimits:
-    """What a provider takes in one job at most; a connection may lower it."""
+    """What a provider takes in one job at most; a connection may lower it.
+
+    Attributes:
+        ends_within: after which a job has ended by itself.
+    """
 
     rows: int
     bytes: int
+    ends_within: timedelta = DAY
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Job:
-    """A batch as its provider is told of it.
+    """A batch as its provider knows it.
 
     Attributes:
         nonce: names this creation among all others, where the provider keeps a name of ours.
@@ -167,7 +172,7 @@ class JobProvider(Protocol):
     Attributes:
         limits: the most that the provider documents.
         framing: how rows make an input.
-        is_named: whether a creation can be told from all others by its nonce. Where it cannot, the
+        is_named: whether a creation is known from all others by its nonce. Where it cannot, the
             ledger has one unclear creation at a time in a workspace.
     """
 

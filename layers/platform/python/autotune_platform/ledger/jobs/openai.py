@@ -250,8 +250,8 @@ class OpenAiJobs:
             request_id = name(inside(response, "request_id"))
             known = status if isinstance(status, int) and not isinstance(status, bool) else 0
             body = inside(response, "body")
-            told = outcome_of(self._spoken, known, body, key, request_id=request_id)
-            return Line(custom_id, told)
+            outcome = outcome_of(self._spoken, known, body, key, request_id=request_id)
+            return Line(custom_id, outcome)
         if error is None:
             return Line(custom_id, Refusal("result_malformed", "the result holds nothing"))
         return Line(custom_id, outcome_of(self._spoken, 500, {"error": error}, key))
@@ -305,20 +305,20 @@ def _number(value: Any) -> float | None:
     return float(value) if is_number else None
 
 
-def _counts(told: Any) -> tuple[int | None, int | None]:
+def _counts(shown: Any) -> tuple[int | None, int | None]:
     """Return how many rows were answered, and how many there were, as far as that can be."""
-    found = all_of(tokens(inside(told, "completed")), tokens(inside(told, "total")))
+    found = all_of(tokens(inside(shown, "completed")), tokens(inside(shown, "total")))
     if found is None or found[1] == 0:
         return None, None
     return found[0], found[1]
 
 
-def _usage(told: Any) -> Usage | None:
+def _usage(shown: Any) -> Usage | None:
     found = all_of(
-        tokens(inside(told, "input_tokens")),
-        tokens(inside(told, "output_tokens")),
-        detail(inside(told, "input_tokens_details", "cached_tokens")),
-        detail(inside(told, "output_tokens_details", "reasoning_tokens")),
+        tokens(inside(shown, "input_tokens")),
+        tokens(inside(shown, "output_tokens")),
+        detail(inside(shown, "input_tokens_details", "cached_tokens")),
+        detail(inside(shown, "output_tokens_details", "reasoning_tokens")),
     )
     if found is None:
         return None

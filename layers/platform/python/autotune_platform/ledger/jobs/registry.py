@@ -4,9 +4,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from autotune.protocol.llm_connections import LlmProvider
+from autotune_platform.ledger.jobs.anthropic import AnthropicJobs
 from autotune_platform.ledger.jobs.contract import JobProvider
+from autotune_platform.ledger.jobs.gemini import GeminiJobs
 from autotune_platform.ledger.jobs.openai import AzureJobs, OpenAiJobs
+from autotune_platform.ledger.jobs.openrouter import OpenRouterJobs
 from autotune_platform.ledger.models import Connection, Mode
+from autotune_platform.ledger.providers.anthropic import AnthropicFormat
+from autotune_platform.ledger.providers.gemini import GeminiFormat
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 
 JOB_WINDOW = timedelta(hours=24)
@@ -15,6 +20,9 @@ JOB_WINDOW = timedelta(hours=24)
 _JOBS: Mapping[LlmProvider, JobProvider] = {
     "openai": OpenAiJobs(OpenAiFormat("max_completion_tokens")),
     "azure": AzureJobs(OpenAiFormat("max_completion_tokens")),
+    "anthropic": AnthropicJobs(AnthropicFormat()),
+    "gemini": GeminiJobs(GeminiFormat()),
+    "openrouter": OpenRouterJobs(OpenAiFormat("max_tokens")),
 }
 
 

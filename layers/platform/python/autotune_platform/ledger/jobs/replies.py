@@ -1,13 +1,13 @@
 """What the providers' parts read in the same way: creations, lists, and rows within results."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from autotune_platform.ledger.calls import Outcome, ProviderFormat, Refusal
 from autotune_platform.ledger.jobs.contract import Created, Creation, NotCreated, Unclear
-from autotune_platform.ledger.jobs.session import Reply
+from autotune_platform.ledger.jobs.session import FetchError, Reply, Session
 from autotune_platform.ledger.providers.documents import name
 
 _TIMED_OUT: Final = 408
@@ -44,6 +44,23 @@ def refusal_of(reply: Reply, spoken: ProviderFormat, key: str | None) -> Refusal
     if isinstance(outcome, Refusal):
         return replace(outcome, may_be_paid=False)
     return Refusal("provider_error", f"the provider answered {reply.status}")
+
+
+def fetched(
+    session: Session, url: str, headers: Mapping[str, str], spoken: ProviderFormat
+) -> Generator[bytes, None, None]:
+    """Yield the body of the answer to a GET, in parts.
+
+    Raises:
+        FetchError: as ``Session.fetch`` does; its refusal says what the provider's error means.
+    """
+    try:
+        yield from session.fetch(url, headers)
+    except FetchError as error:
+        if error.reply is None:
+            raise
+        refusal = refusal_of(error.reply, spoken, session.key)
+        raise FetchError(refusal, status=error.status, reply=error.reply) from error
 
 
 def outcome_of(

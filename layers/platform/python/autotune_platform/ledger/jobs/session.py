@@ -1,14 +1,15 @@
 """One connection's way to its provider: bounded requests, no redirects, checked addresses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.exchanges import Exchanges, NoAnswerError
+from autotune_platform.ledger.exchanges import Exchanges, NoAnswerError, body_of
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.documents import document_of
+from autotune_platform.outbound.http import text_headers
 
 MAX_TOLD_BYTES = 1_000_000
 """Most bytes of what a provider tells of a job; results are read otherwise."""
@@ -17,20 +18,6 @@ FETCH_SECONDS = 240
 """Longest time that results of a job may take to come."""
 
 _REQUEST_SECONDS = 60
-
-
-class FetchError(Exception):
-    """Results could not be read to their end.
-
-    Attributes:
-        refusal: why.
-        status: as HTTP has it; None where no answer came, or it broke off.
-    """
-
-    def __init__(self, refusal: Refusal, *, status: int | None = None) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
-        self.status = status
 
 
 @dataclass(frozen=True)
@@ -50,6 +37,24 @@ class Reply:
     def document(self) -> Any:
         """The body as JSON."""
         return document_of(self.body)
+
+
+class FetchError(Exception):
+    """Results could not be read to their end.
+
+    Attributes:
+        refusal: why.
+        status: as HTTP has it; None where no answer came, or it broke off.
+        reply: the answer where it was an error.
+    """
+
+    def __init__(
+        self, refusal: Refusal, *, status: int | None = None, reply: Reply | None = None
+    ) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+        self.status = status
+        self.reply = reply
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class Session:
             request was sent, or may have been, and no answer came.
         """
         try:
-            status, told, body = self.exchanges.exchange(
+            status, received, body = self.exchanges.exchange(
                 method,
                 url,
                 headers,
@@ -97,11 +102,11 @@ class Session:
             )
         except NoAnswerError as error:
             return error.refusal
-        return Reply(status, told, body)
+        return Reply(status, received, body)
 
     def fetch(
         self, url: str, headers: Mapping[str, str], *, seconds: float = FETCH_SECONDS
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """Yield the body of the answer to a GET, in parts.
 
         Raises:
@@ -110,8 +115,10 @@ class Session:
         try:
             with self.exchanges.reading(url, headers, seconds=seconds) as response:
                 if response.status != HTTPStatus.OK:
-                    told = Refusal("provider_error", f"the provider answered {response.status}")
-                    raise FetchError(told, status=response.status)
+                    refusal = Refusal("provider_error", f"the provider answered {response.status}")
+                    body = body_of(response, MAX_TOLD_BYTES)
+                    reply = Reply(response.status, text_headers(response), body)
+                    raise FetchError(refusal, status=response.status, reply=reply)
                 yield from response.iter_stream()
         except NoAnswerError as error:
             raise FetchError(error.refusal) from error

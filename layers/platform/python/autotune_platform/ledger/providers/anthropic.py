@@ -18,7 +18,12 @@ from autotune_platform.ledger.providers.documents import (
     text,
     tokens,
 )
-from autotune_platform.ledger.providers.json_format import JsonFormat, json_question, words
+from autotune_platform.ledger.providers.json_format import (
+    JsonFormat,
+    json_question,
+    present,
+    words,
+)
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
 from autotune_platform.ledger.usage import Usage
 
@@ -85,27 +90,29 @@ class AnthropicFormat(JsonFormat):
     )
 
     def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
-        """Return what is sent; ``response_format`` is ``output_config.format`` there."""
+        """Return what is sent."""
+        return json_question(
+            f"{connection.base_url.rstrip('/')}/v1/messages", headers(key), self.body(asked), {}
+        )
+
+    def body(self, asked: Question) -> dict[str, Any]:
+        """Return the body of a question; ``response_format`` is ``output_config.format`` there."""
         params = asked.params
         extra = dict(params.extra or {})
         config = extra.pop("output_config", None)
         if params.response_format is not None:
             config = {**(config or {}), "format": params.response_format}
-        return json_question(
-            f"{connection.base_url.rstrip('/')}/v1/messages",
-            {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})},
-            {
-                "model": asked.model,
-                "max_tokens": params.max_tokens,
-                "system": asked.system or None,
-                "messages": [{"role": "user", "content": asked.user}],
-                "temperature": params.temperature,
-                "top_p": params.top_p,
-                "stop_sequences": params.stop,
-                "output_config": config,
-            },
-            extra,
-        )
+        own = {
+            "model": asked.model,
+            "max_tokens": params.max_tokens,
+            "system": asked.system or None,
+            "messages": [{"role": "user", "content": asked.user}],
+            "temperature": params.temperature,
+            "top_p": params.top_p,
+            "stop_sequences": params.stop,
+            "output_config": config,
+        }
+        return {**extra, **present(own)}
 
     def unsupported(self, params: LlmParams) -> str | None:
         """Return the first field that Anthropic does not take, by its name on the wire."""
@@ -123,9 +130,8 @@ class AnthropicFormat(JsonFormat):
             return None
         began = 200 <= status < 300
         kind = error.get("type")
-        known = _STATUS_OF_TYPE.get(kind, 500) if isinstance(kind, str) else 500
         return Trouble(
-            status=known if began else status,
+            status=status_of(kind) if began else status,
             words=words(kind, inside(error, "details", "error_code")),
             message=text(error.get("message")) or "",
             began=began,
@@ -146,6 +152,16 @@ class AnthropicFormat(JsonFormat):
             provider_request_id=request_id or name(inside(document, "id")),
             reasoning=_joined(blocks, "thinking"),
         )
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """Return the headers of every request."""
+    return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+
+def status_of(kind: Any) -> int:
+    """Return the status that errors of a type come with, 500 for those that are not known."""
+    return _STATUS_OF_TYPE.get(kind, 500) if isinstance(kind, str) else 500
 
 
 def _joined(blocks: list[Any], kind: str) -> str | None:

@@ -69,7 +69,17 @@ class GeminiFormat(JsonFormat):
     )
 
     def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
-        """Return what is sent; further members of ``generationConfig`` come from ``extra``."""
+        """Return what is sent."""
+        base = connection.base_url.rstrip("/")
+        return json_question(
+            f"{base}/v1beta/models/{model_in_path(asked.model)}:generateContent",
+            {"x-goog-api-key": key} if key else {},
+            self.body(asked),
+            {},
+        )
+
+    def body(self, asked: Question) -> dict[str, Any]:
+        """Return what is asked; further members of ``generationConfig`` come from ``extra``."""
         params = asked.params
         extra = dict(params.extra or {})
         given = extra.pop(_CONFIG, None) or {}
@@ -81,19 +91,13 @@ class GeminiFormat(JsonFormat):
             "stopSequences": params.stop,
             "seed": params.seed,
         }
-        base = connection.base_url.rstrip("/")
-        model = quote(asked.model.removeprefix("models/"), safe="")
-        return json_question(
-            f"{base}/v1beta/models/{model}:generateContent",
-            {"x-goog-api-key": key} if key else {},
-            {
-                **extra,
-                "systemInstruction": {"parts": [{"text": asked.system}]} if asked.system else None,
-                "contents": [{"role": "user", "parts": [{"text": asked.user}]}],
-                _CONFIG: {**given, **present(config)},
-            },
-            extra,
-        )
+        system = {"systemInstruction": {"parts": [{"text": asked.system}]}} if asked.system else {}
+        return {
+            **extra,
+            **system,
+            "contents": [{"role": "user", "parts": [{"text": asked.user}]}],
+            _CONFIG: {**given, **present(config)},
+        }
 
     def unsupported(self, params: LlmParams) -> str | None:
         """Return the first field that Gemini does not take, by its name on the wire."""
@@ -152,6 +156,11 @@ class GeminiFormat(JsonFormat):
             provider_request_id=request_id or name(inside(document, "responseId")),
             reasoning=_joined(parts, thoughts=True),
         )
+
+
+def model_in_path(model: str) -> str:
+    """Return a model's name as it stands in a path, behind ``models/``."""
+    return quote(model.removeprefix("models/"), safe="")
 
 
 def _plain(field: str) -> str:

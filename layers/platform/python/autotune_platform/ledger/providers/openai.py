@@ -149,7 +149,7 @@ class OpenAiFormat(JsonFormat):
         return Answer(
             text=said or refused or "",
             finish_reason="refusal" if refused else finished,
-            usage=_usage(inside(document, "usage")),
+            usage=usage_of(inside(document, "usage")),
             served_model=name(inside(document, "model")),
             provider_request_id=request_id or name(inside(document, "id")),
             reasoning=reasoning or thought,
@@ -179,7 +179,8 @@ def _joined(parts: list[Any]) -> str | None:
     return "".join(filter(None, map(text, parts))) or None
 
 
-def _usage(told: Any) -> Usage | None:
+def usage_of(told: Any) -> Usage | None:
+    """Return the usage of one answer, or of a job, None where it does not add up."""
     found = all_of(
         tokens(inside(told, "prompt_tokens")),
         tokens(inside(told, "completion_tokens")),
