@@ -20,15 +20,21 @@ from autotune.protocol.llm_batches import (
     LlmEstimate,
     ResolveLlmBatchRequest,
 )
+from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_requests import (
+    ChangedLlmRequests,
+    ChangeLlmRequests,
     EnqueuedLlmRequests,
     EnqueueLlmRequest,
     EnqueueLlmRequests,
+    LlmErrorCode,
+    LlmRequestFilter,
     LlmRequestList,
     LlmRequestResponse,
     LlmRequestSummaryResponse,
     LlmStatus,
 )
+from autotune.protocol.types import Moment
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
 from autotune_platform.runtime.environment import LedgerApiEnvironment
@@ -72,33 +78,72 @@ def enqueue_requests(
 
 @app.get("/api/v1/llm-requests", tags=["language models"])
 def list_requests(
+    *,
     status: Annotated[LlmStatus | None, Query()] = None,
     purpose: Annotated[str | None, Query(max_length=64)] = None,
-    provider: Annotated[str | None, Query(max_length=64)] = None,
+    provider: Annotated[LlmProvider | None, Query()] = None,
     model: Annotated[str | None, Query(max_length=200)] = None,
     connection_id: Annotated[str | None, Query(alias="connectionId", max_length=64)] = None,
+    batch_id: Annotated[str | None, Query(alias="batchId", max_length=64)] = None,
+    import_id: Annotated[str | None, Query(alias="importId", max_length=64)] = None,
     experiment_id: Annotated[str | None, Query(alias="experimentId", max_length=128)] = None,
+    rubric_id: Annotated[str | None, Query(alias="rubricId", max_length=128)] = None,
+    score_id: Annotated[str | None, Query(alias="scoreId", max_length=128)] = None,
+    evidence_id: Annotated[str | None, Query(alias="evidenceId", max_length=128)] = None,
+    sample_id: Annotated[str | None, Query(alias="sampleId", max_length=128)] = None,
+    error_code: Annotated[LlmErrorCode | None, Query(alias="errorCode")] = None,
+    created_after: Annotated[Moment | None, Query(alias="createdAfter")] = None,
+    created_before: Annotated[Moment | None, Query(alias="createdBefore")] = None,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> LlmRequestList:
     """List the organisation's requests without their texts, the youngest first.
 
-    With a filter other than ``status`` a page may be short, even empty, while ``nextToken`` says
-    that there is more. A request that goes from status to status while pages are read may be
-    listed twice, or not at all.
+    With a filter other than ``status`` and times a page may be short, even empty, while
+    ``nextToken`` says that there is more. A request that goes from status to status while pages
+    are read may be listed twice, or not at all.
     """
-    given = {
-        "purpose": purpose,
-        "provider": provider,
-        "model": model,
-        "connection_id": connection_id,
-        "experiment_id": experiment_id,
-    }
-    where = {name: value for name, value in given.items() if value is not None}
+    # Values that no request can have match none, rather than being refused.
+    wanted = LlmRequestFilter.model_construct(
+        status=status,
+        purpose=purpose,
+        provider=provider,
+        model=model,
+        connection_id=connection_id,
+        batch_id=batch_id,
+        import_id=import_id,
+        experiment_id=experiment_id,
+        rubric_id=rubric_id,
+        score_id=score_id,
+        evidence_id=evidence_id,
+        sample_id=sample_id,
+        error_code=error_code,
+        created_after=created_after,
+        created_before=created_before,
+    )
     found, token = parts().ledger.list_requests(
-        app.caller, status=status, where=where, limit=limit, next_token=next_token
+        app.caller, wanted, limit=limit, next_token=next_token
     )
     return LlmRequestList(requests=found, next_token=token)
+
+
+@app.post("/api/v1/llm-requests/cancel", tags=["language models"])
+def cancel_requests(body: ChangeLlmRequests) -> ChangedLlmRequests:
+    """Cancel requests by filter, up to 100 at a time; send ``nextToken`` along until there is none.
+
+    Each is canceled as by itself. The same page again changes nothing more.
+    """
+    return parts().changing.cancel(app.caller, body.filter, next_token=body.next_token)
+
+
+@app.post("/api/v1/llm-requests/retry", status_code=202, tags=["language models"])
+def retry_requests(body: ChangeLlmRequests) -> ChangedLlmRequests:
+    """Retry requests by filter, up to 100 at a time; send ``nextToken`` along until there is none.
+
+    Without ``status`` those that ended as ``error`` or ``canceled``. Each becomes a request of its
+    own; the same page again returns the same ids.
+    """
+    return parts().changing.retry(app.caller, body.filter, next_token=body.next_token)
 
 
 @app.get("/api/v1/llm-requests/<llm_request_id>", tags=["language models"])

@@ -39,6 +39,12 @@ class LedgerBucket(PrivateBucket):
         self._key.grant_use_via(grantee, service="s3", writes=True)
         self._grant_list(grantee)
 
+    def grant_read(self, grantee: iam.IGrantable) -> None:
+        """Lets a function read texts."""
+        self._grant_objects(grantee, actions=["s3:GetObject"])
+        self._key.grant_use_via(grantee, service="s3")
+        self._grant_list(grantee)
+
     def grant_put(self, grantee: iam.IGrantable) -> None:
         """Lets a function store texts, and see none of them."""
         self._grant_objects(grantee, actions=["s3:PutObject"])

@@ -9,7 +9,7 @@ from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
-from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
+from infra.tables import BY_COLLECTION_INDEX, LEDGER_LISTING_INDEX, SCORES_BY_TASK_INDEX
 
 WRITE_TIMEOUT = Duration.minutes(15)
 FAIL_TIMEOUT = Duration.seconds(60)
@@ -28,6 +28,8 @@ class ExportsStack(DomainStack):
         self._writing_environment = {
             **self.content_environment,
             "EXPORT_BUCKET": shared.data.exports.bucket.bucket_name,
+            "LEDGER_TABLE": shared.data.ledger.table.table_name,
+            "LEDGER_BUCKET": shared.data.ledger_texts.bucket.bucket_name,
         }
         write = self._create_write()
         fail = self._create_fail()
@@ -65,6 +67,10 @@ class ExportsStack(DomainStack):
             most_at_once=self.shared.config.slow_functions or None,
         )
         self._grant_read_scores(write)
+        data = self.shared.data
+        data.ledger.grant_read(write.function, "BatchGetItem")
+        data.ledger.grant_query_index(write.function, index_name=LEDGER_LISTING_INDEX)
+        data.ledger_texts.grant_read(write.function)
         self.shared.data.exports.grant_read_write(write.function)
         return write
 

@@ -23,6 +23,7 @@ WORK_TIMEOUT = Duration.minutes(5)
 SWEEP_TIMEOUT = Duration.seconds(60)
 CONNECTIONS = "llc_*"
 MONEY = "money#*"
+IMPORT_DEFINITION = REPOSITORY_ROOT / "statemachines" / "import_llm_requests.asl.json"
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "submit_llm_batch.asl.json"
 
 
@@ -60,6 +61,13 @@ class LedgerStack(DomainStack):
         # A queue that fills batch after batch is worked on by as many executions.
         self._workflow.grant_continue(work)
         self._grant_work(work)
+        self._importing: Mapping[str, str] = {
+            **self._stores,
+            "EXPORT_BUCKET": data.exports.bucket.bucket_name,
+            "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+        }
+        self._imports = self._add_imports()
+        self._add_imports_api(http)
         self._add_sweep()
         self._add_api(http)
         self._add_connections(http)
@@ -75,6 +83,48 @@ class LedgerStack(DomainStack):
         data.ledger_texts.grant_upload_in_parts(work.function)
         self._grant_calls(work)
 
+    def _add_imports(self) -> Workflow:
+        importing = self.create(
+            "ImportRequests",
+            module="import_requests",
+            description="Takes in files of requests to language models, as far as there is time",
+            timeout=WORK_TIMEOUT,
+            environment=self._importing,
+        )
+        data = self.shared.data
+        data.registry.grant_read(importing.function, "GetItem")
+        data.ledger.grant_read(importing.function, "GetItem")
+        data.ledger.grant_write(importing.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.ledger_texts.grant_put(importing.function)
+        data.exports.grant_read_write(importing.function)
+        self._workflow.state_machine.grant_start_execution(importing.function)
+        workflow = Workflow(
+            self,
+            "ImportLlmRequests",
+            service_name=self.shared.service_name,
+            definition=IMPORT_DEFINITION,
+            functions={"ImportRequestsFunctionArn": importing},
+        )
+        self.alarms.watch_runs(workflow.state_machine, name="ImportLlmRequests")
+        return workflow
+
+    def _add_imports_api(self, http: HttpStack) -> None:
+        data = self.shared.data
+        api = self.create_api(
+            "ImportsApi",
+            module="imports_api",
+            environment={
+                **self._importing,
+                "IMPORT_LLM_REQUESTS_ARN": self._imports.state_machine.state_machine_arn,
+            },
+        )
+        data.ledger.grant_read(api.function, "GetItem")
+        data.ledger.grant_write(api.function, "PutItem", "UpdateItem")
+        # Its links can no more than it can: upload a file, and fetch a report.
+        data.exports.grant_read_write(api.function)
+        self._imports.state_machine.grant_start_execution(api.function)
+        http.api.route(api, paths=resource_paths("llm-imports"))
+
     def _add_sweep(self) -> None:
         data = self.shared.data
         sweep = self.create(
@@ -85,6 +135,7 @@ class LedgerStack(DomainStack):
             environment={
                 **self._calls,
                 "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+                "IMPORT_LLM_REQUESTS_ARN": self._imports.state_machine.state_machine_arn,
             },
         )
         data.ledger.grant_read(sweep.function, "GetItem")
@@ -92,6 +143,7 @@ class LedgerStack(DomainStack):
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
         data.budgets.grant_write(sweep.function, "UpdateItem", keys=MONEY)
         self._workflow.state_machine.grant_start_execution(sweep.function)
+        self._imports.state_machine.grant_start_execution(sweep.function)
         self.run_every(Duration.minutes(1), sweep)
 
     def _add_api(self, http: HttpStack) -> None:

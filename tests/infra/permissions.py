@@ -147,6 +147,10 @@ EXPECTED = {
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
     "WriteExport": ENCRYPT
+    | table("Ledger", "BatchGetItem")
+    | table("Ledger/index/rowsByStatus", "Query")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
     | table("Completions", "BatchGetItem")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "GetItem", "Query")
@@ -328,6 +332,18 @@ EXPECTED = {
     | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
     | bucket("LedgerTexts", "PutObject")
     | {("kms:Encrypt", "ProviderKeysKey", "")},
+    "ImportsApi": API
+    | table("Ledger", "GetItem", "PutItem", "UpdateItem")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
+    | start("ImportLlmRequests"),
+    "ImportRequests": ENCRYPT
+    | table("Registry", "GetItem")
+    | table("Ledger", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
+    | bucket("LedgerTexts", "PutObject")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
+    | start("SubmitLlmBatch"),
     "WorkLlmBatch": ENCRYPT
     | CALLS_MODELS
     | table(
@@ -343,6 +359,7 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Ledger", "GetItem", "UpdateItem")
     | table("Ledger/index/dueBatches", "Query")
+    | start("ImportLlmRequests")
     | start("SubmitLlmBatch"),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH

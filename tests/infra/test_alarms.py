@@ -27,9 +27,9 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "ConcurrentExecutions",
         "Duration",
         *["Errors"] * 6,
-        *["ExecutionsAborted"] * 3,
-        *["ExecutionsFailed"] * 3,
-        *["ExecutionsTimedOut"] * 3,
+        *["ExecutionsAborted"] * 4,
+        *["ExecutionsFailed"] * 4,
+        *["ExecutionsTimedOut"] * 4,
         "GradersDown",
         *["IteratorAge"] * 3,
         "OldestDueBatchSeconds",
@@ -74,7 +74,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 57
+    assert len(alarms) == 60
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]

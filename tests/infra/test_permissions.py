@@ -69,6 +69,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         ("ScoreCompletions", {"GradeChunk", "AwaitAnswers", "ContinueRun", "FailRun"}),
         ("ExportScores", {"WriteExport", "FailExport"}),
         ("SubmitLlmBatch", {"WorkLlmBatch"}),
+        ("ImportLlmRequests", {"ImportRequests"}),
     ],
 )
 def test_a_workflow_may_invoke_its_functions(aws, workflow, functions):

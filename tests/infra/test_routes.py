@@ -38,6 +38,8 @@ ROUTES = {
         for resource in ("llm-requests", "llm-batches", "llm-costs", "llm-estimates", "llm-budget")
         for below in ("", "/{proxy+}")
     },
+    "ANY /api/v1/llm-imports": "ImportsApi",
+    "ANY /api/v1/llm-imports/{proxy+}": "ImportsApi",
     "ANY /api/v1/llm-connections": "ConnectionsApi",
     "ANY /api/v1/llm-connections/{proxy+}": "ConnectionsApi",
     "ANY /review": "ReviewPage",

@@ -41,6 +41,8 @@ FUNCTIONS = {
     "LedgerApi": ("functions.ledger.api", 29),
     "ConnectionsApi": ("functions.ledger.connections_api", 29),
     "WorkLlmBatch": ("functions.ledger.work_batch", 300),
+    "ImportsApi": ("functions.ledger.imports_api", 29),
+    "ImportRequests": ("functions.ledger.import_requests", 300),
     "SweepLedger": ("functions.ledger.sweep_ledger", 60),
     "CreateOrganization": ("functions.operations.create_organization", 30),
     "DeleteOrganization": ("functions.operations.delete_organization", 45),
@@ -106,7 +108,7 @@ def test_no_two_functions_share_a_role_or_a_log_group(aws):
 
 def test_every_log_group_forgets(aws):
     groups = aws.service.find_resources("AWS::Logs::LogGroup")
-    assert len(groups) == len(FUNCTIONS) + 4
+    assert len(groups) == len(FUNCTIONS) + 5
     assert {group["Properties"]["RetentionInDays"] for group in groups.values()} == {30}
 
 

@@ -73,7 +73,12 @@ def _make() -> dict[str, str]:
             definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Succeed"}}}),
             roleArn="arn:aws:iam::123456789012:role/any",
         )["stateMachineArn"]
-        for name in ("score_completions", "export_scores", "submit_llm_batch")
+        for name in (
+            "score_completions",
+            "export_scores",
+            "submit_llm_batch",
+            "import_llm_requests",
+        )
     }
     return {
         "REGISTRY_TABLE": "registry",
@@ -85,6 +90,7 @@ def _make() -> dict[str, str]:
         "LEDGER_BUCKET": "ledger",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
+        "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
         "AUDIT_BUCKET": "audit",
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "WEBHOOK_DEAD_LETTERS_URL": sqs.create_queue(QueueName="webhooks-dead-letters")["QueueUrl"],

@@ -18,6 +18,7 @@ _MACHINES = {
     "score_completions": "ScoreCompletions",
     "export_scores": "ExportScores",
     "submit_llm_batch": "SubmitLlmBatch",
+    "import_llm_requests": "ImportLlmRequests",
 }
 _TRANSACTED = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 
@@ -171,6 +172,7 @@ def _leading_key(operation: str, params: Mapping[str, Any]) -> str:
 
 _BASE_ACTIONS = {
     "DeleteObjects": "DeleteObject",
+    "HeadObject": "GetObject",
     # The parts of an object, and putting them together, are a put: only giving up is its own.
     "CreateMultipartUpload": "PutObject",
     "UploadPart": "PutObject",

@@ -26,6 +26,7 @@ _FUNCTIONS = {
     "/api/v1/reward-urls": "functions.rewards.api",
     "/api/v1/llm-connections": "functions.ledger.connections_api",
     "/api/v1/llm-requests": "functions.ledger.api",
+    "/api/v1/llm-imports": "functions.ledger.imports_api",
     "/api/v1/llm-batches": "functions.ledger.api",
     "/api/v1/llm-costs": "functions.ledger.api",
     "/api/v1/llm-estimates": "functions.ledger.api",

@@ -24,6 +24,7 @@ from autotune.protocol import llm_batches, llm_connections, llm_requests
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.problems import Problem, field_problems
 from tests.support.http_faults import Answer, Fault, Received, canned
+from tests.support.served_imports import ServedImports
 
 _ENDED = ("completed", "error", "canceled")
 _PREFIX = "/api/v1"
@@ -37,7 +38,7 @@ class RefusedError(Exception):
         self.status, self.code, self.detail, self.errors = status, code, detail, errors
 
 
-class ServedLedger:
+class ServedLedger(ServedImports):
     """Notes what it receives.
 
     Attributes:
@@ -50,6 +51,7 @@ class ServedLedger:
     api_key = "key_" + "0" * 26 + "." + "ab" * 32
 
     def __init__(self, port: int) -> None:
+        super().__init__()
         self.base_url = f"http://127.0.0.1:{port}"
         self.received: list[Received] = []
         self.faults: deque[Fault] = deque()
@@ -121,6 +123,8 @@ class ServedLedger:
         if fault is not None and fault.status is not None:
             return canned(fault, request)
         headers = {"content-type": "application/json"}
+        if request.path.startswith("/reports/"):
+            return Answer(200, self.report_of(request.path.removeprefix("/reports/")))
         try:
             document = self._route(request)
         except ValidationError as error:
@@ -143,9 +147,9 @@ class ServedLedger:
             if method == request.method and matched:
                 handle = getattr(self, name)
                 ids = [unquote(one) for one in matched.groups()]
-                if name == "_enqueue":
-                    key = request.headers["idempotency-key"]
-                    return self._enqueue(request.body, key)
+                if name in ("_enqueue", "_create_import"):
+                    keyed: dict[str, Any] = handle(request.body, request.headers["idempotency-key"])
+                    return keyed
                 found: dict[str, Any] | None = handle(*ids, request.body, query)
                 return found
         raise RefusedError(404, "not_found", f"no route {request.method} {path}")
@@ -239,7 +243,7 @@ class ServedLedger:
         rows = [
             row
             for row in reversed(self.rows.values())
-            if all(row[name] == value for name, value in filters.items())
+            if all(row.get(name) == value for name, value in filters.items())
             and experiment in (None, row.get("trace", {}).get("experimentId"))
         ]
         found, token = _page(rows, query)
@@ -271,6 +275,33 @@ class ServedLedger:
             asked = {name: row[name] for name in ("connectionId", "purpose", "model", "params")}
             self._add(again, {**asked, "priority": "normal", "retryOf": row_id})
         return {"requestIds": [again]}
+
+    def _cancel_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
+        return self._each_matching(body, ("queued", "submitted"), self._cancel_row)
+
+    def _retry_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
+        return self._each_matching(body, ("error", "canceled"), self._retry_row)
+
+    def _each_matching(self, body: bytes, statuses: Any, change: Any) -> dict[str, Any]:
+        """Change two rows a page, from the youngest on; those that come meanwhile are younger."""
+        asked = llm_requests.ChangeLlmRequests.model_validate_json(body)
+        wanted = asked.filter.model_dump(mode="json", by_alias=True, exclude_none=True)
+        trace = {name: wanted.pop(name) for name in [*wanted] if name == "experimentId"}
+        end = int(asked.next_token or len(self.rows))
+        found = [
+            row["id"]
+            for row in list(self.rows.values())[max(0, end - 2) : end]
+            if row["status"] in statuses
+            and all(row.get(name) == value for name, value in wanted.items())
+            and trace.items() <= row.get("trace", {}).items()
+        ]
+        changed = [change(row_id, b"", {}) for row_id in found]
+        ids = [
+            one["requestIds"][0] if "requestIds" in one else row_id
+            for one, row_id in zip(changed, found, strict=True)
+        ]
+        token = str(end - 2) if end > 2 else None
+        return {"requestIds": ids, "nextToken": token}
 
     def _erase(self, row_id: str, _body: bytes, _query: Any) -> None:
         for name in ("input", "rawOutput"):
@@ -344,6 +375,11 @@ class ServedLedger:
 
 
 _ROUTES = [
+    ("POST", "/llm-imports", "_create_import"),
+    ("PUT", "/files/([^/]+)", "_upload"),
+    ("POST", "/llm-imports/([^/]+)/start", "_start_import"),
+    ("GET", "/llm-imports/([^/]+)", "_read_import"),
+    ("DELETE", "/llm-imports/([^/]+)", "_delete_import"),
     ("POST", "/llm-connections", "_create"),
     ("GET", "/llm-connections", "_list_connections"),
     ("GET", "/llm-connections/([^/]+)", "_read_connection"),
@@ -353,6 +389,8 @@ _ROUTES = [
     ("POST", "/llm-requests/batch", "_enqueue"),
     ("GET", "/llm-requests", "_list_rows"),
     ("GET", "/llm-requests/([^/]+)", "_read_row"),
+    ("POST", "/llm-requests/cancel", "_cancel_matching"),
+    ("POST", "/llm-requests/retry", "_retry_matching"),
     ("POST", "/llm-requests/([^/]+)/cancel", "_cancel_row"),
     ("POST", "/llm-requests/([^/]+)/retry", "_retry_row"),
     ("DELETE", "/llm-requests/([^/]+)/content", "_erase"),

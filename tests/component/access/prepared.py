@@ -34,6 +34,7 @@ _KINDS = {
     "connection_id": "llc",
     "llm_request_id": "llm",
     "llm_batch_id": "lbt",
+    "llm_import_id": "lim",
 }
 
 
@@ -166,6 +167,15 @@ class Prepared:
             },
         )
         return str(left["batch_id"])
+
+    def _new_llm_import(self, owner: str) -> str:
+        """Make an import whose file is there, so that it can be started."""
+        body = {"format": "openai", "bytes": 2, "purpose": "scoring"}
+        body |= {"connectionId": self.id_of("connection_id", owner)}
+        made = self._create(self._admins[owner], "/api/v1/llm-imports", **body)["import"]
+        folder = f"exports/{self._organization_of(owner)}/{made['id']}"
+        clients.s3().put_object(Bucket="exports", Key=f"{folder}/upload.jsonl", Body=b"{}")
+        return str(made["id"])
 
     def _enqueue(self, owner: str, connection_id: str, **fields: Any) -> str:
         body = {

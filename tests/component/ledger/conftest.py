@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.imports import Imports
 from tests.support.ledger import Ledger
 from tests.support.ledger import ledger as make_ledger
 from tests.support.platform import Platform
@@ -11,3 +12,8 @@ from tests.support.platform import Platform
 def ledger(platform: Platform) -> Iterator[Ledger]:
     with make_ledger(platform) as made:
         yield made
+
+
+@pytest.fixture
+def imports(ledger: Ledger) -> Imports:
+    return Imports(ledger)

@@ -28,6 +28,8 @@ def test_a_key_is_revoked_with_what_it_made(api, run, monkeypatch):
         task = ["--task", api.new_task(), "--model", "m"]
         url = run("reward-urls", "create", "--name", "n", *task, "--json")
         link = run("reviews", "link", "--reviewer", "anna", "--json").json_lines[0]
+        address = ["--provider", "simulated", "--base-url", "http://127.0.0.1:1/v1"]
+        connection = run("llm", "connect", "--name", "c", *address, "--json").json_lines[0]
     gone = run("keys", "revoke", first["key"]["id"], "--with-made", "--json").json_lines
     assert [(one["what"], one["id"]) for one in gone] == [
         ("key", first["key"]["id"]),
@@ -36,6 +38,7 @@ def test_a_key_is_revoked_with_what_it_made(api, run, monkeypatch):
         ("reward URL", url.json_lines[0]["rewardUrl"]["id"]),
         ("webhook", hook.json_lines[0]["webhook"]["id"]),
         ("review link", link["link"]["id"]),
+        ("connection", connection["id"]),
     ]
     again = run("keys", "revoke", first["key"]["id"], "--with-made")
     assert again.stdout.split() == ["key", first["key"]["id"]]

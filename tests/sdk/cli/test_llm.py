@@ -422,3 +422,15 @@ def test_a_budget_that_is_used_up_says_what_shows_it(api, run, connection_id):
 )
 def test_money_is_shown_to_its_last_digit(nano, text):
     assert dollars(nano) == text
+
+
+def test_what_matches_is_canceled_and_something_must_say_what_is_meant(run, enqueued):
+    ids = enqueued(3)
+    refused = run("llm", "cancel-matching")
+    assert (refused.exit_code, "--all" in refused.stderr) == (exit_codes.USAGE, True)
+    ran = run("llm", "cancel-matching", "--purpose", "scoring")
+    assert sorted(ran.stdout.split()) == sorted(ids)
+    assert "3 canceled" in ran.stderr
+    again = run("llm", "retry-matching", "--all")
+    assert len(again.stdout.split()) == 3
+    assert "3 enqueued" in again.stderr

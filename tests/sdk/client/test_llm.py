@@ -365,7 +365,7 @@ def test_batches_are_listed_read_walked_and_canceled(api, client, enqueued):
     first, second = api.new_batch(*ids), api.new_batch()
     assert [one.id for one in client.llm.batches.list(page_size=1)] == [second, first]
     batch = client.llm.batches.get(first)
-    assert (batch.counts.rows, batch.counts.pending, batch.reserved_nano_usd) == (3, 3, 10)
+    assert (batch.counts.rows, batch.reserved_nano_usd) == (3, 10)
     assert [one.id for one in client.llm.batches.rows(first, page_size=2)] == ids
     assert client.llm.batches.cancel(first).status == "canceled"
     with pytest.raises(NotFoundError):
@@ -438,3 +438,25 @@ def test_the_asynchronous_client_does_the_same(api, connection_id):
             assert (await client.llm.estimate(rows)).fits
 
     asyncio.run(use())
+
+
+def test_what_matches_is_canceled_and_retried_page_by_page(api, client, connection_id):
+    wanted = client.llm.enqueue([row(connection_id, f"q{n}") for n in range(5)]).request_ids
+    client.llm.enqueue([row(connection_id, "other", purpose="critic")])
+    pages = []
+    assert client.llm.cancel_matching(purpose="scoring", on_page=pages.append) == 5
+    assert sorted(one for page in pages for one in page) == sorted(wanted)
+    assert len(pages) >= 3
+    assert client.llm.cancel_matching(purpose="scoring") == 0
+    assert client.llm.retry_matching(purpose="scoring", created_after=None) == 5
+    with pytest.raises(InvalidInputError, match="error"):
+        client.llm.retry_matching(error_code="none of them")
+
+
+def test_an_event_loop_cancels_by_filter_as_well(api, connection_id):
+    async def run():
+        async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
+            await client.llm.enqueue([row(connection_id)])
+            return await client.llm.cancel_matching(purpose="scoring")
+
+    assert asyncio.run(run()) == 1

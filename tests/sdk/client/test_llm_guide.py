@@ -38,6 +38,7 @@ def examples(language):
 def test_every_command_of_the_guide_runs(api, tmp_path):
     (line,) = examples("json")
     (tmp_path / "rows.jsonl").write_text(line)
+    (tmp_path / "batch.jsonl").write_text('{"custom_id": "a"}\n')
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     ran = subprocess.run(
         ["bash", "-euo", "pipefail"],
@@ -77,6 +78,6 @@ def test_the_guide_has_every_command_and_every_method():
         name = one.name or one.callback.__name__.replace("_", "-")
         assert f"`{name}`" in TEXT, name
     methods = [name for name in vars(LlmMethods) if not name.startswith("_")]
-    assert len(methods) == 13
+    assert len(methods) == 19
     for name in methods:
         assert f"`{name}`" in TEXT or f"`client.llm.{name}`" in TEXT, name

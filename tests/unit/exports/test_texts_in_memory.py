@@ -37,7 +37,9 @@ def test_texts_of_pairs_are_gone_before_the_next_are_loaded() -> None:
         Pair("t", "g", "1", f"c{n}", f"r{n}", "m", "m", 1.0, 0.0, 1.0, 1.0) for n in range(120)
     ]
     found = list(
-        ExportSegments(source=source, repository=nothing, files=nothing)._with_texts(pairs)
+        ExportSegments(
+            source=source, repository=nothing, files=nothing, requests=nothing
+        )._with_texts(pairs)
     )
     assert [(chosen, rejected) for _, chosen, rejected in found] == [
         (pair.chosen_id, pair.rejected_id) for pair in pairs

@@ -135,9 +135,16 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/llm-requests"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-requests/<llm_request_id>"): Grant("llm_requests", "read"),
     # Canceling and trying again are for who enqueues; they delete nothing.
+    ("POST", "/api/v1/llm-requests/cancel"): Grant("llm_requests", "create"),
+    ("POST", "/api/v1/llm-requests/retry"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/cancel"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/retry"): Grant("llm_requests", "create"),
     ("DELETE", "/api/v1/llm-requests/<llm_request_id>/content"): Grant("llm_requests", "delete"),
+    # An import enqueues, and deleting one takes back what was not enqueued yet.
+    ("POST", "/api/v1/llm-imports"): Grant("llm_requests", "create", mints=True),
+    ("GET", "/api/v1/llm-imports/<llm_import_id>"): Grant("llm_requests", "create"),
+    ("POST", "/api/v1/llm-imports/<llm_import_id>/start"): Grant("llm_requests", "create"),
+    ("DELETE", "/api/v1/llm-imports/<llm_import_id>"): Grant("llm_requests", "create"),
     ("GET", "/api/v1/llm-batches"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-batches/<llm_batch_id>"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-batches/<llm_batch_id>/rows"): Grant("llm_requests", "read"),

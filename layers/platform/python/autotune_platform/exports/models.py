@@ -6,6 +6,7 @@ from typing import Literal, Self
 from autotune.protocol.exports import CreateExportRequest, ExportErrorCode, ExportState
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import EXPORT_DAYS
+from autotune.protocol.llm_requests import LlmStatus
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -29,13 +30,15 @@ class Position(FrozenModel):
 
     Attributes:
         task_id: the task whose verdicts are being read; None before the first task.
-        token: the position within the task's verdicts.
+        status: the status whose requests to language models are being read; None before the first.
+        token: the position within the task's verdicts, or among these requests.
         file: how many files of pairs are completely written.
         row: how many pairs of the next file are written.
     """
 
     phase: Phase
     task_id: str | None = None
+    status: LlmStatus | None = None
     token: str | None = None
     file: int = 0
     row: int = 0

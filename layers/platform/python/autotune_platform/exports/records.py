@@ -37,8 +37,42 @@ COLUMNS: Mapping[ExportShape, Mapping[str, ColumnKind]] = {
     },
     "unpaired": {"prompt": "text", "completion": "text", "label": "flag", **_SCORED},
     "stepwise": {"prompt": "text", "completions": "texts", "labels": "flags", **_SCORED},
+    "llm_requests": {
+        "id": "text",
+        "customId": "text",
+        "importId": "text",
+        "batchId": "text",
+        "retryOf": "text",
+        "status": "text",
+        "purpose": "text",
+        "connectionId": "text",
+        "provider": "text",
+        "model": "text",
+        "servedModel": "text",
+        "input": "json",
+        "params": "json",
+        "verdict": "json",
+        "rawOutput": "text",
+        "reasoning": "text",
+        "modelReasoning": "text",
+        "verdictText": "text",
+        "parsedVerdict": "json",
+        "finishReason": "text",
+        "error": "json",
+        "parseError": "json",
+        "attempts": "number",
+        "usage": "json",
+        "costNanoUsd": "number",
+        "trace": "json",
+        "labels": "json",
+        "completionId": "text",
+        "deckId": "text",
+        "createdAt": "text",
+        "updatedAt": "text",
+    },
 }
-"""Columns of each shape in their order; a record may lack a ``json`` column."""
+"""Columns of each shape in their order; a record may lack a ``json`` column, and one of a request
+to a language model any but its id."""
 
 _STEP = re.compile(r"step[_ -]([1-9][0-9]*)")
 

@@ -8,17 +8,19 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autotune.protocol.exports import PreferenceOptions
+from autotune.protocol.exports import LlmRequestsOptions, PreferenceOptions
 from autotune.protocol.limits import MAX_EXPORT_CANDIDATES, MAX_EXPORT_PARTS
 from autotune_platform.completions.models import CompletionText
 from autotune_platform.exports.files import ExportFiles
 from autotune_platform.exports.formats import MEDIA_TYPES, SUFFIXES, RecordWriter, record_writer
+from autotune_platform.exports.llm_requests import RowWalk, llm_record
 from autotune_platform.exports.models import Export, ExportTooLargeError, FileKind, Position
 from autotune_platform.exports.pairing import Candidate, Pair, RowFile, pair_candidates, read_pairs
 from autotune_platform.exports.reading import ExportSource, VerdictWalk
 from autotune_platform.exports.records import Skipped, preference, record_maker
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.statistics import Summary
+from autotune_platform.ledger.records import LedgerRecords
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import Verdict
@@ -55,6 +57,7 @@ class ExportSegments:
     source: ExportSource
     repository: ExportRepository
     files: ExportFiles
+    requests: LedgerRecords
 
     def run(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> ExportSegment:
         """Run one segment from an export's position; it advances even if there is no time left.
@@ -63,6 +66,8 @@ class ExportSegments:
             ExportTooLargeError: there are more completions to pair, pairs or parts than an export
                 may have.
         """
+        if export.request.llm_requests is not None:
+            return self._write_requests(export, export.request.llm_requests, directory, has_time)
         options = export.request.preference
         if options is None:
             return self._write_verdicts(export, directory, has_time)
@@ -94,6 +99,24 @@ class ExportSegments:
                     break
             position = walk.position
         return ExportSegment(position or Position(phase="finish"), summary, _as_file(export, part))
+
+    def _write_requests(
+        self,
+        export: Export,
+        options: LlmRequestsOptions,
+        directory: Path,
+        has_time: Callable[[], bool],
+    ) -> ExportSegment:
+        summary = Summary()
+        walk = RowWalk(self.requests, export, options, has_time=has_time)
+        with _part_writer(export, directory) as part:
+            for one in walk:
+                part.write(llm_record(options, one.request))
+                summary.add_request(one.request)
+                if part.is_full:
+                    break
+        position = walk.position or Position(phase="finish")
+        return ExportSegment(position, summary, _as_file(export, part))
 
     def _collect(
         self,

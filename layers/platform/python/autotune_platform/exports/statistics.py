@@ -16,6 +16,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from autotune.protocol.completions import VerdictState
 from autotune.protocol.exports import ExportCounts, Percentiles, ScoreDistribution, SkipReason
+from autotune.protocol.llm_requests import LlmRequest, LlmStatus
 
 MOST_IDS = 1_000
 """Most ids of tasks, and most ids of models, in a summary."""
@@ -103,11 +104,12 @@ class Summary:
     task_ids: set[str] = field(default_factory=set)
     model_ids: set[str] = field(default_factory=set)
     truncated: bool = False
+    requests: Counter[LlmStatus] = field(default_factory=Counter)
 
     @property
     def scanned(self) -> int:
-        """The number of verdicts that were read."""
-        return sum(self.states.values())
+        """The number of verdicts, or of requests to language models, that were read."""
+        return self.states.total() + self.requests.total()
 
     def add_record(
         self, *, scores: Iterable[float], task_id: str, model_ids: Iterable[str]
@@ -120,9 +122,16 @@ class Summary:
         for model_id in model_ids:
             self._add_id(self.model_ids, model_id)
 
+    def add_request(self, request: LlmRequest) -> None:
+        """Count the record of a request to a language model that has ended."""
+        self.records += 1
+        self.requests[request.status] += 1
+        self._add_id(self.model_ids, request.model)
+
     def merge(self, other: "Summary") -> None:
         """Add another summary."""
         self.states += other.states
+        self.requests += other.requests
         self.text_gone += other.text_gone
         self.skipped += other.skipped
         self.records += other.records
@@ -139,7 +148,9 @@ class Summary:
             scored=self.states["scored"],
             abstained=self.states["abstained"],
             failed=self.states["failed"],
-            canceled=self.states["canceled"],
+            canceled=self.states["canceled"] + self.requests["canceled"],
+            completed=self.requests["completed"],
+            error=self.requests["error"],
             text_gone=self.text_gone,
             skipped={reason: count for reason, count in sorted(self.skipped.items()) if count},
         )

@@ -52,6 +52,7 @@ class ConnectionService:
             id=new_id("llc"),
             organization_id=caller.organization_id,
             name=request.name,
+            created_by=caller.key_id,
             provider=request.provider,
             base_url=base_url,
             created_at=now,

@@ -98,15 +98,26 @@ class EnqueuingService:
         Retrying it again returns the same.
         """
         retried = self.planner.again(row, connection)
-        claim = self.claims.get(caller.organization_id, retried.id)
-        is_first = claim is None
         planned = [PlannedRow(retried, text, connection)]
+        self.enqueue_planned(caller, planned, key=retried.id, fingerprint=row.id)
+        return retried.id
+
+    def enqueue_planned(
+        self, caller: Caller, planned: Sequence[PlannedRow], *, key: str, fingerprint: str
+    ) -> None:
+        """Store rows that follow from a key; doing it again changes nothing.
+
+        Raises:
+            TooManyOpenRowsError: the organisation has as many rows under way as it may.
+            UnavailableError: a store refused work, or somebody else is at the same rows.
+        """
+        claim = self.claims.get(caller.organization_id, key)
         if claim is None or not claim.done:
-            claim = self._claim(caller, retried.id, claim, row.id, planned)
+            is_first = claim is None
+            claim = self._claim(caller, key, claim, fingerprint, planned)
             self._store(planned, is_first=is_first)
             self._open_queues(planned)
             self.claims.finish(claim)
-        return retried.id
 
     def _open_queues(self, planned: Iterable[PlannedRow]) -> None:
         """Have the rows' queues looked at in time; at once where they are long enough."""

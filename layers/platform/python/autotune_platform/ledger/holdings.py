@@ -1,5 +1,6 @@
 """What the ledger keeps."""
 
+from autotune.protocol.limits import LLM_IMPORT_DAYS
 from autotune_platform.storage.data_holders import DataHolder, Holding, RegistryHolding
 
 _KEPT = "until the request's `retentionDays` are over, or until erased"
@@ -101,6 +102,36 @@ HOLDER = DataHolder(
             key="cost#org_* / *",
             what="sums of costs by day, connection, model and purpose",
             days=800,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
+            key="lim_* / state",
+            what="imports: how far they are, first lines that were rejected, callers' ids of these",
+            days=LLM_IMPORT_DAYS,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="bucket exports",
+            key="exports/org_*/lim_*/*",
+            what="imported files until they are read, and which of their lines were rejected",
+            has_text=True,
+            days=LLM_IMPORT_DAYS,
+            kept=f"until it is read; at most {LLM_IMPORT_DAYS} days from its upload",
+            erased="`DELETE /api/v1/llm-imports/{id}`",
+        ),
+        Holding(
+            place="table ledger",
+            key="open#org_* / imports",
+            what="how many imports are under way",
+            retained="what is under way is still counted",
+        ),
+        Holding(
+            place="executions",
+            key="ImportLlmRequests",
+            what="ids of imports, as executions hand them on",
+            days=90,
+            kept="90 days after its end, by Step Functions",
             retained=_COUNTED,
         ),
         Holding(

@@ -68,10 +68,13 @@ BASE_URLS: Mapping[LlmProvider, str] = {
 class Connection(Entity):
     """Where models are called, and how; the key is kept apart, encrypted.
 
+    ``created_by`` is the API key that made it.
+
     ``prices`` are those of the organisation's own, as its caller wrote them, by model.
     """
 
     name: str
+    created_by: str | None = None
     provider: LlmProvider
     base_url: str
     status: ConnectionStatus = "active"
@@ -160,6 +163,8 @@ class Row(FrozenModel):
     labels: Mapping[str, str] = {}
     completion_id: str | None = None
     deck_id: str | None = None
+    custom_id: str | None = None
+    import_id: str | None = None
     retry_of: str | None = None
     complete_by: datetime | None = None
     cancel_requested_at: datetime | None = None

@@ -1,6 +1,6 @@
 """What a request becomes: a row with its price and its bound, or an error that names the field."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -70,6 +70,22 @@ class RowPlanner:
             mode = "calls" if at_once else self._mode(request, connection)
             planned.append(self._planned(request, row_id, connection, mode, within))
         return planned
+
+    def plan_each(
+        self, caller: Caller, requests: Iterable[tuple[str, EnqueueLlmRequest]]
+    ) -> Iterator[PlannedRow | InvalidRequestError]:
+        """Yield a row for each id and request, or why it cannot be asked."""
+        known: dict[str, Connection] = {}
+        for row_id, request in requests:
+            try:
+                connection = known.get(request.connection_id) or self._connection(
+                    caller, request, ""
+                )
+                known[connection.id] = connection
+                mode = self._mode(request, connection)
+                yield self._planned(request, row_id, connection, mode, "")
+            except InvalidRequestError as error:
+                yield error
 
     def again(self, row: Row, connection: Connection) -> Row:
         """Return the row that tries an ended one once more, at today's price.
@@ -160,6 +176,7 @@ class RowPlanner:
             labels=request.labels,
             completion_id=request.completion_id,
             deck_id=request.deck_id,
+            custom_id=request.custom_id,
             complete_by=request.complete_by,
             expires_at=expiry(now, request.retention_days),
             created_at=now,
@@ -190,6 +207,7 @@ _CARRIED = frozenset(
         "labels",
         "completion_id",
         "deck_id",
+        "custom_id",
         "expires_at",
     }
 )

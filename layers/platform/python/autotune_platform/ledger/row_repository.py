@@ -174,19 +174,29 @@ class RowRepository:
         where: Mapping[str, str],
         limit: int,
         next_token: str | None,
+        statuses: Sequence[LlmStatus] = (),
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
     ) -> tuple[list[Row], str | None]:
         """Return a page of an organisation's rows, the youngest first.
 
         Args:
             where: the values that attributes must have; a page may be short then.
+            statuses: the only ones; all, or ``status``, where there are none.
+            created_after: the earliest creation, included.
+            created_before: the latest one, left out.
 
         Raises:
             InvalidRequestError: ``next_token`` is not from this list.
         """
         below = decode_cursor(next_token, parts=1)[0] if next_token is not None else None
+        if created_before is not None:
+            latest = moment(created_before)
+            below = min(below, latest) if below else latest
+        earliest = _FIRST if created_after is None else moment(created_after)
         found: list[Item] = []
         cut: str | None = None
-        for name in (status,) if status else _STATUSES:
+        for name in statuses or ((status,) if status else _STATUSES):
             for shard in range(_LISTING_SHARDS):
                 page = self._table.query(
                     f"{organization_id}#{name}#{shard}",
@@ -196,8 +206,8 @@ class RowRepository:
                     limit=limit,
                     below=("list_position", below) if below else None,
                 )
-                found += page.items
-                if page.last_key is not None:
+                found += (one for one in page.items if one["list_position"] >= earliest)
+                if page.last_key is not None and page.items[-1]["list_position"] >= earliest:
                     # What lies behind the end of one partition's page cannot be listed yet.
                     cut = max(cut or _FIRST, page.items[-1]["list_position"])
         found.sort(key=lambda item: item["list_position"], reverse=True)
@@ -207,6 +217,11 @@ class RowRepository:
         rows = self.get_many(item["pk"] for item in shown)
         listed = [rows[item["pk"]] for item in shown if item["pk"] in rows]
         return [row for row in listed if _holds(row, where)], token
+
+    @staticmethod
+    def token_behind(row: Row) -> str:
+        """Return the ``nextToken`` of a page that ends with a row."""
+        return encode_cursor(_listing(row, row.status)["list_position"])
 
     def _change(
         self, row: Row, changes: Mapping[str, Any], *, was: Mapping[str, Any], remove: Sequence[str]
@@ -218,7 +233,7 @@ class RowRepository:
 
 
 def _holds(row: Row, where: Mapping[str, str]) -> bool:
-    known = {**row.trace, **dict(row)}
+    known = {**row.trace, **dict(row), "error_code": row.error.code if row.error else None}
     return all(known.get(name) == value for name, value in where.items())
 
 

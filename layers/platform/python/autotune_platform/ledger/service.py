@@ -6,7 +6,7 @@ from typing import Any
 
 from autotune.protocol import llm_batches as wire
 from autotune.protocol.llm_connections import nano_usd
-from autotune.protocol.llm_requests import LlmRequest, LlmRequestSummary, LlmStatus
+from autotune.protocol.llm_requests import LlmRequest, LlmRequestFilter, LlmRequestSummary
 from autotune_platform.access.models import Caller
 from autotune_platform.budgets.money import MoneyBudgets, MoneyLimits
 from autotune_platform.ledger.batch_repository import BatchRepository
@@ -64,15 +64,20 @@ class LedgerService:
     def list_requests(
         self,
         caller: Caller,
+        wanted: LlmRequestFilter,
         *,
-        status: LlmStatus | None,
-        where: Mapping[str, str],
         limit: int,
         next_token: str | None,
     ) -> tuple[list[LlmRequestSummary], str | None]:
-        """Return a page of the organisation's rows, the youngest first."""
+        """Return a page of the organisation's rows that match a filter, the youngest first."""
         found, token = self.rows.page(
-            caller.organization_id, status=status, where=where, limit=limit, next_token=next_token
+            caller.organization_id,
+            status=wanted.status,
+            where=conditions(wanted),
+            created_after=wanted.created_after,
+            created_before=wanted.created_before,
+            limit=limit,
+            next_token=next_token,
         )
         return [summary_on_wire(row) for row in found], token
 
@@ -292,6 +297,13 @@ class LedgerService:
         if batch is None or batch.organization_id != caller.organization_id:
             raise NotFoundError(f"no batch {batch_id}")
         return batch
+
+
+def conditions(wanted: LlmRequestFilter) -> Mapping[str, str]:
+    """Return the values that attributes of a row must have to match a filter."""
+    apart = {"status", "created_after", "created_before"}
+    named: dict[str, str] = wanted.model_dump(exclude=apart, exclude_none=True)
+    return named
 
 
 def _place_in(next_token: str | None) -> int:

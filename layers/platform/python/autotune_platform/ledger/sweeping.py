@@ -8,6 +8,7 @@ from autotune.protocol.ids import is_id
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.building import LOOK_AGAIN
 from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -30,6 +31,7 @@ class LedgerSweeper:
     batches: BatchRepository
     calls: LedgerCalls
     starter: BatchStarter
+    imports: ImportSweeping
     clock: Clock = SYSTEM_CLOCK
 
     def sweep(self) -> int:
@@ -61,6 +63,9 @@ class LedgerSweeper:
         if is_id("llm", pk):
             if (row := self.rows.get(pk)) is not None:
                 self.calls.recover(row)
+            return
+        if is_id("lim", pk):
+            self.imports.redrive(pk)
             return
         batch = self.batches.get(pk)
         if batch is None or batch.phase == "settled":

@@ -49,6 +49,11 @@ class RowTexts:
         found = self.table.get_many((row_id, "input") for row_id in row_ids)
         return {pk: RowInput.model_validate(self._load(item)) for (pk, _), item in found.items()}
 
+    def outputs(self, row_ids: Iterable[str]) -> dict[str, RowOutput]:
+        """Return what rows were answered, by id, without those that were not or are erased."""
+        found = self.table.get_many((row_id, "output") for row_id in row_ids)
+        return {pk: RowOutput.model_validate(self._load(item)) for (pk, _), item in found.items()}
+
     def input_of(self, row_id: str) -> RowInput | None:
         """Return what a row asks; None where it is erased."""
         return self.inputs([row_id]).get(row_id)

@@ -111,14 +111,14 @@ class ExportEnvironment(ContentEnvironment):
     """For functions that write exports."""
 
     export_bucket: str
+    ledger_table: str
+    ledger_bucket: str
 
 
 class DeletionEnvironment(ExportEnvironment):
     """For the function that deletes organisations."""
 
     deliveries_table: str
-    ledger_table: str
-    ledger_bucket: str
     budgets_table: str
 
 
@@ -230,6 +230,18 @@ class LedgerApiEnvironment(LedgerEnvironment):
     submit_llm_batch_arn: str
 
 
+class ImportEnvironment(LedgerApiEnvironment):
+    """For functions that import files of requests to language models."""
+
+    export_bucket: str
+
+
+class ImportApiEnvironment(ImportEnvironment):
+    """For the function that starts imports."""
+
+    import_llm_requests_arn: str
+
+
 class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     """For functions that call language models with the keys of connections."""
 
@@ -237,6 +249,7 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
 
 
 class LedgerSweepEnvironment(ConnectionEnvironment):
-    """For the function that starts batches, and ends calls that were lost."""
+    """For the function that starts batches, and ends calls and imports that were lost."""
 
     submit_llm_batch_arn: str
+    import_llm_requests_arn: str

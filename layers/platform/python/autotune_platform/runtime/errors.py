@@ -221,6 +221,14 @@ class TooManyOpenRowsError(AutotuneError):
     title = "Too many requests to language models are under way"
 
 
+class TooManyImportsError(AutotuneError):
+    """The organisation has as many imports under way as it may have."""
+
+    status = 429
+    code = "too_many_imports"
+    title = "Too many imports are under way"
+
+
 class TooManyRunsError(AutotuneError):
     """One request would begin more runs than it may; smaller ones may be sent."""
 

@@ -9,6 +9,9 @@ from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.segments import ExportSegments
 from autotune_platform.exports.service import ExportService
 from autotune_platform.exports.work import ExportSweeper, ExportWork
+from autotune_platform.ledger.records import LedgerRecords
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     ContentEnvironment,
@@ -16,6 +19,7 @@ from autotune_platform.runtime.environment import (
     ExportStartEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.tasks import TaskParts
@@ -63,9 +67,18 @@ class ExportParts(ExportFileParts):
     """What writes exports, step by step."""
 
     @cached_property
+    def ledger_records(self) -> LedgerRecords:
+        table = Table(self.environment.ledger_table, clients.dynamodb())
+        texts = RowTexts(table=table, bucket=self.environment.ledger_bucket, s3=clients.s3())
+        return LedgerRecords(rows=RowRepository(table), texts=texts)
+
+    @cached_property
     def export_work(self) -> ExportWork:
         segments = ExportSegments(
-            source=self.export_source, repository=self.export_repository, files=self.export_files
+            source=self.export_source,
+            repository=self.export_repository,
+            files=self.export_files,
+            requests=self.ledger_records,
         )
         return ExportWork(
             repository=self.export_repository, files=self.export_files, segments=segments

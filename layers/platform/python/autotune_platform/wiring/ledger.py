@@ -25,7 +25,10 @@ from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.exchanges import Exchanges
+from autotune_platform.ledger.imports.repository import ImportRepository
+from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
@@ -117,6 +120,23 @@ class LedgerStartParts(LedgerParts):
             stepfunctions=clients.stepfunctions(),
         )
         return BatchStarter(executions=executions)
+
+
+class EnqueuingParts(LedgerStartParts):
+    """What enqueues rows."""
+
+    environment: LedgerApiEnvironment
+
+    @cached_property
+    def enqueuing(self) -> EnqueuingService:
+        return EnqueuingService(
+            planner=self.row_planner,
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            claims=self.llm_claims,
+            batches=self.llm_batches,
+            starter=self.batch_starter,
+        )
 
 
 class ModelCallParts(LedgerParts, OutboundParts):
@@ -259,4 +279,11 @@ class LedgerSweepParts(LedgerStartParts, ModelCallParts):
             batches=self.llm_batches,
             calls=self.ledger_calls,
             starter=self.batch_starter,
+            imports=ImportSweeping(
+                repository=ImportRepository(self.ledger_table),
+                executions=Executions(
+                    state_machine_arn=self.environment.import_llm_requests_arn,
+                    stepfunctions=clients.stepfunctions(),
+                ),
+            ),
         )

@@ -5,30 +5,19 @@ from functools import cached_property
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
-from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.service import LedgerService
 from autotune_platform.ledger.verifying import ConnectionVerifying
 from autotune_platform.runtime.environment import ConnectionEnvironment, LedgerApiEnvironment
 from autotune_platform.wiring.access import ApiParts
-from autotune_platform.wiring.ledger import LedgerStartParts, ModelCallParts
+from autotune_platform.wiring.ledger import EnqueuingParts, ModelCallParts
 
 
-class LedgerApiParts(ApiParts, LedgerStartParts):
+class LedgerApiParts(ApiParts, EnqueuingParts):
     """What takes requests to language models, and shows what came of them."""
 
     environment: LedgerApiEnvironment
-
-    @cached_property
-    def enqueuing(self) -> EnqueuingService:
-        return EnqueuingService(
-            planner=self.row_planner,
-            rows=self.llm_rows,
-            texts=self.row_texts,
-            claims=self.llm_claims,
-            batches=self.llm_batches,
-            starter=self.batch_starter,
-        )
 
     @cached_property
     def ledger(self) -> LedgerService:
@@ -44,6 +33,10 @@ class LedgerApiParts(ApiParts, LedgerStartParts):
             costs=self.llm_costs,
             money=self.money,
         )
+
+    @cached_property
+    def changing(self) -> RequestChanging:
+        return RequestChanging(ledger=self.ledger, rows=self.llm_rows)
 
     @cached_property
     def waiting(self) -> WaitingShares:

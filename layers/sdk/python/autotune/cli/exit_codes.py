@@ -34,6 +34,7 @@ def exit_code_of(error: errors.AutotuneError) -> int:
         error,
         errors.ConnectionFailedError
         | errors.DownloadError
+        | errors.UploadError
         | errors.ServerError
         | errors.RateLimitError
         | errors.UnexpectedAnswerError

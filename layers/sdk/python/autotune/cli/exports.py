@@ -1,5 +1,6 @@
 """``autotune export`` and ``autotune exports``: scores as training data."""
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -123,10 +124,21 @@ def export(
     format_: Annotated[ExportFormat, typer.Option("--format", help="jsonl is gzipped.")] = "jsonl",
     shape: Annotated[
         ExportShape,
-        typer.Option(help="A record is a score, a pair, a labelled response or labelled steps."),
+        typer.Option(
+            help="A record is a score, a pair, a labelled response, labelled steps, or a request "
+            "to a language model."
+        ),
     ] = "scores",
     filters: ScoreFilters,
     options: ShapeOptions,
+    requests: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help="llm_requests: which, and their layout, such as "
+            '{"importId": "lim_…", "layout": "openai"}; else all that have ended.',
+        ),
+    ] = None,
     wait: Annotated[
         bool,
         typer.Option("--wait/--no-wait", help="Wait and download, or print the export and end."),
@@ -143,13 +155,27 @@ def export(
         raise typer.BadParameter("say where to, or give --no-wait", param_hint="--out")
     if not wait and (out is not None or timeout is not None):
         stop("--out and --timeout are about waiting, which --no-wait does not")
-    arguments = filters.arguments() | options.arguments(shape)
+    arguments = filters.arguments() | options.arguments(shape) | _of_requests(requests, shape)
     with naming_options():
         created = invocation.client.exports.create(format=format_, shape=shape, **arguments)
     if out is None:
         invocation.show(created)
     else:
         wait_and_download(invocation, created.id, out, timeout=timeout)
+
+
+def _of_requests(given: str | None, shape: ExportShape) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if shape != "llm_requests":
+        raise typer.BadParameter("goes with --shape llm_requests", param_hint="--requests")
+    try:
+        options = json.loads(given)
+    except ValueError as error:
+        raise typer.BadParameter(f"is not JSON: {error}", param_hint="--requests") from error
+    if not isinstance(options, dict):
+        raise typer.BadParameter("is no JSON object", param_hint="--requests")
+    return {"llm_requests": options}
 
 
 @command(app, "list")

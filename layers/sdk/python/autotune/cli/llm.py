@@ -13,7 +13,6 @@ from autotune.cli.invocation import (
     command,
     note,
     page_size,
-    require_id,
     stop,
 )
 from autotune.cli.llm_connections import (
@@ -23,15 +22,17 @@ from autotune.cli.llm_connections import (
     update_connection,
     verify,
 )
+from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
+from autotune.cli.llm_imports import import_file
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
 from autotune.cli.llm_waiting import results, wait
 from autotune.cli.progress import CountProgress
+from autotune.cli.scores import naming_options
 from autotune.client import AutotuneError
 from autotune.protocol.limits import MAX_WAIT_SECONDS
 from autotune.protocol.llm_batches import LlmBatch
-from autotune.protocol.llm_connections import LlmProvider
-from autotune.protocol.llm_requests import LlmRequestSummary, LlmStatus
+from autotune.protocol.llm_requests import LlmRequestSummary
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -111,33 +112,45 @@ def enqueue(
     note(f"{total - done.replayed} new, {done.replayed} already enqueued")
 
 
+command(app, "import")(import_file)
+
+
 @command(app, "list")
 def list_(
     invocation: Invocation,
     *,
-    status: Annotated[LlmStatus | None, typer.Option(help="Only those in this status.")] = None,
-    purpose: Annotated[str | None, typer.Option(help="Only for this.")] = None,
-    provider: Annotated[LlmProvider | None, typer.Option(help="Only of this provider.")] = None,
-    model: Annotated[str | None, typer.Option(help="Only of this model.")] = None,
-    connection: Annotated[str | None, typer.Option(help="Only of this connection.")] = None,
-    experiment: Annotated[
-        str | None, typer.Option(help="Only those whose trace has this experimentId.")
-    ] = None,
+    filters: RequestFilterOptions,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
     """List requests without their texts, the youngest first."""
-    if connection is not None:
-        require_id(connection, "llc", name="connection")
-    found = invocation.client.llm.list(
-        status=status,
-        purpose=purpose,
-        provider=provider,
-        model=model,
-        connection_id=connection,
-        experiment_id=experiment,
-        page_size=page_size(limit),
-    )
+    with naming_options():
+        found = invocation.client.llm.list(page_size=page_size(limit), **filters.arguments())
     invocation.show_all(found, _COLUMNS, limit)
+
+
+@command(app)
+def cancel_matching(
+    invocation: Invocation, *, filters: RequestFilterOptions, every: AllOfThem = False
+) -> None:
+    """Cancel all requests that match and have not ended; print their ids, one a line."""
+    arguments = filters.required(every=every)
+    with naming_options():
+        count = invocation.client.llm.cancel_matching(on_page=_print_ids, **arguments)
+    note(f"{count} canceled")
+
+
+@command(app)
+def retry_matching(
+    invocation: Invocation, *, filters: RequestFilterOptions, every: AllOfThem = False
+) -> None:
+    """Retry all requests that match, else that ended without an answer; print the new ids.
+
+    The same command again enqueues nothing more.
+    """
+    arguments = filters.required(every=every)
+    with naming_options():
+        count = invocation.client.llm.retry_matching(on_page=_print_ids, **arguments)
+    note(f"{count} enqueued")
 
 
 @command(app)
@@ -229,6 +242,11 @@ def resolve_batch(
 command(app)(costs)
 command(app)(estimate)
 command(app)(budget)
+
+
+def _print_ids(ids: list[str]) -> None:
+    for one in ids:
+        typer.echo(one)
 
 
 def _say_how_to_go_on(progress: CountProgress, error: AutotuneError | KeyboardInterrupt) -> None:

@@ -17,6 +17,7 @@ from rich.progress import (
 
 from autotune.client import DownloadProgress
 from autotune.protocol.exports import ExportDetails
+from autotune.protocol.llm_imports import LlmImport
 
 _LINE_EVERY_SECONDS = 2.0
 
@@ -107,6 +108,35 @@ class CountProgress(_BarsOrLines):
         """Show the count so far."""
         self._bars.update(self._counted, completed=count)
         self._put(f"{self._done} {count} of {self._total}")
+
+
+class ImportProgress(_BarsOrLines):
+    """How far an import has come, first where its file is uploaded, then where it is taken in.
+
+    Args:
+        size: bytes of the file.
+    """
+
+    def __init__(self, size: int) -> None:
+        figures = TextColumn("{task.fields[figures]}")
+        super().__init__(TextColumn("{task.description:<10}"), BarColumn(), figures)
+        self._uploading = self._bars.add_task("uploading", total=size, figures="")
+        self._importing = self._bars.add_task("importing", total=size, figures="", visible=False)
+        self._size = size
+
+    def uploaded(self, count: int) -> None:
+        """Show how many bytes are uploaded."""
+        figures = f"{decimal(count)} of {decimal(self._size)}"
+        self._bars.update(self._uploading, completed=count, figures=figures)
+        self._put(f"uploaded {figures}")
+
+    def imported(self, one: LlmImport) -> None:
+        """Show how many lines are taken in."""
+        counts = one.counts
+        figures = f"{counts.enqueued:,} enqueued, {counts.rejected:,} rejected"
+        self._bars.update(self._importing, completed=counts.bytes, figures=figures, visible=True)
+        because = f" ({one.waiting_because})" if one.waiting_because else ""
+        self._put(f"{one.state}: {figures}{because}")
 
 
 class ExportProgress(_BarsOrLines):

@@ -54,3 +54,7 @@ def _revoke_doors(client: AutotuneClient, makers: Set[str]) -> Iterator[Gone]:
         if link.created_by in makers and link.status == "active":
             client.reviews.revoke_link(link.id)
             yield Gone("review link", link.id)
+    for connection in list(client.llm.connections.list()):
+        if connection.created_by in makers and connection.status != "revoked":
+            client.llm.connections.revoke(connection.id)
+            yield Gone("connection", connection.id)

@@ -31,6 +31,7 @@ from autotune.client.errors import RequestTimeoutError as RequestTimeoutError
 from autotune.client.errors import RequestTooLargeError as RequestTooLargeError
 from autotune.client.errors import ServerError as ServerError
 from autotune.client.errors import UnexpectedAnswerError as UnexpectedAnswerError
+from autotune.client.errors import UploadError as UploadError
 from autotune.client.errors import WaitTimeoutError as WaitTimeoutError
 from autotune.client.llm_enqueuing import EnqueuedRequests as EnqueuedRequests
 from autotune.client.submissions import SubmittedBatch as SubmittedBatch
@@ -70,6 +71,9 @@ from autotune.protocol.llm_batches import LlmEstimate as LlmEstimate
 from autotune.protocol.llm_connections import ConnectionVerification as ConnectionVerification
 from autotune.protocol.llm_connections import LlmConnection as LlmConnection
 from autotune.protocol.llm_connections import ModelPrice as ModelPrice
+from autotune.protocol.llm_imports import LlmImport as LlmImport
+from autotune.protocol.llm_imports import LlmImportDefaults as LlmImportDefaults
+from autotune.protocol.llm_imports import LlmImportLineError as LlmImportLineError
 from autotune.protocol.llm_requests import EnqueueLlmRequest as EnqueueLlmRequest
 from autotune.protocol.llm_requests import LlmInput as LlmInput
 from autotune.protocol.llm_requests import LlmParams as LlmParams

@@ -131,6 +131,8 @@ class AutotuneClient(ClientParts):
         try:
             if isinstance(step, exchange.Fetch):
                 return self._fetch(step)
+            if isinstance(step, exchange.Upload):
+                return self._http.send(step.request(), auth=None, follow_redirects=False)
             return self._http.send(step.request(self._http), follow_redirects=False)
         except httpx.RequestError as error:
             return error
@@ -214,6 +216,8 @@ class AsyncAutotuneClient(ClientParts):
         try:
             if isinstance(step, exchange.Fetch):
                 return await self._fetch(step)
+            if isinstance(step, exchange.Upload):
+                return await self._http.send(step.request(), auth=None, follow_redirects=False)
             return await self._http.send(step.request(self._http), follow_redirects=False)
         except httpx.RequestError as error:
             return error

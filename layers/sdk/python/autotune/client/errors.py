@@ -88,6 +88,10 @@ class ChecksumMismatchError(DownloadError):
     """Other bytes came than those that the file has; nothing of them was kept."""
 
 
+class UploadError(AutotuneError):
+    """A file could not be put where it was to be uploaded."""
+
+
 class LocalFileError(AutotuneError):
     """A file could not be read or written on this machine.
 

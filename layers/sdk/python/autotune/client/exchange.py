@@ -6,7 +6,7 @@ the same courses out, one with blocking I/O and one without.
 """
 
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
@@ -88,6 +88,36 @@ class Fetch:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Upload:
+    """Put a body where a URL leads to that carries its own permission; answered as an ``Attempt``.
+
+    Attributes:
+        headers: all that are sent, the body's length among them; the permission is for these.
+        body: returns it from its beginning, for each attempt and either flavour of client.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+    body: Callable[[], "UploadBody"]
+    timeout: httpx.Timeout
+
+    def request(self) -> httpx.Request:
+        """Build the request alone: no key, signature or default header of the client goes along."""
+        return httpx.Request(
+            "PUT",
+            self.url,
+            # httpx itself adds it only to requests whose body it encodes.
+            headers={"host": httpx.URL(self.url).netloc.decode(), **self.headers},
+            stream=self.body(),
+            extensions={"timeout": self.timeout.as_dict()},
+        )
+
+
+class UploadBody(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """A body that comes piece by piece."""
+
+
 @dataclass(frozen=True)
 class Work:
     """Call ``do`` where it may block, such as for files; answered with None."""
@@ -95,7 +125,7 @@ class Work:
     do: Callable[[], None]
 
 
-Step: TypeAlias = Attempt | Pause | Fetch | Work
+Step: TypeAlias = Attempt | Pause | Fetch | Upload | Work
 Reply: TypeAlias = httpx.Response | httpx.RequestError | None
 Course: TypeAlias = Generator[Step, Reply, T]
 

@@ -34,6 +34,7 @@ def create_export(
     preference: exports.PreferenceOptions | Mapping[str, Any] | None = None,
     unpaired: exports.UnpairedOptions | Mapping[str, Any] | None = None,
     stepwise: exports.StepwiseOptions | Mapping[str, Any] | None = None,
+    llm_requests: exports.LlmRequestsOptions | Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
     **options: Unpack[FilterOptions],
 ) -> Call[exports.ExportDetails]:
@@ -41,13 +42,16 @@ def create_export(
 
     Args:
         format: ``jsonl`` (gzipped), ``parquet`` or ``tfrecord``.
-        shape: ``scores`` (default), ``preference``, ``unpaired`` or ``stepwise``.
+        shape: ``scores`` (default), ``preference``, ``unpaired``, ``stepwise`` or
+            ``llm_requests``, which takes none of the filters of scores.
         min_score: lowest score, 0 to 1, included; as ``max_score``.
         start_date: the earliest decision, included. A time without a zone is local.
         end_date: the latest decision, left out.
         preference: how pairs are made, such as ``{"min_score_delta": 0.2, "sample_size": 10_000}``.
         unpaired: from which score on a response is good, such as ``{"threshold": 0.7}``.
         stepwise: the same of a step, and what separates steps.
+        llm_requests: which requests to language models, and their layout, such as
+            ``{"import_id": "lim_…", "layout": "openai"}``.
         idempotency_key: 1 to 200 visible ASCII characters; the same key and arguments again
             return the first export. A fresh one is made where none is given.
 
@@ -66,6 +70,7 @@ def create_export(
         preference=fields_of(preference),
         unpaired=fields_of(unpaired),
         stepwise=fields_of(stepwise),
+        llm_requests=fields_of(llm_requests),
     )
     return call(
         "POST",

@@ -18,8 +18,15 @@ from autotune.client.calls import Call, CallOptions, Listing, call, listing, not
 from autotune.client.llm_batches import AsyncLlmBatches, LlmBatches
 from autotune.client.llm_connections import AsyncLlmConnections, LlmConnections
 from autotune.client.llm_enqueuing import enqueue_requests, estimate_requests, get_budget
+from autotune.client.llm_filters import (
+    RequestFilters,
+    cancel_matching,
+    filter_of,
+    retry_matching,
+)
+from autotune.client.llm_imports import delete_import, get_import, import_errors, import_file
 from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
-from autotune.protocol import llm_batches, llm_connections, llm_requests
+from autotune.protocol import llm_batches, llm_requests
 
 _summary = returning(llm_requests.LlmRequestSummaryResponse, lambda answer: answer.request)
 _summaries = returning(llm_requests.LlmRequestList, lambda page: (page.requests, page.next_token))
@@ -29,15 +36,7 @@ _budget = returning(llm_batches.LlmBudget)
 
 
 def list_requests(
-    *,
-    status: llm_requests.LlmStatus | None = None,
-    purpose: str | None = None,
-    provider: llm_connections.LlmProvider | None = None,
-    model: str | None = None,
-    connection_id: str | None = None,
-    experiment_id: str | None = None,
-    page_size: int | None = None,
-    **options: Unpack[CallOptions],
+    *, page_size: int | None = None, **filters: Unpack[RequestFilters]
 ) -> Listing[llm_requests.LlmRequestSummary]:
     """Walk through the organisation's requests without their texts, the youngest first.
 
@@ -45,17 +44,20 @@ def list_requests(
 
     Args:
         status: ``queued``, ``submitted``, ``completed``, ``error`` or ``canceled``.
-        experiment_id: only those whose ``trace`` has this one.
+        experiment_id: only those whose ``trace`` has this one; so ``rubric_id``, ``score_id``,
+            ``evidence_id`` and ``sample_id``.
+        batch_id: only those that are in this batch, or were in it last.
+        import_id: only those that came with this import.
+        error_code: only those that ended so.
+        created_after: the earliest moment of their creation, included.
+        created_before: the latest one, left out.
         page_size: requests fetched at a time, 1 to 200.
+
+    Raises:
+        InvalidInputError: a filter is out of its range; nothing was sent.
     """
-    query = {
-        "status": status,
-        "purpose": purpose,
-        "provider": provider,
-        "model": model,
-        "connectionId": connection_id,
-        "experimentId": experiment_id,
-    }
+    wanted, options = filter_of(filters)
+    query = wanted.model_dump(mode="json", by_alias=True, exclude_none=True)
     return listing("llm-requests", read=_summaries, page_size=page_size, query=query, **options)
 
 
@@ -178,7 +180,13 @@ class LlmMethods:
     wait = Method(wait_for_requests)
     cancel = Method(cancel_request)
     retry = Method(retry_request)
+    cancel_matching = Method(cancel_matching)
+    retry_matching = Method(retry_matching)
     delete_content = Method(delete_content)
+    import_file = Method(import_file)
+    get_import = Method(get_import)
+    import_errors = Method(import_errors)
+    delete_import = Method(delete_import)
     costs = Method(list_costs)
     estimate = Method(estimate_requests)
     budget = Method(get_budget)

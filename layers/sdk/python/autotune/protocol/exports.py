@@ -16,17 +16,20 @@ from autotune.protocol.limits import (
     MAX_EXPORT_SEED,
     MAX_STEP_SEPARATOR_CHARACTERS,
 )
+from autotune.protocol.llm_connections import ModelName
+from autotune.protocol.llm_requests import ConnectionId, LlmStatus, Purpose
 from autotune.protocol.problems import LimitProblem
 from autotune.protocol.scores import ScoreFilters
-from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, UnitInterval
+from autotune.protocol.types import Moment, RequestModel, ResponseModel, Timestamp, UnitInterval
 
 ExportFormat = Literal["jsonl", "parquet", "tfrecord"]
 """``jsonl`` is gzipped; Parquet and TFRecord have the same columns, nested ones as JSON text."""
 
-ExportShape = Literal["scores", "preference", "unpaired", "stepwise"]
-"""What a record is: a scored response, a pair, a labelled response, or one with labelled steps.
+ExportShape = Literal["scores", "preference", "unpaired", "stepwise", "llm_requests"]
+"""What a record is: a scored response, a pair, a labelled response, one with labelled steps, or a
+request to a language model.
 
-The last three have the columns of TRL's dataset types
+Pairs and labelled responses have the columns of TRL's dataset types
 (https://huggingface.co/docs/trl/dataset_formats).
 """
 
@@ -91,6 +94,32 @@ class StepwiseOptions(RequestModel):
     ] = "\n"
 
 
+LlmRequestsLayout = Literal["records", "openai"]
+"""``openai``: lines as in the output file of OpenAI's batch API, with ``custom_id`` (the request's
+id where it has none), ``response`` and ``error``."""
+
+
+class LlmRequestsOptions(RequestModel):
+    """Which requests to language models are exported, of those that have ended.
+
+    Attributes:
+        created_after: the earliest moment of their creation, included.
+        created_before: the latest one, left out.
+        layout: ``openai`` goes with the format ``jsonl`` alone.
+    """
+
+    status: LlmStatus | None = None
+    purpose: Purpose | None = None
+    model: ModelName | None = None
+    connection_id: ConnectionId | None = None
+    batch_id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    import_id: Annotated[str, StringConstraints(max_length=64)] | None = None
+    experiment_id: Annotated[str, StringConstraints(max_length=128)] | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
+    layout: LlmRequestsLayout = "records"
+
+
 class CreateExportRequest(RequestModel):
     """Body of ``POST /api/v1/exports``; options go with the shape of their name alone.
 
@@ -103,8 +132,9 @@ class CreateExportRequest(RequestModel):
     preference: PreferenceOptions | None = None
     unpaired: UnpairedOptions | None = None
     stepwise: StepwiseOptions | None = None
+    llm_requests: LlmRequestsOptions | None = None
 
-    @field_validator("preference", "unpaired", "stepwise")
+    @field_validator("preference", "unpaired", "stepwise", "llm_requests")
     @classmethod
     def _of_the_shape(cls, value: Any, info: ValidationInfo) -> Any:
         shape = info.data.get("shape")
@@ -113,11 +143,25 @@ class CreateExportRequest(RequestModel):
         return value
 
     @model_validator(mode="after")
+    def _what_requests_admit(self) -> Self:
+        if self.shape != "llm_requests":
+            return self
+        if self.format == "tfrecord":
+            raise ValueError("format: shape llm_requests is written as jsonl or parquet")
+        if self.filters != ScoreFilters():
+            raise ValueError("filters: they are of scores; llmRequests has those of requests")
+        options = self.llm_requests
+        if options is not None and options.layout == "openai" and self.format != "jsonl":
+            raise ValueError("llmRequests.layout: openai goes with format jsonl")
+        return self
+
+    @model_validator(mode="after")
     def _with_defaults(self) -> Self:
         defaults = {
             "preference": PreferenceOptions,
             "unpaired": UnpairedOptions,
             "stepwise": StepwiseOptions,
+            "llm_requests": LlmRequestsOptions,
         }
         if self.shape in defaults and getattr(self, self.shape) is None:
             object.__setattr__(self, self.shape, defaults[self.shape]())  # it is frozen
@@ -222,8 +266,17 @@ class ScoreDistribution(ResponseModel):
     percentiles: Percentiles
 
 
+def _is_zero(count: int) -> bool:
+    return not count
+
+
+_Counted = Annotated[int, Field(exclude_if=_is_zero)]
+
+
 class ExportCounts(ResponseModel):
-    """What became of the verdicts that matched; ``scanned`` is the sum of the four after it.
+    """What became of the verdicts that matched; ``scanned`` is the sum of the six after it.
+
+    Of requests to language models these are ``completed``, ``error`` and ``canceled``.
 
     ``text_gone`` and ``skipped`` are of ``scored``: no record holds them, the former because prompt
     and response were deleted or have expired.
@@ -234,6 +287,8 @@ class ExportCounts(ResponseModel):
     abstained: int = 0
     failed: int = 0
     canceled: int = 0
+    completed: _Counted = 0
+    error: _Counted = 0
     text_gone: int = 0
     skipped: dict[SkipReason, int] = {}
 

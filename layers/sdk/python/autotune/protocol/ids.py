@@ -29,6 +29,7 @@ IdKind = Literal[
     "llc",
     "llm",
     "lbt",
+    "lim",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

@@ -298,3 +298,27 @@ MAX_LLM_ATTEMPTS = 5
 
 MAX_LLM_PRICED_MODELS = 200
 """Most models that a connection has prices of its own for."""
+
+MAX_LLM_CUSTOM_ID_CHARACTERS = 512
+"""Longest ``customId`` of a request to a language model, the caller's own name of it."""
+
+MAX_LLM_IMPORT_BYTES = 200_000_000
+"""Largest file of requests to language models that is imported."""
+
+MAX_LLM_IMPORT_LINE_BYTES = 5_000_000
+"""Longest line of an imported file; as long as a request of the API may be."""
+
+MAX_LLM_IMPORT_REJECTED = 100_000
+"""Most lines that one import rejects; with one more it ends: its format is another."""
+
+MAX_LLM_IMPORT_LISTED = 20
+"""Most rejected lines that an import itself lists; its report has all."""
+
+MAX_OPEN_LLM_IMPORTS = 5
+"""Most imports of one organisation that are under way at the same time."""
+
+LLM_IMPORT_DAYS = 7
+"""How long an import and its files are there, from its creation."""
+
+LLM_IMPORT_LINK_SECONDS = 3_600
+"""How long a link to upload a file, or to fetch a report, holds."""

@@ -24,11 +24,6 @@ class LlmBatchCounts(ResponseModel):
     canceled: int = 0
     released: int = 0
 
-    @property
-    def pending(self) -> int:
-        """Rows without an end in this batch."""
-        return self.rows - self.completed - self.error - self.canceled - self.released
-
 
 LlmBatchMode = Literal["calls", "job"]
 """Whether rows are asked one by one, or all in a batch job of the provider."""

@@ -185,6 +185,7 @@ class LlmConnection(ResponseModel):
     max_bytes: int | None = None
     max_wait_seconds: int
     paused_because: str | None = None
+    created_by: str | None = None
     created_at: Timestamp
     updated_at: Timestamp
 

@@ -55,7 +55,12 @@ Purpose = Annotated[
     StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=limits.MAX_LLM_PURPOSE_CHARACTERS),
 ]
 _Label = Annotated[str, StringConstraints(min_length=1, max_length=limits.MAX_LLM_LABEL_CHARACTERS)]
+Labels = Annotated[dict[_Label, _Label], at_most(limits.MAX_LLM_LABELS)]
 _TracedId = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[!-~]+$")]
+CustomId = Annotated[
+    Text,
+    StringConstraints(min_length=1, max_length=limits.MAX_LLM_CUSTOM_ID_CHARACTERS),
+]
 _VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 
 OWN_PARAMETERS = frozenset(
@@ -144,6 +149,8 @@ class EnqueueLlmRequest(RequestModel):
         verdict: what the end of the answer is read as; without it, the answer is kept as it is.
         completion_id: the completion that it is about.
         deck_id: the deck that it is for.
+        custom_id: a name of the caller's own, which comes back with the request; need not be
+            unique.
         labels: free names and values, up to 16.
         priority: rows of a higher one go first.
         complete_by: after it, what is not answered ends as ``expired``.
@@ -159,7 +166,8 @@ class EnqueueLlmRequest(RequestModel):
     trace: LlmTrace | None = None
     completion_id: _TracedId | None = None
     deck_id: _TracedId | None = None
-    labels: Annotated[dict[_Label, _Label], at_most(limits.MAX_LLM_LABELS)] = {}
+    custom_id: CustomId | None = None
+    labels: Labels = {}
     priority: Priority = "normal"
     complete_by: Moment | None = None
     retention_days: (
@@ -221,6 +229,7 @@ class LlmRequestSummary(ResponseModel):
         price_ref: the price that was counted with.
         parse_error: why the output has no verdict, where one was asked for.
         retry_of: the request that this is a retry of.
+        import_id: the import that it came with.
     """
 
     id: str
@@ -242,6 +251,8 @@ class LlmRequestSummary(ResponseModel):
     trace: LlmTrace | None = None
     completion_id: str | None = None
     deck_id: str | None = None
+    custom_id: str | None = None
+    import_id: str | None = None
     labels: dict[str, str] = {}
     priority: Priority
     complete_by: Timestamp | None = None
@@ -287,6 +298,59 @@ class LlmRequestList(ResponseModel):
     """A page of rows, the youngest first."""
 
     requests: list[LlmRequestSummary]
+    next_token: str | None = None
+
+
+_Named = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+class LlmRequestFilter(RequestModel):
+    """Which requests are meant: those that match all that is given.
+
+    Attributes:
+        batch_id: the batch that it is in, or was in last.
+        experiment_id: as in its ``trace``, like the four after it.
+        error_code: why it ended without an answer.
+        created_after: the earliest moment of its creation, included.
+        created_before: the latest one, left out.
+    """
+
+    status: LlmStatus | None = None
+    purpose: Purpose | None = None
+    provider: LlmProvider | None = None
+    model: ModelName | None = None
+    connection_id: _Named | None = None
+    batch_id: _Named | None = None
+    import_id: _Named | None = None
+    experiment_id: _Named | None = None
+    rubric_id: _Named | None = None
+    score_id: _Named | None = None
+    evidence_id: _Named | None = None
+    sample_id: _Named | None = None
+    error_code: LlmErrorCode | None = None
+    created_after: Moment | None = None
+    created_before: Moment | None = None
+
+
+class ChangeLlmRequests(RequestModel):
+    """Requests that are to be canceled or retried, a page of them at a time.
+
+    ``next_token`` is that of the page before; the first page has none.
+    """
+
+    filter: LlmRequestFilter
+    next_token: Annotated[str, StringConstraints(max_length=2_000)] | None = None
+
+
+class ChangedLlmRequests(ResponseModel):
+    """What one page changed; it may be empty while ``next_token`` says that there is more.
+
+    ``request_ids`` are those that were canceled, or the new ones of those that were retried;
+    ``skipped`` matched and were left as they are.
+    """
+
+    request_ids: list[str]
+    skipped: int = 0
     next_token: str | None = None
 
 

@@ -1,0 +1,1 @@
+"""Imports: files of requests, uploaded by link and taken in chunk by chunk."""

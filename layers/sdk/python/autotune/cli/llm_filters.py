@@ -1,0 +1,73 @@
+"""Options that say which requests to language models are meant."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from autotune.cli.invocation import require_id, stop
+from autotune.protocol.llm_connections import LlmProvider
+from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
+
+AllOfThem = Annotated[
+    bool, typer.Option("--all", help="All requests are meant: no other filter is needed.")
+]
+_NAMES = {
+    "connection": "connection_id",
+    "batch": "batch_id",
+    "came_with": "import_id",
+    "experiment": "experiment_id",
+    "rubric": "rubric_id",
+    "score": "score_id",
+    "evidence": "evidence_id",
+    "sample": "sample_id",
+    "error": "error_code",
+    "since": "created_after",
+    "until": "created_before",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestFilterOptions:
+    """Filters of requests."""
+
+    status: Annotated[LlmStatus | None, typer.Option(help="Only those in this status.")] = None
+    purpose: Annotated[str | None, typer.Option(help="Only for this.")] = None
+    provider: Annotated[LlmProvider | None, typer.Option(help="Only of this provider.")] = None
+    model: Annotated[str | None, typer.Option(help="Only of this model.")] = None
+    connection: Annotated[str | None, typer.Option(help="Only of this connection.")] = None
+    batch: Annotated[
+        str | None, typer.Option(help="Only those that are in this batch, or were in it last.")
+    ] = None
+    came_with: Annotated[
+        str | None, typer.Option("--import", help="Only those that came with this import.")
+    ] = None
+    experiment: Annotated[
+        str | None, typer.Option(help="Only those whose trace has this experimentId.")
+    ] = None
+    rubric: Annotated[str | None, typer.Option(help="The same by rubricId.")] = None
+    score: Annotated[str | None, typer.Option(help="The same by scoreId.")] = None
+    evidence: Annotated[str | None, typer.Option(help="The same by evidenceId.")] = None
+    sample: Annotated[str | None, typer.Option(help="The same by sampleId.")] = None
+    error: Annotated[LlmErrorCode | None, typer.Option(help="Only those that ended so.")] = None
+    since: Annotated[
+        datetime | None, typer.Option(help="Earliest creation, included; local without a zone.")
+    ] = None
+    until: Annotated[
+        datetime | None, typer.Option(help="Latest creation, left out; local without a zone.")
+    ] = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what was given, as arguments of ``client.llm.list``."""
+        if self.connection is not None:
+            require_id(self.connection, "llc", name="connection")
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {_NAMES.get(name, name): value for name, value in given.items()}
+
+    def required(self, *, every: bool) -> dict[str, Any]:
+        """Return the arguments; end the command where nothing says which requests are meant."""
+        arguments = self.arguments()
+        if not arguments and not every:
+            stop("say which requests are meant, or give --all")
+        return arguments

@@ -1,0 +1,258 @@
+"""Imports: a file of requests to language models, uploaded, started and waited for."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+import httpx
+
+from autotune.client.arguments import request_of
+from autotune.client.calls import Call, CallOptions, call, nothing, returning
+from autotune.client.downloads import keep_signed_urls_out_of_logs
+from autotune.client.errors import (
+    AutotuneError,
+    DownloadError,
+    InvalidInputError,
+    LocalFileError,
+    UploadError,
+    WaitTimeoutError,
+)
+from autotune.client.exchange import (
+    Course,
+    Fetch,
+    Pause,
+    Plan,
+    Reply,
+    Session,
+    Upload,
+    UploadBody,
+    failure_of,
+)
+from autotune.client.submissions import submission_key
+from autotune.protocol.limits import MAX_LLM_IMPORT_BYTES
+from autotune.protocol.llm_imports import (
+    CreateLlmImportRequest,
+    LlmImport,
+    LlmImportDefaults,
+    LlmImportFormat,
+    LlmImportLineError,
+    LlmImportResponse,
+    LlmImportRule,
+    LlmImportState,
+    LlmImportUpload,
+)
+
+_ENDED: frozenset[LlmImportState] = frozenset({"completed", "failed", "canceled"})
+_PIECE_BYTES = 262_144
+_FIRST_GAP_SECONDS = 0.5
+_LONGEST_GAP_SECONDS = 10.0
+
+_import = returning(LlmImportResponse, lambda answer: answer.llm_import)
+
+
+def get_import(import_id: str, **options: Unpack[CallOptions]) -> Call[LlmImport]:
+    """Read an import: how far it is, and which lines were rejected first.
+
+    Raises:
+        NotFoundError: there is no such import in this organisation, or it is over 7 days old.
+    """
+    return call("GET", "llm-imports", import_id, read=_import, **options)
+
+
+def delete_import(import_id: str, **options: Unpack[CallOptions]) -> Call[None]:
+    """Stop an import and delete its files; requests that it has enqueued stay.
+
+    Raises:
+        NotFoundError: there is no such import in this organisation, or it is over 7 days old.
+    """
+    return call("DELETE", "llm-imports", import_id, read=nothing, **options)
+
+
+def import_errors(import_id: str, **options: Unpack[CallOptions]) -> Plan[list[LlmImportLineError]]:
+    """Fetch all lines that an import has rejected, in order, at most 100,001.
+
+    Raises:
+        NotFoundError: there is no such import in this organisation, or it is over 7 days old.
+        ConflictError: it has not ended.
+        DownloadError: the report could not be fetched.
+    """
+
+    def fetch(session: Session) -> Course[list[LlmImportLineError]]:
+        found = yield from session.course(get_import(import_id, **options))
+        if found.report is None:
+            return found.errors
+        keep_signed_urls_out_of_logs()
+        body = bytearray()
+        reply = yield Fetch(
+            url=found.report.url, take=body.extend, timeout=session.timeout_for(60.0)
+        )
+        if not (isinstance(reply, httpx.Response) and reply.is_success):
+            raise _failure(reply, lambda reason: DownloadError("the report", reason))
+        return [LlmImportLineError.model_validate_json(line) for line in body.splitlines()]
+
+    return fetch
+
+
+def import_file(
+    path: str | Path,
+    *,
+    format: LlmImportFormat,  # noqa: A002 - as the API calls it
+    connection_id: str,
+    purpose: str,
+    defaults: LlmImportDefaults | Mapping[str, Any] | None = None,
+    on_error: LlmImportRule | None = None,
+    idempotency_key: str | None = None,
+    on_upload: Callable[[int], None] | None = None,
+    on_progress: Callable[[LlmImport], None] | None = None,
+    timeout: float | None = None,
+    extra_headers: Mapping[str, str] | None = None,
+) -> Plan[LlmImport]:
+    """Upload a file of up to 200 MB of requests, start its import and wait until that has ended.
+
+    The same call with the same key goes on where an earlier one was: it uploads what is not there,
+    starts what is not started, and waits for what is under way.
+
+    Args:
+        path: JSON lines in UTF-8.
+        format: ``openai`` and ``anthropic`` for lines of their batch APIs; ``autotune`` for lines
+            that are ``EnqueueLlmRequest``s.
+        connection_id: where they are asked, unless a line of ours names another.
+        purpose: what they are for, unless a line of ours says it.
+        defaults: what lines have that leave it out: ``LlmImportDefaults``, or its fields.
+        on_error: ``rejectLine`` (default) leaves out what is wrong; ``rejectAll`` checks all lines
+            first, and enqueues none where one is wrong.
+        idempotency_key: 1 to 140 visible ASCII characters. A fresh one is made where none is given.
+        on_upload: gets how many bytes of the file are read for its upload, each time it is more.
+        on_progress: gets the import, each time it is read.
+        timeout: seconds to wait for its end; None waits for ever. The import goes on without us.
+
+    Raises:
+        InvalidInputError: an argument is out of its range, or the file is empty or too large.
+        LocalFileError: the file cannot be read.
+        UploadError: the file could not be uploaded.
+        WaitTimeoutError: the import had not ended after ``timeout``.
+        InvalidRequestError: the connection is not the organisation's, or revoked.
+        RateLimitError: too many imports are under way; see ``limit``.
+    """
+    file = Path(path)
+    size = _size_of(file)
+    request = request_of(
+        CreateLlmImportRequest,
+        format=format,
+        bytes=size,
+        connection_id=connection_id,
+        purpose=purpose,
+        defaults=defaults,
+        on_error=on_error,
+    )
+    key = submission_key(idempotency_key)
+    shared: CallOptions = {"extra_headers": extra_headers}
+
+    def run(session: Session) -> Course[LlmImport]:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        made = yield from session.course(
+            call(
+                "POST",
+                "llm-imports",
+                read=_import,
+                body=request,
+                idempotency_key=key,
+                **shared,
+            )
+        )
+        if made.upload is not None:
+            yield from _uploaded(session, file, made.upload, on_upload)
+            made = yield from session.course(
+                call(
+                    "POST",
+                    "llm-imports",
+                    made.id,
+                    "start",
+                    read=_import,
+                    is_idempotent=True,
+                    **shared,
+                )
+            )
+        gap = _FIRST_GAP_SECONDS
+        while True:
+            if on_progress is not None:
+                on_progress(made)
+            if made.state in _ENDED:
+                return made
+            if deadline is not None and time.monotonic() >= deadline:
+                raise WaitTimeoutError(f"import {made.id} was {made.state} after {timeout:g} s")
+            yield Pause(gap)
+            gap = min(2 * gap, _LONGEST_GAP_SECONDS)
+            made = yield from session.course(get_import(made.id, **shared))
+
+    return run
+
+
+class _FileBody(UploadBody):
+    """A file as the body of a request, read piece by piece."""
+
+    def __init__(self, path: Path, on_upload: Callable[[int], None] | None) -> None:
+        self._path = path
+        self._on_upload = on_upload
+
+    def __iter__(self) -> Iterator[bytes]:
+        read = 0
+        try:
+            with self._path.open("rb") as file:
+                while piece := file.read(_PIECE_BYTES):
+                    yield piece
+                    read += len(piece)
+                    if self._on_upload is not None:
+                        self._on_upload(read)
+        except OSError as error:
+            raise LocalFileError(self._path, error) from error
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        pieces = iter(self)
+        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+            yield piece
+
+
+def _uploaded(
+    session: Session,
+    file: Path,
+    upload: LlmImportUpload,
+    on_upload: Callable[[int], None] | None,
+) -> Course[None]:
+    """Upload a file; where an attempt breaks off, begin anew."""
+    keep_signed_urls_out_of_logs()
+    retries = 0
+    while True:
+        reply = yield Upload(
+            url=upload.url,
+            headers=upload.headers,
+            body=lambda: _FileBody(file, on_upload),
+            timeout=session.timeout,
+        )
+        if isinstance(reply, httpx.Response) and reply.is_success:
+            return
+        pause = session.pause_after(reply, retries, repeatable=True)
+        if pause is None:
+            raise _failure(reply, UploadError)
+        retries += 1
+        yield Pause(pause)
+
+
+def _size_of(file: Path) -> int:
+    try:
+        size = file.stat().st_size
+    except OSError as error:
+        raise LocalFileError(file, error) from error
+    if not 0 < size <= MAX_LLM_IMPORT_BYTES:
+        raise InvalidInputError.at("path", f"a file of 1 to {MAX_LLM_IMPORT_BYTES} bytes")
+    return size
+
+
+def _failure(reply: Reply, failed: Callable[[str], AutotuneError]) -> AutotuneError:
+    """Return what to raise for a transfer; the answer is not Autotune's, so its problem is not."""
+    if isinstance(reply, httpx.Response):
+        host = reply.request.url.host
+        return failed(f"{host} answered {reply.status_code} {reply.reason_phrase}")
+    return failure_of(reply)
