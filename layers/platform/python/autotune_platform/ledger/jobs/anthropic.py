@@ -173,7 +173,7 @@ class AnthropicJobs:
         if kind == "errored":
             shown = inside(result, "error")
             error = inside(shown, "error")
-            body = shown if isinstance(error, dict) else {"error": told}
+            body = shown if isinstance(error, dict) else {"error": shown}
             status = status_of(inside(body, "error", "type"))
             return outcome_of(self._spoken, status, body, key)
         known = _NOT_COME_TO.get(kind) if isinstance(kind, str) else None
@@ -196,8 +196,8 @@ def _refused_rows(reply: Reply, refusal: Refusal, job: Job) -> Mapping[int, str]
 
 def _counts(document: Any) -> tuple[int | None, int | None]:
     """Return how many rows were answered, and how many there are, as far as that can be."""
-    told = inside(document, "request_counts")
-    found = all_of(*(tokens(inside(told, count)) for count in _COUNTS))
+    shown = inside(document, "request_counts")
+    found = all_of(*(tokens(inside(shown, count)) for count in _COUNTS))
     if found is None or sum(found) == 0:
         return None, None
     return found[_COUNTS.index("succeeded")], sum(found)

@@ -52,7 +52,7 @@ _JSON_LINES: Final = "application/jsonl"
 _NOT_SEEN_SECONDS: Final = 30
 # A list shows what jobs of others answered inline, too.
 _MOST_LISTED_BYTES: Final = 16_000_000
-# Who may not see a file is told the same as where there is none.
+# Who may not see a file gets the answer of where there is none.
 _NO_FILE: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
 
@@ -245,10 +245,10 @@ class GeminiJobs:
         if not isinstance(error, dict):
             return Refusal("rejected", "the job failed without a reason")
         status, body = as_http(error)
-        told = outcome_of(self._spoken, status, body, key)
-        assert isinstance(told, Refusal), "a status of an error is no answer"
-        passes = told.code in {"rate_limited", "account"}
-        return told if passes else Refusal("rejected", told.message)
+        shown = outcome_of(self._spoken, status, body, key)
+        assert isinstance(shown, Refusal), "a status of an error is no answer"
+        passes = shown.code in {"rate_limited", "account"}
+        return shown if passes else Refusal("rejected", shown.message)
 
     def _ask(
         self,

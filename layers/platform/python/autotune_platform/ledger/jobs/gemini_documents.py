@@ -61,10 +61,10 @@ def named(kind: str, value: Any) -> str | None:
 def is_on_host_of(url: str, base_url: str) -> bool:
     """Return whether a URL leads where a key of this connection may go."""
     try:
-        told, own = urlsplit(url), urlsplit(base_url)
+        shown, own = urlsplit(url), urlsplit(base_url)
         places = [
             (one.scheme, one.username, one.hostname, one.port or {"https": 443}.get(one.scheme, 80))
-            for one in (told, own)
+            for one in (shown, own)
         ]
     except ValueError:
         return False
@@ -73,23 +73,23 @@ def is_on_host_of(url: str, base_url: str) -> bool:
 
 def results_of(document: Any) -> list[Results]:
     """Return where the results of a job are."""
-    told = (
+    shown = (
         inside(document, "response", "responsesFile"),
         inside(document, "metadata", "output", "responsesFile"),
     )
-    names = dict.fromkeys(filter(None, (named("files", one) for one in told)))
+    names = dict.fromkeys(filter(None, (named("files", one) for one in shown)))
     return [Results(name) for name in names]
 
 
-def counts(told: Any) -> tuple[int | None, int | None]:
+def counts(shown: Any) -> tuple[int | None, int | None]:
     """Return how many rows were answered, and how many there were, as far as these add up.
 
     Numbers come as texts, and zeros not at all.
     """
     counted = [
-        _count(inside(told, f"{kind}RequestCount")) for kind in ("successful", "failed", "pending")
+        _count(inside(shown, f"{kind}RequestCount")) for kind in ("successful", "failed", "pending")
     ]
-    total = _count(inside(told, "requestCount"))
+    total = _count(inside(shown, "requestCount"))
     known = [one for one in counted if one is not None]
     if not total or len(known) < len(counted) or sum(known) != total:
         return None, None

@@ -274,7 +274,7 @@ def _status(error: Any, otherwise: int) -> int:
 def _counts(document: Any) -> tuple[int | None, int | None]:
     """Return how many rows were answered, and how many there are, as far as that can be."""
     counts = inside(document, "request_counts")
-    found = all_of(tokens(inside(counts, "completed")), tokens(inside(told, "total")))
+    found = all_of(tokens(inside(counts, "completed")), tokens(inside(counts, "total")))
     return (None, None) if found is None or not found[1] else (found[0], found[1])
 
 

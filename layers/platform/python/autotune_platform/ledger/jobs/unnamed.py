@@ -62,7 +62,7 @@ def jobs_like(
 
 
 def moment(value: Any) -> datetime | None:
-    """Return a time that is told as text (RFC 3339) or in seconds since 1970, None for others."""
+    """Return a time that comes as text (RFC 3339) or in seconds since 1970, None for others."""
     try:
         if isinstance(value, str):
             found = datetime.fromisoformat(value)
