@@ -119,7 +119,8 @@ def test_a_model_scores_in_its_range_and_nothing_of_the_text_stays(ledger: Ledge
     (verdict,) = verdicts(platform, accepted)
     assert verdict["score"]["value"] == 0.75
     assert verdict["score"]["graderVersion"] == grader["version"]
-    assert verdict["score"]["reasoning"] == "compared: alike"
+    read = platform.call("GET", f"/api/v1/completions/{accepted['completionIds'][0]}/score").json
+    assert read["verdict"]["score"]["reasoning"] == "compared: alike"
     (ask,) = asked
     assert ask.system == "You grade answers."
     assert "Answer: Paris Truth: Paris" in ask.prompt
@@ -163,7 +164,7 @@ def test_what_the_completion_says_is_never_a_template(ledger: Ledger) -> None:
         (judged(11), "model_answer_out_of_range"),
         (judged(-0.1), "model_answer_out_of_range"),
         (judged("9"), "model_answer_unreadable"),
-        (judged(True), "model_answer_unreadable"),
+        (judged(result=True), "model_answer_unreadable"),
         ('{"steps": []}', "model_answer_unreadable"),
         ("I would say 9 of 10.", "model_answer_unreadable"),
         ("[1]", "model_answer_unreadable"),
@@ -198,7 +199,7 @@ def test_the_same_question_is_one_row_whoever_asks_again(ledger: Ledger) -> None
     platform.dispatch(platform.queued())
     (run,) = platform.runs()
     first, second = platform.grade(run), platform.grade({**run, "run_id": f"{run['run_id']}x"})
-    assert first["waiting_ids"] == second["waiting_ids"]
+    assert set(first["waiting_ids"]) == set(second["waiting_ids"])
     ask_models(ledger)
     platform.grade(second)
     platform.grade(first)
@@ -214,12 +215,12 @@ def test_a_wait_goes_on_at_once_when_the_row_ended_meanwhile(
     _, run = begin(platform, registered(ledger, SCORE), COMPLETION)
     tokens: list[str] = []
     await_answers = handler("functions.scoring.await_answers")
-    from functions.scoring import await_answers as module  # noqa: PLC0415
+    from functions.scoring import await_answers as module
 
     monkeypatch.setattr(
         type(module.parts().run_waits.wait.tokens),
         "succeed",
-        lambda self, token: tokens.append(token) or True,  # noqa: ARG005
+        lambda self, token: tokens.append(token) or True,
     )
     await_answers({"progress": run, "token": "early"}, LambdaContext())
     assert tokens == []
@@ -234,7 +235,7 @@ def test_a_revoked_connection_is_a_failure_of_its_own(ledger: Ledger) -> None:
     grader = registered(ledger, SCORE, connection_id=connection_id)
     accepted, run = begin(platform, grader, COMPLETION)
     assert run["waiting"] == 1
-    assert platform.call("DELETE", f"/api/v1/llm-connections/{connection_id}").status == 204
+    assert platform.call("DELETE", f"/api/v1/llm-connections/{connection_id}").status == 200
     ask_models(ledger)
     platform.grade(run)
     (asked_before,) = verdicts(platform, accepted)

@@ -3,7 +3,8 @@
 A grader of kind ``http`` has an endpoint and is verified there. The others have no process of their
 own: ``builtin`` is computed here from its configuration, whose digest is its version, and ``human``
 is people. ``rubric`` is a language model that is asked by a prompt of the grader's own; the digest
-of that is its version. They are verified and active from the start, have no secret and are not probed.
+of that is its version. They are verified and active from the start, have no secret and are not
+probed.
 """
 
 from collections.abc import Mapping
