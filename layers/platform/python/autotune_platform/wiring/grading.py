@@ -16,7 +16,6 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.endings import Endings
 from autotune_platform.scoring.rounds import ChunkGrading
-from autotune_platform.storage.table import Table
 from autotune_platform.wiring.gateway import GatewayParts
 from autotune_platform.wiring.orders import OrderParts
 from autotune_platform.wiring.scoring import CallParts, ResolverParts
@@ -30,8 +29,7 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts, OrderPar
 
     @cached_property
     def permits(self) -> Permits:
-        table = Table(self.environment.budgets_table, clients.dynamodb())
-        return Permits(budgets=BudgetRepository(table))
+        return Permits(budgets=BudgetRepository(self.budgets_table))
 
     @cached_property
     def parking(self) -> Parking:
@@ -56,7 +54,7 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts, OrderPar
                 "http": http,
                 "builtin": BuiltinJudge(),
                 "human": HumanJudge(),
-                "rubric": RubricJudge(orders=self.row_orders),
+                "rubric": RubricJudge(made_orders=lambda: self.row_orders),
             }
         )
 

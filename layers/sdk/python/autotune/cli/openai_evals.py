@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from autotune.cli import exit_codes
+from autotune.cli import exit_codes, graders
 from autotune.cli.grader_options import json_object_in
-from autotune.cli.graders import app
 from autotune.cli.invocation import Invocation, command, note
 from autotune.client.openai_evals import ConvertedEval, graders_from_openai_eval
 from autotune.protocol import limits
 from autotune.protocol.graders import Grader
+
+app = graders.app
 
 
 @command(app)

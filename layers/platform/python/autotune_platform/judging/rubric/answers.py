@@ -13,7 +13,7 @@ from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.frozen_model import DEFERRED
 
 _FENCE = "```"
-_TOLD = ("description", "conclusion")
+_SHOWN = ("description", "conclusion")
 _MOST_VALUES = 5_000
 _MOST_CHARACTERS = 2_000_000
 
@@ -33,7 +33,7 @@ def read_answer(text: str, form: str) -> GraderScore:
     Raises:
         CompletionFaultError: no such result is in it, or the number is outside of its range.
     """
-    rule = _answer.validate_json(form)
+    rule = _answer.validate_python(parse_strictly(form.encode(), most_values=_MOST_VALUES))
     document = _document(text)
     result = document.get("result") if isinstance(document, Mapping) else document
     reasoning = _reasoning(document) if isinstance(document, Mapping) else None
@@ -86,9 +86,9 @@ def _reasoning(document: Mapping[str, Any]) -> str | None:
     if not isinstance(steps, list):
         return None
     lines = [
-        ": ".join(step[name] for name in _TOLD if isinstance(step.get(name), str))
+        ": ".join(step[name] for name in _SHOWN if isinstance(step.get(name), str))
         for step in steps
         if isinstance(step, Mapping)
     ]
-    told = "\n".join(line for line in lines if line)
-    return told[:MAX_REASONING_CHARACTERS] or None
+    shown = "\n".join(line for line in lines if line)
+    return shown[:MAX_REASONING_CHARACTERS] or None

@@ -4,7 +4,7 @@ The model is never asked from here. A row's id follows from what is asked, so th
 crash, or another run for the same completions, finds what was asked and pays nothing twice.
 """
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -80,10 +80,19 @@ class _Asking:
 
 @part
 class RubricJudge(NeedsNoPermit):
-    """Asks models through the ledger, and reads what they answered."""
+    """Asks models through the ledger, and reads what they answered.
 
-    orders: RowOrders
+    Args:
+        made_orders: returns the ledger's part, which most processes that grade never need.
+    """
+
+    made_orders: Callable[[], RowOrders]
     clock: Clock = SYSTEM_CLOCK
+
+    @property
+    def orders(self) -> RowOrders:
+        """What asks, and finds what was asked."""
+        return self.made_orders()
 
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield what rows have come to; return what was never asked, and what is under way."""
@@ -172,7 +181,7 @@ class RubricJudge(NeedsNoPermit):
         in_parallel(ask_one, list(completions), at_most=_ENQUEUERS)
 
     def _awaited(self, row: Row, round_: Round) -> Awaited:
-        """Return when to look at a row again: its end wakes nobody who is not told of it."""
+        """Return when to look at a row again: nobody is woken by its end."""
         now = self.clock.now()
         wait = min(max((now - row.created_at) / _LOOKS_OF_A_WAIT, _FIRST_LOOK), _LAST_LOOK)
         return Awaited(now + wait, round_.attempt)
