@@ -12,7 +12,7 @@ from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.budgets.money import MoneyBudgets, PeriodUse
 from autotune_platform.ledger.ending import end_unasked
 from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.models import Connection, Row, RowInput, RowOutput
@@ -123,15 +123,18 @@ class RowOrders(EnqueuingService):
             in_parallel(read, completed, at_most=_ERASERS)
         return {id_: Ordered(row, asked.get(id_), answered.get(id_)) for id_, row in found.items()}
 
-    def end_without_money(self, row: Row) -> bool:
+    def end_without_money(self, row: Row, uses: Iterable[PeriodUse]) -> bool:
         """End a queued row that no budget will have room for in time; return whether it ended.
 
         A period that is over before the row's time is up is waited for: the next has room again.
+
+        Args:
+            uses: what the organisation's periods have used, from ``money``.
         """
         if row.status != "queued":
             return False
         now = self.clock.now()
-        for use in self.money.uses(row.organization_id):
+        for use in uses:
             if use.limit is None or use.limit - use.spent >= row.bound_nano_usd:
                 continue
             by = row.complete_by

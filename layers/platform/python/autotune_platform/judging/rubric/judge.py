@@ -7,7 +7,7 @@ crash, or another run for the same completions, finds what was asked and pays no
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 
 from aws_lambda_powertools import Logger
 
@@ -97,6 +97,7 @@ class RubricJudge(NeedsNoPermit):
     def resume(self, round_: Round, undecided: Sequence[str]) -> Generator[Judged, None, Resumed]:
         """Yield what rows have come to; return what was never asked, and what is under way."""
         organization_id = round_.asker.organization_id
+        uses = cache(lambda: self.orders.money.uses(organization_id))
         unasked: list[str] = []
         waiting: dict[str, Awaited] = {}
         for some in groups(undecided, _JUDGED_TOGETHER):
@@ -109,7 +110,7 @@ class RubricJudge(NeedsNoPermit):
                     unasked.append(completion_id)
                 elif ordered.row.has_ended:
                     judgements[completion_id] = _judgement(ordered)
-                elif self.orders.end_without_money(ordered.row):
+                elif self.orders.end_without_money(ordered.row, uses()):
                     judgements[completion_id] = Judgement(reason_code="budget_exhausted")
                 else:
                     waiting[completion_id] = self._awaited(ordered.row, round_)
