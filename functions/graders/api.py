@@ -25,9 +25,11 @@ from autotune.protocol.health import (
     GraderProbe,
 )
 from autotune.protocol.statistics import GraderStats, GraderUsage, Month
+from autotune_platform.access.service import permitted_scope
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import manages
 from autotune_platform.graders.health import Health
+from autotune_platform.graders.kinds import connection_named
 from autotune_platform.graders.verification import LONGEST_SECONDS
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
@@ -50,6 +52,7 @@ def register_grader(body: RegisterGraderRequest) -> RegisterGraderResponse:
     """Register a grader; the shared secret of one with an endpoint is shown this once."""
     if body.endpoint is not None:
         _check(body.endpoint)
+    _check_connection(body)
     grader, secret = parts().grader_service.register(app.caller, body)
     app.made(grader_id=grader.id)
     return RegisterGraderResponse(
@@ -109,6 +112,7 @@ def update_grader(grader_id: str, body: UpdateGraderRequest) -> GraderResponse:
     """Change a grader; a new endpoint has to be verified again, a configuration is used at once."""
     if body.endpoint is not None:
         _check(body.endpoint)
+    _check_connection(body)
     return GraderResponse(
         grader=_on_wire(parts().grader_service.update(app.caller, app.scope, grader_id, body))
     )
@@ -160,6 +164,14 @@ def _check(endpoint: str) -> None:
     check_url(endpoint, field="endpoint", admit_private=admit_private)
 
 
+def _check_connection(body: RegisterGraderRequest | UpdateGraderRequest) -> None:
+    """Require that who has a model asked may ask it, at a connection of the organisation's."""
+    if (named := connection_named(body)) is not None:
+        permitted_scope(app.caller, "llm_requests", "create")
+        connection_id, field = named
+        parts().usable_connections.require(app.caller.organization_id, connection_id, field=field)
+
+
 def _on_wire(grader: Grader) -> WireGrader:
     owned = manages(app.caller, app.scope, grader)
     return WireGrader(
@@ -167,12 +179,13 @@ def _on_wire(grader: Grader) -> WireGrader:
         **grader.model_dump(
             exclude={
                 *("organization_id", "principal_id", "secret_version"),
-                *("endpoint", "certificate_sha256", "builtin", "previous_secret_until"),
+                *("endpoint", "certificate_sha256", "builtin", "rubric", "previous_secret_until"),
             }
         ),
         endpoint=grader.endpoint if owned else None,
         # Its texts may hold the very answers that trainers' models are to find.
         builtin=grader.builtin if owned else None,
+        rubric=grader.rubric if owned else None,
         previous_secret_until=grader.previous_secret_until if owned else None,
         # Public logs of certificates would lead from it to the endpoint.
         certificate_sha256=grader.certificate_sha256 if owned else None,

@@ -26,6 +26,8 @@ SWEEP_TIMEOUT = Duration.seconds(60)
 LONGEST_DUE = Duration.minutes(15)
 PARKED_RUNS = "parked#*"
 QUEUES_AT_WORK = "queue#*"
+REQUESTS = "llm_*"
+MONEY = "money#*"
 RUNS = "run_*"
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
 
@@ -85,6 +87,8 @@ class ScoringStack(DomainStack):
                 **self.grader_environment,
                 **http.url_environment,
                 "BUDGETS_TABLE": data.budgets.table.table_name,
+                "LEDGER_TABLE": data.ledger.table.table_name,
+                "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
             },
         )
         data.registry.grant_read(grade.function, "GetItem")
@@ -97,7 +101,18 @@ class ScoringStack(DomainStack):
             data.completions.grant_write(grade.function, "DeleteItem", keys=keys)
         data.content.grant_read(grade.function)
         data.secrets_keys.grant_derive(grade, "grader")
+        self._grant_orders(grade)
         return grade
+
+    def _grant_orders(self, grade: ServiceFunction) -> None:
+        """Lets rubric graders have models asked by the ledger, whose sweeper starts it."""
+        data = self.shared.data
+        data.ledger.grant_read(grade.function, "BatchGetItem", "GetItem")
+        data.ledger.grant_write(grade.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.ledger.grant_write(grade.function, "DeleteItem", keys=REQUESTS)
+        data.budgets.grant_read(grade.function, "BatchGetItem", "GetItem", keys=MONEY)
+        data.ledger_texts.grant_read_write(grade.function)
+        data.ledger_texts.grant_delete(grade.function)
 
     def _create_fail(self) -> ServiceFunction:
         fail = self.create(
@@ -129,6 +144,7 @@ class ScoringStack(DomainStack):
             environment={
                 **self.content_environment,
                 "BUDGETS_TABLE": self.shared.data.budgets.table.table_name,
+                "LEDGER_TABLE": self.shared.data.ledger.table.table_name,
             },
         )
         data = self.shared.data
@@ -136,6 +152,7 @@ class ScoringStack(DomainStack):
         data.completions.grant_write(await_answers.function, "UpdateItem", keys=RUNS)
         data.completions.grant_write(await_answers.function, "PutItem", keys=PARKED_RUNS)
         data.budgets.grant_read(await_answers.function, "GetItem")
+        data.ledger.grant_read(await_answers.function, "BatchGetItem", keys=REQUESTS)
         return await_answers
 
     def _add_dispatch(self, completions: CompletionsStack) -> None:

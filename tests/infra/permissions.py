@@ -189,9 +189,16 @@ EXPECTED = {
     | table("Registry", "UpdateItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "GetObject")
+    # Of rubric graders, whose models the ledger asks.
+    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "DeleteItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
     | wake("ScoreCompletions"),
     "AwaitAnswers": ENCRYPT
     | table("Budgets", "GetItem")
+    | table("Ledger", "BatchGetItem", keys="llm_*")
     | table("Completions", "BatchGetItem")
     | table("Completions", "PutItem", keys="parked#*")
     | table("Completions", "UpdateItem", keys="run_*")

@@ -15,6 +15,13 @@ OPENAI = {
     "input": "{{ sample.output_text }}",
     "reference": "{{ item.answer }}",
 }
+ASKING = {
+    "type": "score_model",
+    "name": "closeness",
+    "model": "small",
+    "input": [{"role": "user", "content": "How good is {{ sample.output_text }}?"}],
+}
+NOWHERE = "llc_00000000000000000000000000"
 PATH = "/api/v1/graders"
 
 
@@ -108,6 +115,13 @@ def test_a_human_grader_is_people(platform: Platform) -> None:
         ({"kind": "builtin", "builtin": {"type": "exact_match"}}, "builtin.exact_match.reference"),
         ({"kind": "builtin", "builtin": {**EXACT, "reference": "{{ x }}"}}, "builtin.reference"),
         ({"kind": "builtin", "openai": {"type": "score_model"}}, "openai.type"),
+        ({"kind": "builtin", "builtin": EXACT, "connectionId": NOWHERE}, "connectionId"),
+        ({"kind": "rubric"}, "rubric"),
+        ({"kind": "rubric", "builtin": EXACT}, "builtin"),
+        ({"kind": "rubric", "openai": ASKING}, "connectionId"),
+        ({"kind": "rubric", "openai": OPENAI, "connectionId": NOWHERE}, "connectionId"),
+        ({"kind": "rubric", "openai": ASKING, "connectionId": NOWHERE}, "connectionId"),
+        ({"kind": "rubric", "limits": {"maxConcurrency": 1}}, "limits"),
         ({"kind": "human", "endpoint": "http://127.0.0.1:1"}, "endpoint"),
         ({"kind": "human", "openai": OPENAI}, "openai"),
         ({"kind": "robot"}, "kind"),

@@ -116,8 +116,8 @@ def similar(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("document", "field", "told"),
     [
-        ({"type": "score_model", "name": "m", "input": []}, "type", "language models"),
-        ({"type": "label_model", "name": "m"}, "type", "language models"),
+        ({"type": "score_model", "name": "m", "input": []}, "type", "kind rubric"),
+        ({"type": "label_model", "name": "m"}, "type", "kind rubric"),
         ({"type": "python", "source": "..."}, "type", "string_check, text_similarity and multi"),
         ({"type": "endpoint", "url": "https://x.example"}, "type", "kind http"),
         ({"type": "other"}, "", "other"),
@@ -130,7 +130,7 @@ def similar(**changes: Any) -> dict[str, Any]:
         (
             {**NAME_AND_EMAIL, "graders": {"x": {"type": "score_model"}}},
             "graders.x.type",
-            "score_model waits",
+            "register a score_model",
         ),
         ({**NAME_AND_EMAIL, "graders": {"x": NAME_AND_EMAIL}}, "graders.x.type", "no multi"),
         (

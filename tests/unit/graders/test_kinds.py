@@ -27,6 +27,8 @@ def test_each_kind_has_its_judge(monkeypatch: pytest.MonkeyPatch) -> None:
         registry_table="r",
         completions_table="c",
         budgets_table="b",
+        ledger_table="l",
+        ledger_bucket="b",
         content_bucket="b",
         secrets_keys={},
         api_url="https://api.test",

@@ -25,8 +25,8 @@ from autotune_platform.runtime.frozen_model import DEFERRED, FrozenModel
 
 _SUPPORTED = "supported now are string_check, text_similarity and multi"
 _UNSUPPORTED_TYPES = {
-    "score_model": "score_model waits for grading by language models",
-    "label_model": "label_model waits for grading by language models",
+    "score_model": "register a score_model by itself, with kind rubric and a connectionId",
+    "label_model": "register a label_model by itself, with kind rubric and a connectionId",
     "python": "code of a python grader is not run here; register a grader of kind http",
     "endpoint": "an endpoint grader is registered with kind http and its own protocol",
 }

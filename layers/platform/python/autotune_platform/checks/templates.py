@@ -71,6 +71,15 @@ class Template:
         if any("{{" in part or "}}" in part for part in self._parts if isinstance(part, str)):
             raise configuration_error(field, "each {{ to have its }}, with a path between them")
 
+    @property
+    def places(self) -> list[tuple[Step, ...]]:
+        """The paths that it has places for, each once, in the order in which they come."""
+        return list(dict.fromkeys(part for part in self._parts if not isinstance(part, str)))
+
+    def named(self, names: Mapping[tuple[Step, ...], str]) -> str:
+        """Return the text with each place replaced by the name of its path."""
+        return "".join(part if isinstance(part, str) else names[part] for part in self._parts)
+
     def text(self, sample: Sample) -> str:
         """Return the text for a completion; numbers, lists and objects become JSON.
 
@@ -80,7 +89,7 @@ class Template:
         rendered: list[str] = []
         length = 0
         for part in self._parts:
-            rendered.append(part if isinstance(part, str) else _as_text(sample.find(part)))
+            rendered.append(part if isinstance(part, str) else as_text(sample.find(part)))
             length += len(rendered[-1])
             if length > MAX_BUILTIN_TEXT_CHARACTERS:
                 raise CompletionFaultError("builtin_input_too_large")
@@ -137,7 +146,8 @@ def _member(of: Any, step: Step) -> Any:
     return None
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Return what stands in a text for a value: itself, or JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -21,7 +21,8 @@ class Grader(Entity):
     """A registered grader; its secret is derived from id and ``secret_version``.
 
     The secret before that is valid, too, until ``previous_secret_until``.
-    ``endpoint`` is of a grader of kind ``http``, ``builtin`` the configuration of a builtin one.
+    ``endpoint`` is of a grader of kind ``http``, ``builtin`` the configuration of a builtin one,
+    ``rubric`` that of one whose model judges.
     """
 
     principal_id: str
@@ -30,6 +31,7 @@ class Grader(Entity):
     description: str
     endpoint: str | None = None
     builtin: dict[str, Any] | None = None
+    rubric: dict[str, Any] | None = None
     certificate_sha256: list[str] = []
     capabilities: GraderCapabilities
     limits: GraderLimits = Field(default_factory=GraderLimits)

@@ -2,7 +2,9 @@
 
 A grader of kind ``http`` has an endpoint and is verified there. The others have no process of their
 own: ``builtin`` is computed here from its configuration, whose digest is its version, and ``human``
-is people. They are verified and active from the start, have no secret and are not probed.
+is people. ``rubric`` is a language model that is asked by a prompt of the grader's own; the digest
+of that is its version. They are verified and active from the start, have no secret and are not
+probed.
 """
 
 from collections.abc import Mapping
@@ -12,19 +14,24 @@ from typing import Any
 from autotune.protocol.graders import GraderKind, RegisterGraderRequest, UpdateGraderRequest
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.limits import MAX_GRADER_BATCH
+from autotune.protocol.rubrics import RubricConfiguration
 from autotune_platform.checks.compiling import check_builtin, stored_form, version_of
 from autotune_platform.checks.faults import configuration_error
 from autotune_platform.checks.openai import from_openai
+from autotune_platform.checks.openai_models import rubric_from_openai
+from autotune_platform.checks.rubrics import Rubric, stored_rubric
 
 HUMAN_VERSION = "1"
 
 _OF_A_PROCESS = frozenset(
     {"endpoint", "certificate_sha256", "limits", "capabilities", "async_settings"}
 )
+_OF_A_RUBRIC = frozenset({"rubric", "connection_id", "max_tokens"})
 _REFUSED: Mapping[GraderKind, frozenset[str]] = {
-    "http": frozenset({"builtin", "openai"}),
-    "builtin": _OF_A_PROCESS | {"share_reasoning"},
-    "human": _OF_A_PROCESS | {"builtin", "openai"},
+    "http": frozenset({"builtin", "openai"}) | _OF_A_RUBRIC,
+    "builtin": _OF_A_PROCESS | _OF_A_RUBRIC | {"share_reasoning"},
+    "human": _OF_A_PROCESS | _OF_A_RUBRIC | {"builtin", "openai"},
+    "rubric": _OF_A_PROCESS | {"builtin"},
 }
 _CAPABILITIES: Mapping[GraderKind, Mapping[str, Any]] = {
     "builtin": {
@@ -33,6 +40,11 @@ _CAPABILITIES: Mapping[GraderKind, Mapping[str, Any]] = {
         "avg_latency_ms": 0,
     },
     "human": {"supports_dimensions": True, "supports_explanations": True, "avg_latency_ms": 0},
+    "rubric": {
+        "max_batch_size": MAX_GRADER_BATCH,
+        "supports_dimensions": True,
+        "supports_explanations": True,
+    },
 }
 
 
@@ -53,7 +65,7 @@ def initial_status(request: RegisterGraderRequest, *, now: datetime) -> dict[str
         "version": HUMAN_VERSION,
         "capabilities": GraderCapabilities(**_CAPABILITIES[request.kind]),
     }
-    return {**status, **builtin_changes(request)}
+    return {**status, **configuration_changes(request, request.kind, stored=None)}
 
 
 def check_fields(request: RegisterGraderRequest | UpdateGraderRequest, kind: GraderKind) -> None:
@@ -68,9 +80,80 @@ def check_fields(request: RegisterGraderRequest | UpdateGraderRequest, kind: Gra
             raise configuration_error(
                 str(field.alias), f"no such field for a grader of kind {kind}"
             )
+    if kind == "rubric" and request.visibility == "public":
+        raise configuration_error("visibility", "private: others' questions would be paid here")
 
 
-def builtin_changes(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:
+def connection_named(
+    request: RegisterGraderRequest | UpdateGraderRequest,
+) -> tuple[str, str] | None:
+    """Return the connection that a request names, and in which field; None where it names none."""
+    if request.rubric is not None:
+        return request.rubric.connection_id, "rubric.connectionId"
+    return None if request.connection_id is None else (request.connection_id, "connectionId")
+
+
+def configuration_changes(
+    request: RegisterGraderRequest | UpdateGraderRequest,
+    kind: GraderKind,
+    *,
+    stored: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the configuration that a request sets, and the version that it is.
+
+    Args:
+        stored: a rubric grader's configuration until now, of which what OpenAI's JSON does not
+            say stays.
+
+    Raises:
+        InvalidRequestError: it is none, is given twice, or is missing in a registration.
+    """
+    return _rubric_changes(request, stored or {}) if kind == "rubric" else _builtin_changes(request)
+
+
+def _rubric_changes(
+    request: RegisterGraderRequest | UpdateGraderRequest, stored: Mapping[str, Any]
+) -> dict[str, Any]:
+    if request.rubric is not None:
+        for name in ("openai", "connection_id", "max_tokens"):
+            if getattr(request, name) is not None:
+                field = str(type(request).model_fields[name].alias)
+                raise configuration_error(field, "nothing beside rubric, which says it")
+        configuration, field = request.rubric, "rubric"
+    elif request.openai is not None:
+        connection_id = request.connection_id or stored.get("connectionId")
+        if connection_id is None:
+            raise configuration_error("connectionId", "where the model is called, with openai")
+        configuration = rubric_from_openai(
+            request.openai,
+            connection_id=connection_id,
+            max_tokens=request.max_tokens,
+            field="openai",
+        )
+        field = "openai"
+    elif isinstance(request, RegisterGraderRequest):
+        raise configuration_error("rubric", "a configuration, or one of OpenAI's in openai")
+    elif request.connection_id is not None or request.max_tokens is not None:
+        configuration, field = _changed(stored, request), "rubric"
+    else:
+        return {}
+    Rubric(configuration, field=field)
+    written = stored_rubric(configuration)
+    return {"rubric": written, "version": version_of(written)}
+
+
+def _changed(stored: Mapping[str, Any], request: UpdateGraderRequest) -> RubricConfiguration:
+    """Return a stored configuration at another connection, or with other answers' length."""
+    params = dict(stored["params"])
+    if request.max_tokens is not None:
+        params["maxTokens"] = request.max_tokens
+    connection_id = request.connection_id or stored["connectionId"]
+    return RubricConfiguration.model_validate(
+        {**stored, "connectionId": connection_id, "params": params}
+    )
+
+
+def _builtin_changes(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:
     """Return the configuration that a request sets, and the version that it is.
 
     Raises:

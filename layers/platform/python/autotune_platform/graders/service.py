@@ -18,12 +18,14 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.gateway.models import Grader
 from autotune_platform.graders.directory import GraderDirectory, manages
 from autotune_platform.graders.health import Health, Probe
-from autotune_platform.graders.kinds import builtin_changes, check_fields, initial_status
+from autotune_platform.graders.kinds import check_fields, configuration_changes, initial_status
 from autotune_platform.graders.repository import GraderRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
+
+_CONFIGURATIONS = frozenset({"builtin", "openai", "rubric", "connection_id", "max_tokens"})
 
 ROTATION = timedelta(hours=24)
 """How long the secret before a rotation is valid, too."""
@@ -82,7 +84,8 @@ class GraderService(GraderDirectory):
         """
         before = self.get_managed(caller, scope, grader_id)
         check_fields(request, before.kind)
-        changes = {**_fields(request), **builtin_changes(request)}
+        configuration = configuration_changes(request, before.kind, stored=before.rubric)
+        changes = {**_fields(request), **configuration}
         if changes.get("endpoint", before.endpoint) != before.endpoint:
             changes |= {"status": "inactive", "verified_at": None, "version": None}
             return self._set_status(before, changes, reason="endpoint_changed", health=None)
@@ -206,7 +209,7 @@ def _changed_meanwhile(grader: Grader) -> ConflictError:
 def _fields(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:
     """Return what a request sets, with models kept as models; a configuration is read apart."""
     given = {name: value for name, value in request if value is not None}
-    return {name: value for name, value in given.items() if name not in ("builtin", "openai")}
+    return {name: value for name, value in given.items() if name not in _CONFIGURATIONS}
 
 
 def _version_event(before: Grader, after: Grader) -> Iterator[Event]:

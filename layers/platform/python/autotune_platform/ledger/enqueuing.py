@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -14,7 +15,6 @@ from autotune_platform.ledger.claims import Claim, ClaimRepository
 from autotune_platform.ledger.models import Connection, Group, Row, RowInput
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -32,6 +32,13 @@ _WRITERS = 8
 _LOOK_EVERY = timedelta(minutes=1)
 
 
+class GroupStarter(Protocol):
+    """What has a batch made of a queue; where it does not, the sweeper does within a minute."""
+
+    def start_group(self, group_key: str, /) -> bool:
+        """Start an execution; return whether one was started."""
+
+
 @part
 class EnqueuingService:
     """Stores requests as rows, and has their queues looked at.
@@ -45,7 +52,7 @@ class EnqueuingService:
     texts: RowTexts
     claims: ClaimRepository
     batches: BatchRepository
-    starter: BatchStarter
+    starter: GroupStarter
     clock: Clock = SYSTEM_CLOCK
 
     def enqueue(

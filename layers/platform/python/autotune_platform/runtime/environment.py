@@ -105,6 +105,7 @@ class AwaitEnvironment(ContentEnvironment):
     """For the function that lets runs wait, for signals or for a grader that is down."""
 
     budgets_table: str
+    ledger_table: str
 
 
 class ExportEnvironment(ContentEnvironment):
@@ -195,13 +196,6 @@ class DeadLetterEnvironment(QueueEnvironment):
         }
 
 
-class GradingEnvironment(ContentEnvironment, GatewayEnvironment):
-    """For the function that has completions graded; graders call back below ``api_url``."""
-
-    budgets_table: str
-    api_url: str
-
-
 class RewardUrlEnvironment(Environment):
     """For the function that makes reward URLs, which hang below ``reward_url``."""
 
@@ -222,6 +216,12 @@ class LedgerEnvironment(Environment):
     ledger_table: str
     ledger_bucket: str
     budgets_table: str
+
+
+class GradingEnvironment(ContentEnvironment, GatewayEnvironment, LedgerEnvironment):
+    """For the function that has completions graded; graders call back below ``api_url``."""
+
+    api_url: str
 
 
 class LedgerApiEnvironment(LedgerEnvironment):

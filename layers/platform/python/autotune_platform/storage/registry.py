@@ -26,7 +26,7 @@ RECORD = "record"
 _COUNTS = "counts"
 _ATTEMPTS = 5
 _BY_COLLECTION = "byCollection"
-_FREE_FORM = ("metadata", "builtin")
+_FREE_FORM = ("metadata", "builtin", "rubric")
 
 EntityT = TypeVar("EntityT", bound=BaseModel)
 OwnedT = TypeVar("OwnedT", bound="Entity")

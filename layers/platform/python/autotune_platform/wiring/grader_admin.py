@@ -8,6 +8,8 @@ from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
+from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking, WellGraders
@@ -54,6 +56,10 @@ class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, 
     """What registers and verifies graders."""
 
     environment: GraderApiEnvironment
+
+    @cached_property
+    def usable_connections(self) -> UsableConnections:
+        return UsableConnections(repository=ConnectionRepository(self.registry_table))
 
     @cached_property
     def waiting(self) -> WaitingShares:

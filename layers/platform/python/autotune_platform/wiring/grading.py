@@ -8,6 +8,7 @@ from autotune_platform.judging.builtin import BuiltinJudge
 from autotune_platform.judging.http.judge import HttpJudge
 from autotune_platform.judging.human.judge import HumanJudge
 from autotune_platform.judging.judge import Judges
+from autotune_platform.judging.rubric.judge import RubricJudge
 from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking
@@ -15,21 +16,20 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GradingEnvironment
 from autotune_platform.scoring.endings import Endings
 from autotune_platform.scoring.rounds import ChunkGrading
-from autotune_platform.storage.table import Table
 from autotune_platform.wiring.gateway import GatewayParts
+from autotune_platform.wiring.orders import OrderParts
 from autotune_platform.wiring.scoring import CallParts, ResolverParts
 from autotune_platform.wiring.writing import WriterParts
 
 
-class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
+class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts, OrderParts):
     """What grades completions."""
 
     environment: GradingEnvironment
 
     @cached_property
     def permits(self) -> Permits:
-        table = Table(self.environment.budgets_table, clients.dynamodb())
-        return Permits(budgets=BudgetRepository(table))
+        return Permits(budgets=BudgetRepository(self.budgets_table))
 
     @cached_property
     def parking(self) -> Parking:
@@ -49,7 +49,14 @@ class GradingParts(WriterParts, CallParts, ResolverParts, GatewayParts):
             callbacks=self.callbacks,
             api_url=self.environment.api_url,
         )
-        return Judges({"http": http, "builtin": BuiltinJudge(), "human": HumanJudge()})
+        return Judges(
+            {
+                "http": http,
+                "builtin": BuiltinJudge(),
+                "human": HumanJudge(),
+                "rubric": RubricJudge(made_orders=lambda: self.row_orders),
+            }
+        )
 
     @cached_property
     def grading(self) -> ChunkGrading:

@@ -10,9 +10,9 @@ from autotune.cli import (
     completions,
     exports,
     grader,
-    graders,
     keys,
     llm,
+    openai_evals,
     ops,
     reviews,
     reward_urls,
@@ -72,7 +72,7 @@ app = typer.Typer(
     help="Have completions scored by graders that their owners keep to themselves.",
 )
 app.add_typer(keys.app, name="keys")
-app.add_typer(graders.app, name="graders")
+app.add_typer(openai_evals.app, name="graders")
 app.add_typer(tasks.app, name="tasks")
 for function in (submit, rescore, explain, scores, export, audit):
     command(app)(function)

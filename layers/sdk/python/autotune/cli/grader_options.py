@@ -19,8 +19,32 @@ BuiltinFile = Annotated[
 ]
 OpenAiFile = Annotated[
     Path | None,
-    typer.Option("--openai", help="The JSON file of a grader of OpenAI's, in place of --builtin."),
+    typer.Option(
+        "--openai", help="The JSON file of a grader of OpenAI's, in place of --builtin or --rubric."
+    ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """Which language model judges, and where it is asked."""
+
+    rubric: Annotated[
+        Path | None,
+        typer.Option("--rubric", help="A JSON file: what a language model is asked."),
+    ] = None
+    connection: Annotated[
+        str | None,
+        typer.Option("--connection", help="Where the model of an --openai file is called: llc_..."),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=limits.MAX_LLM_OUTPUT_TOKENS,
+            help="Most tokens of that model's answer; what the file says, or 2048.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,8 @@ from autotune.protocol.graders import Grader
 app = typer.Typer(
     no_args_is_help=True,
     help=(
-        "Graders: register, verify, health, list, get, stats, usage, update, rotate-secret, delete."
+        "Graders: register, from-openai-eval, verify, health, list, get, stats, usage, update, "
+        "rotate-secret, delete."
     ),
 )
 
@@ -52,6 +53,7 @@ def register(
     ] = None,
     builtin: grader_options.BuiltinFile = None,
     openai: grader_options.OpenAiFile = None,
+    models: grader_options.ModelOptions,
     human: Annotated[
         bool, typer.Option("--human", help="People judge: no endpoint, no configuration.")
     ] = False,
@@ -86,8 +88,11 @@ def register(
     ] = False,
 ) -> None:
     """Register a grader and, where it has an endpoint, print its shared secret, this once."""
-    if sum([endpoint is not None, builtin is not None, openai is not None, human]) != 1:
-        raise typer.BadParameter("give one of --endpoint, --builtin, --openai and --human")
+    configured = (endpoint, builtin, openai, models.rubric)
+    if sum([*(one is not None for one in configured), human]) != 1:
+        raise typer.BadParameter(
+            "give one of --endpoint, --builtin, --openai, --rubric and --human"
+        )
     capabilities = {
         "max_batch_size": max_batch_size,
         "avg_latency_ms": avg_latency_ms,
@@ -102,6 +107,9 @@ def register(
         endpoint=endpoint,
         builtin=json_object_in(builtin, option="--builtin"),
         openai=json_object_in(openai, option="--openai"),
+        rubric=json_object_in(models.rubric, option="--rubric"),
+        connection_id=models.connection,
+        max_tokens=models.max_tokens,
         certificate_sha256=certificate_sha256 or None,
         description=description,
         capabilities=only_given(capabilities),
@@ -174,6 +182,7 @@ def update(
     ] = None,
     builtin: grader_options.BuiltinFile = None,
     openai: grader_options.OpenAiFile = None,
+    models: grader_options.ModelOptions,
     description: Annotated[str | None, typer.Option()] = None,
     limits: grader_options.LimitOptions,
     waits: grader_options.WaitOptions,
@@ -216,6 +225,9 @@ def update(
         endpoint=given(endpoint),
         builtin=given(json_object_in(builtin, option="--builtin")),
         openai=given(json_object_in(openai, option="--openai")),
+        rubric=given(json_object_in(models.rubric, option="--rubric")),
+        connection_id=given(models.connection),
+        max_tokens=given(models.max_tokens),
         description=given(description),
         capabilities=given(capabilities),
         limits=given(changed_limits),

@@ -34,6 +34,9 @@ from autotune.client.errors import UnexpectedAnswerError as UnexpectedAnswerErro
 from autotune.client.errors import UploadError as UploadError
 from autotune.client.errors import WaitTimeoutError as WaitTimeoutError
 from autotune.client.llm_enqueuing import EnqueuedRequests as EnqueuedRequests
+from autotune.client.openai_evals import ConvertedEval as ConvertedEval
+from autotune.client.openai_evals import RefusedCriterion as RefusedCriterion
+from autotune.client.openai_evals import graders_from_openai_eval as graders_from_openai_eval
 from autotune.client.submissions import SubmittedBatch as SubmittedBatch
 from autotune.client.submissions import SubmittedCompletion as SubmittedCompletion
 from autotune.client.summary import SummaryReport as SummaryReport

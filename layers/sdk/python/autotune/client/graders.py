@@ -18,6 +18,7 @@ from autotune.client.calls import (
 from autotune.protocol import graders, health
 from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.grading import GraderCapabilities
+from autotune.protocol.rubrics import RubricConfiguration
 from autotune.protocol.statistics import GraderStats, GraderUsage
 
 _grader = returning(graders.GraderResponse, lambda answer: answer.grader)
@@ -36,6 +37,9 @@ class GraderFields(CallOptions, Generic[AbsentT], total=False):
     endpoint: str | AbsentT
     builtin: BuiltinConfiguration | Mapping[str, Any] | AbsentT
     openai: Mapping[str, Any] | AbsentT
+    rubric: RubricConfiguration | Mapping[str, Any] | AbsentT
+    connection_id: str | AbsentT
+    max_tokens: int | AbsentT
     certificate_sha256: Sequence[str] | AbsentT | None
     description: str | AbsentT
     capabilities: GraderCapabilities | Mapping[str, Any] | AbsentT
@@ -55,12 +59,19 @@ def register_grader(
 
     Args:
         kind: ``http`` (the default) is called at its ``endpoint``, ``builtin`` (the default where
-            ``builtin`` or ``openai`` is given) is computed by Autotune, ``human`` is people.
+            ``builtin`` or ``openai`` is given) is computed by Autotune, ``human`` is people,
+            ``rubric`` (the default where ``rubric`` or ``connection_id`` is given) is a language
+            model.
         endpoint: HTTPS base URL below which ``/score``, ``/score/batch`` and ``/health`` lie.
         builtin: what to compute, such as ``{"type": "exact_match", "reference":
             "{{ item.answer }}"}``; see ``autotune.protocol.builtin``. It is usable at once.
         openai: the JSON of a grader of OpenAI's (``string_check``, ``text_similarity`` or
-            ``multi``), in place of ``builtin``.
+            ``multi``), in place of ``builtin``; or one of those that ask a model
+            (``score_model``, ``label_model``), in place of ``rubric``.
+        rubric: what a model is asked, and how its answer counts; see
+            ``autotune.protocol.rubrics``.
+        connection_id: where the model of an ``openai`` grader is called, and at whose cost.
+        max_tokens: the longest answer of that model; default what ``openai`` says, or 2,048.
         certificate_sha256: SHA-256 fingerprints, in lower-case hexadecimal, of the one or two
             certificates that it may have besides being valid; default any.
         limits: ``max_concurrency`` (1 to 1000 requests at the same time) and
@@ -77,10 +88,16 @@ def register_grader(
         InvalidRequestError: the endpoint is not one that Autotune will call.
     """
     fields, call_options = split_options(options)
-    if kind is None and (fields.get("builtin") is not None or fields.get("openai") is not None):
+    if kind is None and _gives(fields, "rubric", "connection_id"):
+        kind = "rubric"
+    elif kind is None and _gives(fields, "builtin", "openai"):
         kind = "builtin"
     request = request_of(graders.RegisterGraderRequest, name=name, kind=kind, **fields)
     return call("POST", "graders", read=_registered, body=request, **call_options)
+
+
+def _gives(fields: Mapping[str, Any], *names: str) -> bool:
+    return any(fields.get(name) is not None for name in names)
 
 
 def get_grader(grader_id: str, **options: Unpack[CallOptions]) -> Call[graders.Grader]:
@@ -148,7 +165,7 @@ def update_grader(
 
     ``capabilities``, ``limits``, ``async_settings`` and ``certificate_sha256`` are replaced as a
     whole: empty limits lift them, and so does an empty list of certificates, or None. Another
-    ``builtin`` or ``openai`` configuration is used at once, as another version.
+    ``builtin``, ``rubric`` or ``openai`` configuration is used at once, as another version.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.

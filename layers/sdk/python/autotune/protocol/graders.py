@@ -15,12 +15,15 @@ from autotune.protocol.limits import (
     MAX_GRADER_REQUESTS_PER_SECOND,
     MAX_HEARTBEAT_SECONDS,
     MAX_HEDGE_AFTER_MS,
+    MAX_LLM_OUTPUT_TOKENS,
     MAX_REGISTRATION_VALUES,
     MIN_CALLBACK_TIMEOUT_SECONDS,
     MIN_GRADER_REQUESTS_PER_SECOND,
     MIN_HEARTBEAT_SECONDS,
     MIN_HEDGE_AFTER_MS,
 )
+from autotune.protocol.llm_requests import ConnectionId
+from autotune.protocol.rubrics import RubricConfiguration
 from autotune.protocol.types import (
     Description,
     Name,
@@ -49,8 +52,8 @@ StatusReason = (
 """Why a status changed."""
 Visibility = Literal["private", "public"]
 
-GraderKind = Literal["http", "builtin", "human"]
-"""Who judges: a process at an endpoint, Autotune itself, or people."""
+GraderKind = Literal["http", "builtin", "human", "rubric"]
+"""Who judges: a process at an endpoint, Autotune itself, people, or a language model."""
 
 
 Concurrency = Annotated[int, Field(ge=1, le=MAX_GRADER_CONCURRENCY, strict=True)]
@@ -122,6 +125,9 @@ DeclaredLimits = Annotated[GraderLimits, _only_known(GraderLimits, "limits")]
 DeclaredAsyncSettings = Annotated[AsyncSettings, _only_known(AsyncSettings, "asyncSettings")]
 """Settings for late answers that an owner makes, without unknown fields."""
 
+MaxTokens = Annotated[int, Field(ge=1, le=MAX_LLM_OUTPUT_TOKENS, strict=True)]
+"""Most tokens of a model's answer."""
+
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 
 Fingerprint = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -147,7 +153,9 @@ class RegisterGraderRequest(RequestModel):
 
     ``endpoint``, of graders of kind ``http`` alone, is the HTTPS base URL below which ``/score``,
     ``/score/batch`` and ``/health`` lie. A ``builtin`` grader has a configuration instead: either
-    ``builtin``, or ``openai`` with the JSON of a grader of OpenAI's.
+    ``builtin``, or ``openai`` with the JSON of a grader of OpenAI's. Of a ``rubric`` grader a
+    language model judges: it has ``rubric``, or ``openai`` with ``connection_id`` for where the
+    model is called, and ``max_tokens`` for the longest answer.
     A ``private`` grader serves its owner's organisation, a ``public`` one every organisation.
     ``share_reasoning`` lets trainers see the grader's reasoning; without it none is kept.
     ``certificate_sha256`` holds the fingerprint of its TLS certificate, and of the next one while
@@ -161,6 +169,9 @@ class RegisterGraderRequest(RequestModel):
     endpoint: Endpoint | None = None
     builtin: BuiltinConfiguration | None = None
     openai: dict[str, Any] | None = None
+    rubric: RubricConfiguration | None = None
+    connection_id: ConnectionId | None = None
+    max_tokens: MaxTokens | None = None
     certificate_sha256: CertificatePins = None
     description: Description = ""
     capabilities: DeclaredCapabilities = Field(default_factory=GraderCapabilities)
@@ -175,7 +186,7 @@ class UpdateGraderRequest(RequestModel):
 
     ``capabilities``, ``limits``, ``async_settings`` and ``certificate_sha256`` are replaced as a
     whole: empty limits lift them, and so does an empty list of certificates, or null. Another
-    ``builtin`` or ``openai`` is another version, at once.
+    ``builtin``, ``rubric`` or ``openai`` is another version, at once.
     """
 
     most_values: ClassVar[int] = MAX_REGISTRATION_VALUES
@@ -184,6 +195,9 @@ class UpdateGraderRequest(RequestModel):
     endpoint: Endpoint | None = None
     builtin: BuiltinConfiguration | None = None
     openai: dict[str, Any] | None = None
+    rubric: RubricConfiguration | None = None
+    connection_id: ConnectionId | None = None
+    max_tokens: MaxTokens | None = None
     certificate_sha256: CertificatePins = None
     description: Description | None = None
     capabilities: DeclaredCapabilities | None = None
@@ -196,7 +210,7 @@ class UpdateGraderRequest(RequestModel):
 class Grader(ResponseModel):
     """A registered grader.
 
-    Its owner's organisation alone sees ``endpoint``, certificates, ``builtin`` configuration and
+    Its owner's organisation alone sees ``endpoint``, certificates, configuration and
     ``previous_secret_until``: until then the secret before the last rotation is valid, too.
     """
 
@@ -207,6 +221,7 @@ class Grader(ResponseModel):
     description: str
     endpoint: str | None = None
     builtin: dict[str, Any] | None = None
+    rubric: dict[str, Any] | None = None
     certificate_sha256: list[str] | None = None
     capabilities: GraderCapabilities
     limits: GraderLimits = Field(default_factory=GraderLimits)

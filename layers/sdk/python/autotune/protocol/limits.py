@@ -137,7 +137,16 @@ MAX_BUILTIN_CPU_SECONDS = 2.0
 schemas and patterns."""
 
 MAX_BUILTIN_CONFIGURATION_BYTES = 300_000
-"""Largest configuration of a builtin grader, as compact JSON."""
+"""Largest configuration of a builtin or a rubric grader, as compact JSON."""
+
+MAX_RUBRIC_TEMPLATE_CHARACTERS = 50_000
+"""Longest template of a rubric grader's prompt."""
+
+MAX_RUBRIC_LABELS, MAX_RUBRIC_LABEL_CHARACTERS = 100, 200
+"""Most labels that a rubric grader's model may choose from, and the longest of them."""
+
+MAX_RUBRIC_PLACES = 90
+"""Most different places in the templates of a rubric grader."""
 
 MAX_MULTI_GRADERS = 20
 MAX_EXPRESSION_CHARACTERS = 500

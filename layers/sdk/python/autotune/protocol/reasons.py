@@ -138,6 +138,46 @@ REASONS: Mapping[ReasonCode, Reason] = {
         whose="the task's owner",
         do="mend formula or schema",
     ),
+    "model_rejected": Reason(
+        means="the provider refused the question, such as for its length",
+        whose="the grader's owner",
+        do="`autotune llm show` says why; shorten the prompt, or choose another model",
+    ),
+    "model_refused": Reason(
+        means="the model declined to judge this text, or the provider's filter did",
+        whose="the grader's owner",
+        do="reword the prompt, or have people judge such texts",
+    ),
+    "model_unavailable": Reason(
+        means="the provider failed in five attempts",
+        whose="the grader's owner",
+        do="`autotune llm show` says how; score it again later",
+    ),
+    "model_connection_lost": Reason(
+        means="the grader's connection to its model was revoked",
+        whose="the grader's owner",
+        do="give the grader another connection",
+    ),
+    "model_canceled": Reason(
+        means="somebody canceled the request to the model",
+        whose="the grader's owner",
+        do="score it again",
+    ),
+    "model_answer_unreadable": Reason(
+        means="the model's answer has no result of the form that was asked for",
+        whose="the grader's owner",
+        do="raise `maxTokens`, mend the prompt, or choose a model that follows formats",
+    ),
+    "model_answer_out_of_range": Reason(
+        means="the model's number lies outside of the grader's range",
+        whose="the grader's owner",
+        do="name the range in the prompt",
+    ),
+    "budget_exhausted": Reason(
+        means="the organisation's budget for language models has no room before the deadline",
+        whose="the task's owner",
+        do="raise the budget (`autotune llm budget`), then score it again",
+    ),
     "quorum_missed": Reason(
         means="fewer graders scored than the task's quorum",
         whose="the task's owner",

@@ -1,0 +1,1 @@
+"""Rubric graders: a language model judges, asked through the ledger."""
