@@ -104,6 +104,14 @@ _OF_TIMING_AND_FAILURES = (
     ),
     *rare(
         "GradeChunk",
+        """
+        dynamodb:BatchGetItem Budgets money#*
+        dynamodb:GetItem Budgets money#*
+        """,
+        "A run looks at budgets while a rubric grader's question is still in its queue.",
+    ),
+    *rare(
+        "GradeChunk",
         "dynamodb:UpdateItem Budgets grd_*",
         "A run behind a limit reserves a turn when it finds no permit left.",
     ),

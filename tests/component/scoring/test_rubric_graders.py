@@ -8,6 +8,9 @@ from typing import Any
 import boto3
 import pytest
 
+from autotune_platform.budgets.money import PeriodUse
+from functions.scoring import await_answers as await_module
+from functions.scoring import grade_chunk
 from tests.providers.answers import Ask
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.ledger import MODEL, Ledger, later
@@ -133,14 +136,15 @@ def test_a_model_scores_in_its_range_and_nothing_of_the_text_stays(ledger: Ledge
 
 def test_a_label_passes_or_not(ledger: Ledger) -> None:
     platform = ledger.platform
+    ledger.fake.world.answers.answerer = lambda ask: judged(
+        "rude" if "Tone of: no" in ask.prompt else "neutral"
+    )
     grader = registered(ledger, LABELS)
-    answering(ledger, judged("neutral"), judged("rude"))
-    for value in (1.0, 0.0):
-        accepted, run = begin(platform, grader, {"response": f"hm {value}"})
-        ask_models(ledger)
-        platform.grade(run)
-        (verdict,) = verdicts(platform, accepted)
-        assert verdict["score"]["value"] == value
+    accepted, run = begin(platform, grader, {"response": "well"}, {"response": "no"})
+    ask_models(ledger)
+    platform.grade(run)
+    found = [verdict["score"]["value"] for verdict in verdicts(platform, accepted)]
+    assert found == [1.0, 0.0]
 
 
 def test_what_the_completion_says_is_never_a_template(ledger: Ledger) -> None:
@@ -215,10 +219,8 @@ def test_a_wait_goes_on_at_once_when_the_row_ended_meanwhile(
     _, run = begin(platform, registered(ledger, SCORE), COMPLETION)
     tokens: list[str] = []
     await_answers = handler("functions.scoring.await_answers")
-    from functions.scoring import await_answers as module
-
     monkeypatch.setattr(
-        type(module.parts().run_waits.wait.tokens),
+        type(await_module.parts().run_waits.wait.tokens),
         "succeed",
         lambda self, token: tokens.append(token) or True,
     )
@@ -258,6 +260,24 @@ def test_a_budget_without_room_fails_only_where_it_will_not_come_in_time(ledger:
     assert left["waiting"] == 0
     (verdict,) = verdicts(platform, accepted)
     assert (verdict["state"], verdict["reasonCode"]) == ("failed", "budget_exhausted")
+
+
+def test_a_full_budget_is_waited_for_while_another_period_comes_in_time(ledger: Ledger) -> None:
+    _, run = begin(ledger.platform, registered(ledger, SCORE), COMPLETION)
+    assert run["waiting"] == 1
+    orders = grade_chunk.parts().row_orders
+    (row_id,) = {one["pk"]["S"] for one in rows()}
+    row = orders.look([row_id])[row_id].row
+    full = PeriodUse("day", "day#x", row.bound_nano_usd, 1, 0)
+    now = orders.clock.now()
+    in_days = row.model_copy(update={"complete_by": now + timedelta(days=2)})
+    soon = row.model_copy(update={"complete_by": now + timedelta(microseconds=1)})
+    assert not orders.end_without_money(in_days, [full])
+    assert not orders.end_without_money(soon, [full._replace(spent=0), full._replace(limit=None)])
+    assert orders.look([row_id])[row_id].row.status == "queued"
+    assert orders.end_without_money(soon, [full])
+    assert not orders.end_without_money(soon, [full])
+    assert orders.look([row_id])[row_id].row.status == "canceled"
 
 
 def test_others_cannot_spend_what_the_owner_pays(ledger: Ledger) -> None:
