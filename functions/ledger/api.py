@@ -224,7 +224,9 @@ def list_costs(
     first: Annotated[date | None, Query(alias="from")] = None,
     last: Annotated[date | None, Query(alias="to")] = None,
 ) -> LlmCosts:
-    """Return what was spent by day and model, purpose or connection; the last 30 days by default.
+    """Return what was spent by day and model, purpose or connection; of 30 days by default.
+
+    ``groupBy=day`` has one sum a day.
 
     A batch counts on the day on which it ended, in UTC.
     """

@@ -22,6 +22,8 @@ SILENT = {"ReviewPage": "serves files of its own package, and asks AWS for nothi
 
 RARELY_CALLED = {
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
+    "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
+    "ImportRequests": "takes imported files in (tests/component/ledger)",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
     "DeleteOrganization": "is invoked by operators who delete an organisation",
@@ -201,6 +203,57 @@ _OF_TIMING_AND_FAILURES = (
         "DispatchChunks",
         "dynamodb:Query Completions/index/runsByState",
         "It counts an organisation's runs only where the functions that grade are limited.",
+    ),
+    *rare(
+        "ImportsApi",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:UpdateItem Registry rate#*
+        dynamodb:PutItem Registry nonce#*
+        dynamodb:PutItem Audit org_*
+        kms:GenerateMac SecretsKeysApiKey
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger
+        dynamodb:UpdateItem Ledger
+        s3:ListBucket Exports
+        s3:DeleteObject Exports/exports/*
+        s3:GetObject Exports/exports/*
+        s3:PutObject Exports/exports/*
+        states:StartExecution ImportLlmRequests
+        """,
+        "Imports are made, started, read and deleted by keys (tests/component/ledger).",
+    ),
+    *rare(
+        "ImportRequests",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:BatchWriteItem Ledger
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger
+        dynamodb:UpdateItem Ledger
+        s3:PutObject LedgerTexts/ledger/*
+        s3:ListBucket Exports
+        s3:DeleteObject Exports/exports/*
+        s3:GetObject Exports/exports/*
+        s3:PutObject Exports/exports/*
+        states:StartExecution SubmitLlmBatch
+        """,
+        "A file of requests is taken in, chunk by chunk (tests/component/ledger).",
+    ),
+    *rare(
+        "SweepLedger",
+        "states:StartExecution ImportLlmRequests",
+        "An import whose execution was lost begins again (tests/component/ledger).",
+    ),
+    *rare(
+        "WriteExport",
+        """
+        dynamodb:BatchGetItem Ledger
+        dynamodb:Query Ledger/index/rowsByStatus
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket LedgerTexts
+        """,
+        "Requests to language models are exported with their texts (tests/component/ledger).",
     ),
     *rare(
         "ConnectionsApi",

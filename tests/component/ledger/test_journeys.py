@@ -137,6 +137,7 @@ def test_costs_are_listed_by_model_and_purpose(ledger: Ledger) -> None:
         ("model", {MODEL}),
         ("purpose", {"scoring", "critic"}),
         ("connection", {connection}),
+        ("day", {ledger.budget()["day"]["name"]}),
     ):
         answer = ledger.platform.call("GET", "/api/v1/llm-costs", query={"groupBy": group})
         assert {one["group"] for one in answer.json["costs"]} == names

@@ -219,6 +219,7 @@ class LedgerService:
         sums: dict[tuple[str, str], wire.LlmCost] = {}
         for one in self.costs.between(caller.organization_id, first, last):
             names = {
+                "day": one.day,
                 "model": one.model,
                 "purpose": one.purpose,
                 "connection": one.connection_id,

@@ -116,7 +116,7 @@ def list_costs(
     """Read what was spent, by day and group, oldest first; a day is one of UTC.
 
     Args:
-        group_by: ``model`` (default), ``purpose`` or ``connection``.
+        group_by: ``model`` (default), ``purpose``, ``connection``, or ``day`` alone.
         first: the first day; by default the 30th, ``last`` included.
         last: the last day, included; by default today. At most 400 days in all.
 

@@ -166,7 +166,7 @@ class LlmEstimate(ResponseModel):
     fits: bool
 
 
-LlmCostGroup = Literal["model", "purpose", "connection"]
+LlmCostGroup = Literal["model", "purpose", "connection", "day"]
 
 
 class LlmCost(ResponseModel):
