@@ -1,12 +1,23 @@
 """Requests from the queue to their end: asked once, paid once, counted and settled."""
 
+import importlib
+import secrets
 from collections import Counter
 from typing import Any
+from unittest.mock import patch
 
 import boto3
+import pytest
 
 from autotune.protocol.ids import new_id
+from autotune_platform.runtime.clock import Clock
 from tests.support.ledger import MODEL, Ledger, row
+
+
+def handler_parts() -> Any:
+    """What the ledger's API is put together from."""
+    return importlib.import_module("functions.ledger.api").parts()
+
 
 VERDICT = {"type": "label", "labels": ["good", "bad"]}
 
@@ -174,3 +185,29 @@ def size_of(value: dict[str, Any]) -> int:
             return len(held.encode())
         case _:
             return 1
+
+
+@pytest.mark.parametrize("characters", [100, 40_000, 500_000])
+def test_texts_go_by_themselves_wherever_they_are(ledger: Ledger, characters: int) -> None:
+    text = secrets.token_hex(characters // 2)  # packing does not make it small
+    ledger.fake.world.answers.answerer = lambda ask: ask.prompt[:30_000]
+    params = {"maxTokens": 50_000}
+    (request_id,) = ledger.enqueue(ledger.connect(), text, retentionDays=1, params=params)
+    ledger.run()
+    found = ledger.read(request_id)
+    assert found["input"]["user"] == text
+    assert text[:1_000] in found["rawOutput"] or characters < 1_000
+    objects = boto3.client("s3").list_objects_v2(Bucket="ledger")
+    assert objects["KeyCount"] == 0, "nothing deletes an object when its time is over"
+    items = boto3.client("dynamodb").scan(TableName="ledger")["Items"]
+    texts = [one for one in items if one["sk"]["S"].split("#")[0] in ("input", "output")]
+    assert texts
+    assert all("expires_at" in one for one in texts)
+    with patch.object(Clock, "unix", lambda self: self.now().timestamp() + 86_400 * 2):
+        parts = handler_parts()
+        assert parts.row_texts.input_of(request_id) is None
+        assert parts.row_texts.output_of(request_id) is None
+    erased = ledger.platform.call("DELETE", f"/api/v1/llm-requests/{request_id}/content")
+    assert erased.status == 204
+    items = boto3.client("dynamodb").scan(TableName="ledger")["Items"]
+    assert not [one for one in items if one["sk"]["S"].split("#")[0] in ("input", "output")]

@@ -177,7 +177,7 @@ class EnqueuingService:
         inputs: list[Item] = []
 
         def add_input(one: PlannedRow) -> None:
-            inputs.append(self.texts.item(one.row, "input", one.text))
+            inputs.extend(self.texts.items(one.row, "input", one.text))
 
         in_parallel(add_input, planned, at_most=_WRITERS)
         self.rows.put_all(inputs)

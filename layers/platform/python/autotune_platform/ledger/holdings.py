@@ -30,7 +30,7 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
-            key="llm_* / input",
+            key="llm_* / input*",
             what="what models are asked: texts, variables, parameters",
             has_text=True,
             kept=_KEPT,
@@ -38,7 +38,7 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
-            key="llm_* / output",
+            key="llm_* / output*",
             what="what models answered, and what was read of it",
             has_text=True,
             kept=_KEPT,
@@ -47,7 +47,7 @@ HOLDER = DataHolder(
         Holding(
             place="bucket ledger",
             key="ledger/llm_*/*",
-            what="the same texts where they outgrow an item",
+            what="the same texts where they outgrow an item and stay until they are deleted",
             has_text=True,
             kept=_KEPT,
             erased=_ERASED,

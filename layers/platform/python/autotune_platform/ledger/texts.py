@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autotune_platform.ledger.models import Row, RowInput, RowOutput
 from autotune_platform.ledger.objects import TEXT_KINDS, TextKind, text_key
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.table import Item, Table
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _COMPRESSED_FROM_BYTES = 512
 # Where a put in S3 (5 USD a million) costs what the write units of an item do.
 _LARGEST_IN_ITEM_BYTES = 8_000
+# An item holds 400 KB at most.
+_PART_BYTES = 350_000
 _PLAIN, _ZLIB = b"p", b"z"
 
 
@@ -27,32 +30,46 @@ class RowTexts:
     table: Table
     bucket: str
     s3: "S3Client"
+    clock: Clock = SYSTEM_CLOCK
 
-    def item(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> Item:
-        """Return the item that holds a text, or names the object that this stores it in."""
+    def items(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> list[Item]:
+        """Return the items that hold a text, the first of which says where the rest is.
+
+        What outgrows one is stored here as an object, unless it is to go by itself: S3 knows no
+        time of an object's own, so that further items hold it.
+        """
         packed = _pack(text)
         item: Item = {"pk": row.id, "sk": kind, "organization_id": row.organization_id}
         if row.expires_at is not None:
             item["expires_at"] = int(row.expires_at.timestamp())
         if len(packed) <= _LARGEST_IN_ITEM_BYTES:
-            return {**item, "body": packed}
-        key = text_key(row.id, kind)
-        self.s3.put_object(Bucket=self.bucket, Key=key, Body=packed)
-        return {**item, "object_key": key}
+            return [{**item, "body": packed}]
+        if row.expires_at is None:
+            key = text_key(row.id, kind)
+            self.s3.put_object(Bucket=self.bucket, Key=key, Body=packed)
+            return [{**item, "object_key": key}]
+        bodies = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
+        parts = [
+            {**item, "sk": sk, "body": body}
+            for sk, body in zip(_part_names(kind, len(bodies)), bodies, strict=True)
+        ]
+        return [{**item, "parts": len(parts)}, *parts]
 
     def put(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> None:
         """Store a text in place of what is there."""
-        self.table.put(self.item(row, kind, text))
+        head, *parts = self.items(row, kind, text)
+        for item in (*parts, head):
+            self.table.put(item)
 
     def inputs(self, row_ids: Iterable[str]) -> dict[str, RowInput]:
         """Return what rows ask, by id, without those whose texts are erased."""
-        found = self.table.get_many((row_id, "input") for row_id in row_ids)
-        return {pk: RowInput.model_validate(self._load(item)) for (pk, _), item in found.items()}
+        found = self._documents(row_ids, "input")
+        return {row_id: RowInput.model_validate(one) for row_id, one in found.items()}
 
     def outputs(self, row_ids: Iterable[str]) -> dict[str, RowOutput]:
         """Return what rows were answered, by id, without those that were not or are erased."""
-        found = self.table.get_many((row_id, "output") for row_id in row_ids)
-        return {pk: RowOutput.model_validate(self._load(item)) for (pk, _), item in found.items()}
+        found = self._documents(row_ids, "output")
+        return {row_id: RowOutput.model_validate(one) for row_id, one in found.items()}
 
     def input_of(self, row_id: str) -> RowInput | None:
         """Return what a row asks; None where it is erased."""
@@ -60,21 +77,48 @@ class RowTexts:
 
     def output_of(self, row_id: str) -> RowOutput | None:
         """Return what a row was answered; None where it was not, or it is erased."""
-        item = self.table.get(row_id, "output")
-        return RowOutput.model_validate(self._load(item)) if item else None
+        return self.outputs([row_id]).get(row_id)
 
     def erase(self, row_id: str) -> None:
         """Delete the texts of a row; erasing again changes nothing."""
         for kind in TEXT_KINDS:
             self.s3.delete_object(Bucket=self.bucket, Key=text_key(row_id, kind))
+            item = self.table.get(row_id, kind) or {}
+            for name in _part_names(kind, item.get("parts", 0)):
+                self.table.delete(row_id, name)
             self.table.delete(row_id, kind)
 
-    def _load(self, item: Mapping[str, Any]) -> Any:
+    def _documents(self, row_ids: Iterable[str], kind: TextKind) -> dict[str, Any]:
+        """Return texts as JSON, without those that are not there or whose time is over."""
+        now = self.clock.unix()
+        found = self.table.get_many((row_id, kind) for row_id in row_ids)
+        kept = {
+            pk: self._packed(item)
+            for (pk, _), item in found.items()
+            if item.get("expires_at", now + 1) > now  # the table deletes them late
+        }
+        return {pk: _unpack(packed) for pk, packed in kept.items() if packed is not None}
+
+    def _packed(self, item: Mapping[str, Any]) -> bytes | None:
         if "body" in item:
-            return _unpack(item["body"])
-        body = self.s3.get_object(Bucket=self.bucket, Key=item["object_key"])["Body"]
-        with closing(body):
-            return _unpack(body.read())
+            body: bytes = item["body"]
+            return body
+        if "parts" in item:
+            return self._joined(item)
+        found = self.s3.get_object(Bucket=self.bucket, Key=item["object_key"])
+        with closing(found["Body"]) as stream:
+            return stream.read()
+
+    def _joined(self, item: Mapping[str, Any]) -> bytes | None:
+        names = _part_names(item["sk"], item["parts"])
+        found = self.table.get_many((item["pk"], name) for name in names)
+        if len(found) < len(names):
+            return None  # the table has begun to delete them
+        return b"".join(found[item["pk"], name]["body"] for name in names)
+
+
+def _part_names(kind: TextKind, count: int) -> list[str]:
+    return [f"{kind}#{number:03}" for number in range(count)]
 
 
 def _pack(text: RowInput | RowOutput) -> bytes:
