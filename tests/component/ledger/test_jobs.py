@@ -2,10 +2,12 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from autotune_platform.ledger.batch_rows import portions
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs import openai as openai_jobs
 from tests.support.ledger import Ledger, row
@@ -370,3 +372,23 @@ def test_a_simulated_connection_has_no_jobs(ledger: Ledger) -> None:
         "PATCH", f"/api/v1/llm-connections/{connection}", {"batches": "always"}
     )
     assert (changed.status, list(changed.fields)) == (422, ["batches"])
+
+
+def test_a_model_that_the_provider_does_not_know_is_refused_once(ledger: Ledger) -> None:
+    connection = ledger.connect(
+        provider="openrouter",
+        baseUrl=f"{ledger.fake.base_url}/api/v1",
+        prices={"nobody": PRICES["gpt-5-mini"]},
+    )
+    ids = ledger.enqueue(connection, *(f"q {n}" for n in range(5)), model="nobody")
+    ledger.run_jobs()
+    assert {one["error"]["code"] for one in read_all(ledger, ids)} == {"rejected"}
+    assert ledger.fake.world.requests["openrouter.create"] == 1
+    assert_paid_once(ledger, ids)
+
+
+def test_questions_are_read_as_many_at_a_time_as_there_is_memory_for() -> None:
+    rows: Any = [SimpleNamespace(input_bytes=size) for size in (3, 4, 9, 20, 1, 1)]
+    found = [[one.input_bytes for one in some] for some in portions(rows, most_bytes=10)]
+    assert found == [[3, 4], [9], [20], [1, 1]]
+    assert list(portions([], most_bytes=10)) == []

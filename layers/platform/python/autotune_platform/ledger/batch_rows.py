@@ -1,6 +1,6 @@
 """The rows of a batch that still have no end in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.batch_repository import PAGE_ROWS, BatchRepository
@@ -14,6 +14,20 @@ from autotune_platform.runtime.threads import in_parallel
 
 _ROWS_READ = 100
 _WRITERS = 8
+
+
+def portions(rows: Iterable[Row], *, most_bytes: int) -> Iterator[list[Row]]:
+    """Yield rows in order, as many at a time as ask no more than so many bytes; one at least."""
+    some: list[Row] = []
+    left = most_bytes
+    for row in rows:
+        left -= row.input_bytes
+        if some and left < 0:
+            yield some
+            some, left = [], most_bytes - row.input_bytes
+        some.append(row)
+    if some:
+        yield some
 
 
 @part

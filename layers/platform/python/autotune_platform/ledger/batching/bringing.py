@@ -4,12 +4,12 @@ A line is a row's if the row is in this batch, in this attempt, and has no end. 
 counted and dropped. What no line was of, is decided by what the provider says of its counts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batch_rows import BatchRows, portions
 from autotune_platform.ledger.batching.custom_ids import row_of
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.polling import RESULTS_WITHIN
@@ -35,7 +35,10 @@ from autotune_platform.runtime.threads import in_parallel
 logger = Logger()
 
 CHECKPOINT_ROWS: Final = 500
-"""Rows that are stored between two notes of how far that is."""
+"""Most rows that are stored between two notes of how far that is."""
+
+CHECKPOINT_BYTES: Final = 16_000_000
+"""Most bytes of results and of questions that are in memory at once, but for a single row's."""
 
 _WRITERS = 8
 _MOST_TRIES = 12
@@ -98,6 +101,7 @@ class JobResults:
         provider = self.desk.provider(batch)
         found: dict[str, tuple[int, Outcome]] = {}
         offset, strange, count = state.offset, 0, 0
+        begun = offset
         for place, raw in self.files.lines(batch.id, result_name(state.source), offset):
             offset, count = place, count + 1
             line = provider.line(raw, key) if raw and raw.strip() else None
@@ -108,7 +112,7 @@ class JobResults:
                 strange += 1
             else:
                 found[named[0]] = (named[1], line.outcome)
-            if count >= CHECKPOINT_ROWS:
+            if count >= CHECKPOINT_ROWS or offset - begun >= CHECKPOINT_BYTES:
                 break
         else:
             offset = state.sizes[state.source]
@@ -128,12 +132,13 @@ class JobResults:
             and row.is_pending_in(batch.id)
             and row.attempt == attempt
         ]
-        texts = self.texts.inputs(row.id for row in own)
+        for some in portions(own, most_bytes=CHECKPOINT_BYTES):
+            texts = self.texts.inputs(row.id for row in some)
 
-        def store(row: Row) -> None:
-            self._store(batch, connection, row, texts.get(row.id), found[row.id][1])
+            def store(row: Row, texts: Mapping[str, RowInput] = texts) -> None:
+                self._store(batch, connection, row, texts.get(row.id), found[row.id][1])
 
-        in_parallel(store, own, at_most=_WRITERS)
+            in_parallel(store, some, at_most=_WRITERS)
         return len(found) - len(own)
 
     def _store(

@@ -167,4 +167,4 @@ class JobCreating:
         passes = made.refusal.code in {"rate_limited", "provider_error", "outcome_unclear"}
         if passes and state_of(batch).tries < _MOST_TRIES:
             return self.desk.failed(batch, made.refusal)
-        return self.failing.fail(batch, connection, made.refusal, made.lines)
+        return self.failing.fail(batch, connection, made.refusal, made.lines, was_created=False)

@@ -35,10 +35,16 @@ class JobFailing:
         connection: Connection,
         refusal: Refusal,
         lines: Mapping[int, str],
+        *,
+        was_created: bool,
     ) -> Advanced:
         """End a batch none of whose rows was asked.
 
         Where no row is named, half of them are sent at a time: what is refused alone is the reason.
+
+        Args:
+            was_created: the provider had taken the job. What it refuses before that without a row's
+                name, such as an unknown model, it would refuse of each row.
         """
         logger.warning("job refused", batch_id=batch.id, code=refusal.code, reason=refusal.message)
         if refusal.code == "account":
@@ -53,8 +59,10 @@ class JobFailing:
                 if row is not None and row.is_pending_in(batch.id):
                     self.ends.refused(row, Refusal("rejected", message), more_attempts=False)
             self.remaining.put_back(batch)
-        else:
+        elif was_created:
             self._halve(batch, refusal)
+        else:
+            self.remaining.refuse(batch, refusal, more_attempts=False)
         fault = Fault(code=refusal.code, message=refusal.message)
         return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0}, error=fault))
 

@@ -74,7 +74,9 @@ class JobPolling:
                 place: shown(Refusal("rejected", why), key).message
                 for place, why in look.lines.items()
             }
-            return self.failing.fail(batch, connection, shown(refusal, key), lines)
+            return self.failing.fail(
+                batch, connection, shown(refusal, key), lines, was_created=True
+            )
         seen_at = state.end.seen_at if state.end else now
         end = JobEnd(
             how=look.how,

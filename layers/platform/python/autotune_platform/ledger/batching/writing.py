@@ -1,16 +1,18 @@
 """Writing the input of a job: every row that is to be asked, as the provider takes it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 
 from autotune_platform.ledger.asking import question
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batch_rows import portions
 from autotune_platform.ledger.batching.custom_ids import custom_id
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.stepping import Advanced, Desk
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.jobs.contract import JobProvider
 from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_most
-from autotune_platform.ledger.models import Batch, BatchPhase, Connection, Row
+from autotune_platform.ledger.models import Batch, BatchPhase, Connection, Row, RowInput
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -21,6 +23,7 @@ INPUT, ORDER = "input", "order"
 """Objects of a batch: what is sent, and which row each place of it is."""
 
 _ROWS_READ = 100
+_BYTES_READ = 16_000_000
 _SPARE_SECONDS = 30
 
 
@@ -91,15 +94,23 @@ class JobWriting:
     ) -> Iterator[tuple[Row, bytes]]:
         found = self.rows.get_many(ids)
         wanted = [found[one] for one in ids if one in found and found[one].is_pending_in(batch.id)]
-        texts = self.texts.inputs(row.id for row in wanted)
         now = self.clock.now()
-        for row in wanted:
-            text = texts.get(row.id)
-            if row.cancel_requested_at is not None:
-                self.ends.unasked(row, "canceled")
-            elif row.complete_by is not None and row.complete_by <= now:
-                self.ends.unasked(row, "expired")
-            elif text is None:
-                self.ends.unasked(row, "platform_error")
-            else:
-                yield row, provider.row(custom_id(row), question(row, text))
+        for some in portions(wanted, most_bytes=_BYTES_READ):
+            texts = self.texts.inputs(row.id for row in some)
+            for row in some:
+                if line := self._line(row, texts.get(row.id), provider, now):
+                    yield row, line
+
+    def _line(
+        self, row: Row, text: RowInput | None, provider: JobProvider, now: datetime
+    ) -> bytes | None:
+        """Return a row as it is sent; None where it is not wanted any more, and ended."""
+        if row.cancel_requested_at is not None:
+            self.ends.unasked(row, "canceled")
+        elif row.complete_by is not None and row.complete_by <= now:
+            self.ends.unasked(row, "expired")
+        elif text is None:
+            self.ends.unasked(row, "platform_error")
+        else:
+            return provider.row(custom_id(row), question(row, text))
+        return None
