@@ -143,33 +143,22 @@ CALM = [
 EVERYWHERE = frozenset(
     {
         "create_answer_lost",
-        "create_429",
         "get_404_after_create",
-        "list_pages",
-        "download_cut",
         "counts_zero",
-        "output_id_later",
         "expires_partial",
         "rows_doubled_conflicting",
-        "rows_foreign_id",
         "succeeds_late",
-        "row_error",
         "token_limit",
         "cached_tokens",
     }
 )
 """Those that are tried with each provider; the others differ in what its part answers alone."""
 
-IMPOSSIBLE = {
-    ("openrouter", "download_cut"),  # its results are in the job's own document
-    ("openrouter", "list_pages"),
-}
-
 TRAPS = [
     pytest.param(provider, name, params, id=f"{provider}-{name}-{number}")
     for number, (name, params) in enumerate(CALM)
     for provider in sorted(MODELS)
-    if (provider == "openai" or name in EVERYWHERE) and (provider, name) not in IMPOSSIBLE
+    if provider == "openai" or name in EVERYWHERE
 ]
 
 
