@@ -193,8 +193,7 @@ EXPECTED = {
     | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Ledger", "DeleteItem", keys="llm_*")
-    | found_in("LedgerTexts")
-    | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
+    | bucket("LedgerTexts", "DeleteObject")
     | wake("ScoreCompletions"),
     "AwaitAnswers": ENCRYPT
     | table("Budgets", "GetItem")

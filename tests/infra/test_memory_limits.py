@@ -1,5 +1,6 @@
 """Functions of the local stack that take more memory than they have: they are killed."""
 
+import gc
 import io
 import sys
 import time
@@ -38,6 +39,7 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryLi
     )
     yield limits
     lambda_runtime.reset()
+    gc.collect()  # here, where the warnings of the pipes are ignored, and not in another test
 
 
 def invoke(*, mb: int, stays: bool = False) -> dict[str, Any]:

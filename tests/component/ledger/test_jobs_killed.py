@@ -1,5 +1,6 @@
 """Steps of a job that are killed anywhere: the job is created once, and each row is paid once."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,19 +22,21 @@ class Killer:
     """Kills at one of the calls that a step makes, before or after it is done."""
 
     def __init__(self, at: int, *, after: bool) -> None:
-        self._left = at
+        self._at = at
         self._after = after
+        self._lock = threading.Lock()
         self.calls: list[str] = []
         self.has_killed = False
 
     def around(self, name: str, call: Any) -> Any:
         def wrapped(one: Any, *args: Any, **options: Any) -> Any:
-            self.calls.append(name)
-            self._left -= 1
-            if self._left == 0 and not self._after:
+            with self._lock:
+                self.calls.append(name)
+                is_it = len(self.calls) == self._at
+            if is_it and not self._after:
                 self._kill()
             done = call(one, *args, **options)
-            if self._left == 0 and self._after:
+            if is_it:
                 self._kill()
             return done
 
