@@ -38,17 +38,6 @@ has ended; its results are fetched, and each row's is stored; what is left at th
 deleted. At last its money is settled.
 """
 
-PHASES_OF_JOBS: Sequence[BatchPhase] = (
-    "writing",
-    "uploading",
-    "creating",
-    "unknown",
-    "polling",
-    "fetching",
-    "ingesting",
-    "cleaning",
-)
-"""Those of a job, in their order."""
 
 _MOST_ROWS: Mapping[Mode, int] = {"calls": 500, "job": 10_000}
 # A job that goes wrong as a whole is not to be larger than need be.
