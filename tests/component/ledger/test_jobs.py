@@ -381,3 +381,15 @@ def test_questions_are_read_as_many_at_a_time_as_there_is_memory_for() -> None:
     found = [[one.input_bytes for one in some] for some in portions(rows, most_bytes=10)]
     assert found == [[3, 4], [9], [20], [1, 1]]
     assert list(portions([], most_bytes=10)) == []
+
+
+def test_a_file_that_is_not_ready_is_waited_for_whatever_the_refusal_says(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_jobs, "_INPUT_FIELDS", frozenset())
+    trap(ledger, "upload_not_visible", looks=3)
+    ids = enqueue(ledger, "azure")
+    ledger.run_jobs()
+    assert {one["status"] for one in read_all(ledger, ids)} == {"completed"}
+    assert {one["attempt"] for one in read_all(ledger, ids)} == {1}
+    assert_paid_once(ledger, ids)

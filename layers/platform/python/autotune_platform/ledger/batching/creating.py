@@ -45,6 +45,7 @@ _LEASE = timedelta(minutes=20)
 _LEASE_UNCLEAR = timedelta(hours=1)
 _SEARCH_EVERY_SECONDS = 60
 _MOST_TRIES = 40
+_MOST_EARLY_TRIES = 5
 
 
 @part
@@ -164,7 +165,11 @@ class JobCreating:
 
     def _refused(self, batch: Batch, connection: Connection, made: NotCreated) -> Advanced:
         """Try again later what passes; else end the batch, and say of which rows it was."""
+        state = state_of(batch)
         passes = made.refusal.code in {"rate_limited", "provider_error", "outcome_unclear"}
-        if passes and state_of(batch).tries < _MOST_TRIES:
+        # A file that was just uploaded may be refused in words that do not say that it is early.
+        may_be_early = bool(state.input_file) and made.refusal.code == "rejected" and not made.lines
+        most = _MOST_TRIES if passes else _MOST_EARLY_TRIES if may_be_early else 0
+        if state.tries < most:
             return self.desk.failed(batch, made.refusal)
         return self.failing.fail(batch, connection, made.refusal, made.lines, was_created=False)
