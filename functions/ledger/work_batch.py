@@ -19,14 +19,18 @@ def parts() -> LedgerWorkParts:
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Go on with ``batch_id``, or make a batch of ``group``; ``done`` if nothing is left."""
     work, before = parts().batch_work, event["step"]
+
+    def seconds_left() -> float:
+        return float(context.get_remaining_time_in_millis() / 1000)
+
     if "batch_id" in before:
         step = work.advance(
             before["batch_id"],
             redrive=before["redrive"],
-            seconds_left=lambda: context.get_remaining_time_in_millis() / 1000,
+            seconds_left=seconds_left,
         )
     else:
-        step = work.begin(before["group"])
+        step = work.begin(before["group"], seconds_left=seconds_left)
         if step.queue_goes_on:
             starter = parts().starter(event["state_machine_arn"])
             starter.start_group(before["group"], after=step.batch)

@@ -104,13 +104,16 @@ class Ledger:
 
     def run(self) -> None:
         """Run every execution that was started and not run, to its end; waits pass at once."""
-        while new := self._started():
+        while new := self.started():
             for state in new:
-                left = self.step(state)
-                for _ in range(_MOST_STEPS):
-                    if left["done"]:
-                        break
-                    left = self.step(left)
+                self.finish(self.step(state))
+
+    def finish(self, state: dict[str, Any]) -> None:
+        """Do the further steps of an execution; waits pass at once."""
+        for _ in range(_MOST_STEPS):
+            if state["done"]:
+                break
+            state = self.step(state)
 
     def run_jobs(self, *, hours: float = 100, killed_by: type[BaseException] = _NeverError) -> None:
         """Let time pass for the platform and the provider, until no row is under way.
@@ -129,7 +132,7 @@ class Ledger:
                     with suppress(killed_by):
                         self.sweep()
                     swept = self.passed + 60
-                waiting += [(self.passed, state) for state in self._started()]
+                waiting += [(self.passed, state) for state in self.started()]
                 now = [state for due, state in waiting if due <= self.passed]
                 waiting = [one for one in waiting if one[0] > self.passed]
                 for state in now:
@@ -154,7 +157,7 @@ class Ledger:
             for one in items
         )
 
-    def _started(self) -> list[dict[str, Any]]:
+    def started(self) -> list[dict[str, Any]]:
         """The inputs of executions that were started since this was asked before."""
         client = boto3.client("stepfunctions")
         (machine,) = [

@@ -27,6 +27,7 @@ _DUE = "dueBatches"
 _BY_LISTING = "rowsByStatus"
 _SHARDS = 8
 _PAGE = "rows#"
+_HELD = "building_until"
 _ATTEMPTS = 8
 
 
@@ -180,10 +181,32 @@ class BatchRepository:
             {"pk": pk, "sk": STATE, **group.model_dump(), **touched, **self._due.opened(pk, due_at)}
         )
 
-    def group(self, key: str) -> tuple[Group, str] | None:
-        """Return a queue by its key, and how it was last touched; None where there is none."""
+    def hold_group(
+        self, key: str, *, now: datetime, until: datetime, due_at: datetime
+    ) -> tuple[Group, str] | None:
+        """Have an open queue for oneself; None where another has it, or it is not open.
+
+        Args:
+            until: when it is free again, unless it is let go before.
+            due_at: when it is looked at again.
+
+        Returns:
+            The queue, and how it was last touched.
+        """
         item = self._table.get(key, STATE)
-        return (entity_from(item, Group), item["touched"]) if item else None
+        if item is None:
+            return None
+        held = item.get(_HELD)
+        if held is not None and held > moment(now):
+            return None
+        mine = {_HELD: moment(until)}
+        if not self._due.move(key, due_at, changes=mine, only_if={_HELD: held}):
+            return None
+        return entity_from(item, Group), item["touched"]
+
+    def let_group_go(self, key: str, until: datetime) -> None:
+        """Have a queue no longer that one held until then; one that another has stays its own."""
+        self._table.update(key, STATE, {}, remove=[_HELD], only_if={_HELD: moment(until)})
 
     def postpone(self, pk: str, due_at: datetime, *, touched: str | None = None) -> None:
         """Have an open batch or queue looked at then, unless it was touched since."""

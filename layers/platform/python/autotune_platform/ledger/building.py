@@ -1,8 +1,13 @@
-"""Making batches of queued rows: listed first, then paid for, then taken one by one."""
+"""Making batches of queued rows: listed first, then paid for, then taken one by one.
+
+One at a time makes a batch of a queue, and has it until the rows are its batch's. Two would choose
+the same rows, set money aside for both, and one of the batches would come to nothing.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
@@ -32,6 +37,9 @@ from autotune_platform.runtime.threads import in_parallel
 logger = Logger()
 
 LOOK_AGAIN = timedelta(minutes=1)
+LOST_AFTER = timedelta(minutes=3)
+"""How long the next step of an execution may take to begin, beyond what it waits."""
+
 _WHEN_PAUSED = timedelta(minutes=5)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
@@ -79,19 +87,51 @@ class BatchBuilder:
     organizations: OrganizationService
     clock: Clock = SYSTEM_CLOCK
 
-    def build(self, key: str, *, due_at: datetime) -> tuple[Batch, bool] | None:
-        """Make a batch of a queue's first rows; None where it is too early, or nothing is there.
+    def build(self, key: str, *, until: datetime) -> tuple[Batch, bool] | None:
+        """Make a batch of a queue's first rows, and take them.
 
         Returns:
-            The batch, and whether it is as large as it may be: there may be more rows.
+            The batch, and whether it is as large as it may be: there may be more rows. None where
+            it is too early, nothing is there, or another makes a batch of this queue.
 
         Args:
-            due_at: when the batch counts as lost unless a step of it reports.
+            until: when whoever makes it is gone at the latest. If it is killed, the batch counts as
+                lost a while later, and the next one can be made of the queue.
         """
-        found = self.batches.group(key)
-        if found is None:
+        now = self.clock.now()
+        queue = self.batches.hold_group(key, now=now, until=until, due_at=now + LOOK_AGAIN)
+        if queue is None:
             return None
-        group, touched = found
+        try:
+            built = self._built(key, *queue, due_at=until + LOST_AFTER)
+            if built is None:
+                return None
+            batch, is_full = built
+            taken = self.take_rows(batch)
+            return None if taken is None else (taken, is_full)
+        finally:
+            self.batches.let_group_go(key, until)
+
+    def take_rows(self, batch: Batch) -> Batch | None:
+        """Take the rows of a batch that are still queued; those that others took are theirs.
+
+        Returns:
+            The batch as it is then; None where another step has it.
+        """
+        now = self.clock.now()
+        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+            queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
+            in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
+        begun: dict[str, Any] = (
+            {"phase": "writing"}
+            if batch.mode == "job"
+            else {"phase": "working", "status": "submitted", "submitted_at": now}
+        )
+        return batch.model_copy(update=begun) if self.batches.change(batch, begun) else None
+
+    def _built(
+        self, key: str, group: Group, touched: str, *, due_at: datetime
+    ) -> tuple[Batch, bool] | None:
         now = self.clock.now()
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
@@ -106,16 +146,8 @@ class BatchBuilder:
         ids = self.rows.waiting(group, now=now, limit=most)
         if len(ids) < connection.min_rows and not self._is_ready(key, group, touched, connection):
             return None
-        self.batches.postpone(key, now + LOOK_AGAIN)
         batch = self._reserved(group, connection, ids, due_at)
         return None if batch is None else (batch, len(ids) == most)
-
-    def claim(self, batch: Batch) -> None:
-        """Take the rows of a batch that are still queued; those that others took are theirs."""
-        now = self.clock.now()
-        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
-            queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
-            in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
 
     def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""

@@ -7,7 +7,6 @@ the same rows, and what a killed one was asking is counted as unclear.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from aws_lambda_powertools import Logger
 
@@ -15,7 +14,7 @@ from autotune_platform.ledger.asking import Asked, RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
 from autotune_platform.ledger.batching.work import JobWork
-from autotune_platform.ledger.building import LOOK_AGAIN, BatchBuilder
+from autotune_platform.ledger.building import LOOK_AGAIN, LOST_AFTER, BatchBuilder
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.models import Batch
 from autotune_platform.ledger.settling import BatchSettling
@@ -23,9 +22,6 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
-
-START_WITHIN = timedelta(minutes=3)
-"""How long the next step of an execution may take to begin, beyond what it waits."""
 
 # An execution has 25,000 events, and a step six of them.
 _SHORTEST_WAIT_SECONDS = 5
@@ -60,9 +56,10 @@ class BatchWork:
     settling: BatchSettling
     clock: Clock = SYSTEM_CLOCK
 
-    def begin(self, group_key: str) -> Step:
+    def begin(self, group_key: str, *, seconds_left: Callable[[], float]) -> Step:
         """Make a batch of a queue; its first step follows."""
-        built = self.builder.build(group_key, due_at=self.clock.now() + START_WITHIN)
+        until = self.clock.now() + timedelta(seconds=seconds_left())
+        built = self.builder.build(group_key, until=until)
         return Step(None) if built is None else Step(built[0], queue_goes_on=built[1])
 
     def advance(self, batch_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> Step:
@@ -109,18 +106,10 @@ class BatchWork:
             unclear += connection.concurrency if connection else 0
             logger.warning("step was lost; calls may be paid twice", batch_id=batch.id)
         changes = {"worked_until": until, "unclear": unclear}
-        if not self.batches.change(batch, changes, due_at=until + START_WITHIN):
+        if not self.batches.change(batch, changes, due_at=until + LOST_AFTER):
             return None
         taken = batch.model_copy(update={"worked_until": until, "unclear": unclear})
-        if batch.phase != "building":
-            return taken
-        self.builder.claim(taken)
-        begun: dict[str, Any] = (
-            {"phase": "writing"}
-            if batch.mode == "job"
-            else {"phase": "working", "status": "submitted", "submitted_at": now}
-        )
-        return taken.model_copy(update=begun) if self.batches.change(taken, begun) else None
+        return self.builder.take_rows(taken) if batch.phase == "building" else taken
 
     def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
         connection = self.connections.get(batch.connection_id)
@@ -148,7 +137,7 @@ class BatchWork:
             "unclear": batch.unclear,
             **counts,
         }
-        due_at: datetime = self.clock.now() + timedelta(seconds=wait) + START_WITHIN
+        due_at: datetime = self.clock.now() + timedelta(seconds=wait) + LOST_AFTER
         return self.batches.change(batch, changes, due_at=due_at)
 
 

@@ -1,0 +1,91 @@
+"""Executions that come to one queue at once, and those that die while they make a batch."""
+
+from typing import Any
+
+import pytest
+
+from autotune_platform.ledger.row_repository import RowRepository
+from tests.component.ledger.test_journeys import assert_settled, statuses
+from tests.support.ledger import Ledger
+
+claim = RowRepository.claim
+
+
+def group_of(ledger: Ledger, connection_id: str) -> dict[str, Any]:
+    """The state that an execution of the connection's queue begins with."""
+    (state,) = ledger.started()
+    assert connection_id in state["group"]
+    return state
+
+
+def test_two_executions_of_one_queue_make_batches_of_different_rows(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = ledger.connect(maxRows=20)
+    ids = ledger.enqueue(connection, *(f"q{number}" for number in range(30)))
+    state = group_of(ledger, connection)
+    seen: list[Any] = []
+
+    def claimed(self: Any, *given: Any) -> Any:
+        if not seen:
+            seen.append("the second one begins")
+            seen.append(ledger.step(state))
+        return claim(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RowRepository, "claim", claimed)
+        first = ledger.step(state)
+    assert seen[1] == {"done": True}
+    (made,) = ledger.batches()
+    assert (first["batch_id"], made["counts"]["rows"]) == (made["id"], 20)
+    ledger.finish(first)
+    ledger.run()
+    assert statuses(ledger, ids) == {"completed": 30}
+    assert sorted(batch["counts"]["rows"] for batch in ledger.batches()) == [10, 20]
+    assert [batch["counts"]["released"] for batch in ledger.batches()] == [0, 0]
+    assert_settled(ledger)
+
+
+def test_what_dies_while_it_takes_rows_is_gone_on_with_and_each_row_is_asked_once(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = ledger.connect()
+    ids = ledger.enqueue(connection, *(f"q{number}" for number in range(30)))
+    state = group_of(ledger, connection)
+    taken = 0
+
+    def killed(self: Any, *given: Any) -> Any:
+        nonlocal taken
+        taken += 1
+        if taken == 12:
+            raise SystemExit
+        return claim(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RowRepository, "claim", killed)
+        with pytest.raises(SystemExit):
+            ledger.step(state)
+    assert statuses(ledger, ids)["queued"] > 0
+    ledger.run_jobs(hours=1)
+    assert statuses(ledger, ids) == {"completed": 30}
+    assert len(ledger.fake.world.executions) == 30
+    assert_settled(ledger)
+
+
+def test_a_queue_is_free_again_once_an_error_ended_the_making_of_its_batch(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = ledger.connect()
+    ids = ledger.enqueue(connection, *(f"q{number}" for number in range(20)))
+    state = group_of(ledger, connection)
+
+    def broken(self: Any, *given: Any, **named: Any) -> Any:
+        raise RuntimeError("the table is busy")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RowRepository, "waiting", broken)
+        with pytest.raises(RuntimeError):
+            ledger.step(state)
+    ledger.finish(ledger.step(state))
+    assert statuses(ledger, ids) == {"completed": 20}
+    assert_settled(ledger)
