@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.row_repository import RowRepository
+from tests.component.ledger.test_jobs import assert_paid_once, enqueue
 from tests.component.ledger.test_journeys import assert_settled, statuses
 from tests.support.ledger import Ledger
 
@@ -89,3 +91,34 @@ def test_a_queue_is_free_again_once_an_error_ended_the_making_of_its_batch(
     ledger.finish(ledger.step(state))
     assert statuses(ledger, ids) == {"completed": 20}
     assert_settled(ledger)
+
+
+def test_rows_that_a_step_has_no_time_to_write_go_in_the_next_job(ledger: Ledger) -> None:
+    ids = enqueue(ledger, "openai", 250)
+    (state,) = ledger.started()
+    begun = ledger.step(state)
+    ledger.step(begun, seconds=100)
+    written = statuses(ledger, ids)
+    assert written == {"submitted": 100, "queued": 150}
+    ledger.run_jobs()
+    assert statuses(ledger, ids) == {"completed": 250}
+    assert_paid_once(ledger, ids)
+
+
+def test_a_step_that_an_error_ends_is_tried_again_before_its_time_is_over(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = enqueue(ledger, "openai")
+    (state,) = ledger.started()
+    begun = ledger.step(state)
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("the bucket is busy")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(JobFiles, "store", broken)
+        with pytest.raises(RuntimeError):
+            ledger.step(begun)
+    assert ledger.step(begun)["wait_seconds"] < 100
+    ledger.run_jobs()
+    assert_paid_once(ledger, ids)

@@ -1,6 +1,6 @@
 """The rows of a batch that still have no end in it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.batch_repository import PAGE_ROWS, BatchRepository
@@ -13,6 +13,7 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 
 _ROWS_READ = 100
+_SPARE_SECONDS = 20
 _WRITERS = 8
 
 
@@ -61,6 +62,17 @@ class BatchRows:
             in_parallel(put_back, some, at_most=_WRITERS)
             count += len(some)
         return count
+
+    def put_back_others(
+        self, batch: Batch, kept: Set[str], seconds_left: Callable[[], float]
+    ) -> bool:
+        """Put back those that are not kept, none of which was tried; False if time is over."""
+        others = (row for row in self.pending(batch) if row.id not in kept)
+        for some in groups(others, _ROWS_READ):
+            if seconds_left() < _SPARE_SECONDS:
+                return False
+            in_parallel(self.ends.put_back, some, at_most=_WRITERS)
+        return True
 
     def end_unasked(self, batch: Batch, code: LlmErrorCode) -> None:
         """End all of them, none of which was asked."""

@@ -89,11 +89,21 @@ class BatchWork:
         return Step(taken, wait)
 
     def _advance_job(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
-        advanced = self.jobs.advance(batch, seconds_left)
+        try:
+            advanced = self.jobs.advance(batch, seconds_left)
+        except Exception:
+            self._give_up(batch)
+            raise
         if advanced is None or advanced.wait_seconds is None:
             return Step(None)
         wait = round(advanced.wait_seconds)
         return Step(advanced.batch, wait) if self._release(advanced.batch, wait, {}) else Step(None)
+
+    def _give_up(self, batch: Batch) -> None:
+        """Have the execution's next try begin before this step would have been over."""
+        found = self.batches.get(batch.id)
+        if found is not None and found.worked_until == batch.worked_until:
+            self._release(found, 0, {})
 
     def _taken(self, batch: Batch, seconds: float) -> Batch | None:
         """Have the batch for oneself, and its rows taken from the queue."""

@@ -231,6 +231,7 @@ class LedgerWorkParts(ModelCallParts):
             rows=self.llm_rows,
             texts=self.row_texts,
             ends=self.row_ends,
+            remaining=self.batch_rows,
             files=files,
         )
         failing = JobFailing(

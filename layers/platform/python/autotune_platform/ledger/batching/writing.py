@@ -1,14 +1,16 @@
 """Writing the input of a job: every row that is to be asked, as the provider takes it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from autotune_platform.ledger.asking import question
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.batch_rows import portions
+from autotune_platform.ledger.batch_rows import BatchRows, portions
 from autotune_platform.ledger.batching.custom_ids import custom_id
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.stepping import Advanced, Desk
+from autotune_platform.ledger.building import LOOK_AGAIN
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.jobs.contract import JobProvider
 from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_most
@@ -24,11 +26,21 @@ INPUT, ORDER = "input", "order"
 
 _ROWS_READ = 100
 _BYTES_READ = 16_000_000
-_SPARE_SECONDS = 30
+_SPARE_SECONDS = 120
+"""What has to be left of a step for the end of the input, and to put back what is not in it."""
 
 
-class _OutOfTimeError(Exception):
-    """A step ends before the input is written: the next begins it again."""
+@dataclass
+class _Written:
+    """What an input has of the rows of its batch.
+
+    Attributes:
+        order: the rows that are in it.
+        is_cut: whether others are still wanted.
+    """
+
+    order: list[str] = field(default_factory=list)
+    is_cut: bool = False
 
 
 @part
@@ -40,24 +52,30 @@ class JobWriting:
     rows: RowRepository
     texts: RowTexts
     ends: RowEnds
+    remaining: BatchRows
     files: JobFiles
     clock: Clock = SYSTEM_CLOCK
 
     def write(
         self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
     ) -> Advanced:
-        """Write the rows of a batch that are still wanted; those that do not fit go back."""
+        """Write the rows of a batch that are still wanted.
+
+        Those that do not fit, or that there is no time for, go back to their queue.
+        """
         provider = self.desk.provider(batch)
-        order: list[str] = []
-        try:
-            parts = self._parts(batch, connection, provider, order, seconds_left)
-            length = self.files.store(batch.id, INPUT, parts)
-        except _OutOfTimeError:
-            return Advanced(batch, 1)
+        written = _Written()
+        parts = self._parts(batch, connection, provider, written, seconds_left)
+        length = self.files.store(batch.id, INPUT, parts)
+        order = written.order
         self.files.store(batch.id, ORDER, ["\n".join(order).encode()])
+        if written.is_cut:
+            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
+            if not self.remaining.put_back_others(batch, set(order), seconds_left):
+                return Advanced(batch, 1)  # the input is written again, without those that are back
         phase: BatchPhase = "uploading" if order else "cleaning"
-        written = {"rows": len(order), "bytes": length, "tries": 0}
-        return Advanced(self.desk.store(batch, phase=phase, job=written))
+        job = {"rows": len(order), "bytes": length, "tries": 0}
+        return Advanced(self.desk.store(batch, phase=phase, job=job))
 
     def order(self, batch: Batch) -> list[str]:
         """Return the ids of the rows in the order of the input."""
@@ -68,7 +86,7 @@ class JobWriting:
         batch: Batch,
         connection: Connection,
         provider: JobProvider,
-        order: list[str],
+        written: _Written,
         seconds_left: Callable[[], float],
     ) -> Iterator[bytes]:
         framing = provider.framing
@@ -76,17 +94,18 @@ class JobWriting:
         yield before
         left = bytes_at_most(connection) - len(before) - len(after)
         most = rows_at_most(connection, "job")
+        order = written.order
         for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
-            if seconds_left() < _SPARE_SECONDS:
-                raise _OutOfTimeError
             for row, line in self._lines(batch, ids, provider):
                 left -= len(line) + len(framing.between)
-                if (left < 0 and order) or len(order) >= most:
-                    self.ends.put_back(row)
-                    left = min(left, -1)
-                    continue
+                written.is_cut = (left < 0 and bool(order)) or len(order) >= most
+                if written.is_cut:
+                    break
                 yield framing.between + line if order else line
                 order.append(row.id)
+            written.is_cut |= seconds_left() < _SPARE_SECONDS
+            if written.is_cut:
+                break
         yield after
 
     def _lines(
