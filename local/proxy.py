@@ -109,18 +109,23 @@ class LoopbackProxy:
         behind = await asyncio.open_connection(LOOPBACK, port)
         try:
             while True:
-                request = await _read(reader)
+                request = await _read(reader, writer)
                 writer.write((await self.answer(request, behind)).encoded())
                 await writer.drain()
         finally:
             behind[1].close()
 
 
-async def _read(reader: asyncio.StreamReader) -> Message:
+async def _read(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None = None
+) -> Message:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     start, *lines = head.rstrip("\r\n").split("\r\n")
     pairs = (line.partition(":") for line in lines)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    if headers.pop("expect", None) and writer is not None:
+        # S3's clients send a body once they are asked to; it is passed on as a whole.
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     if headers.get("transfer-encoding", "").lower() == "chunked":
         del headers["transfer-encoding"]
         return Message(start, headers, await _chunks(reader))

@@ -34,6 +34,12 @@ class Store(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_PUT(self) -> None:
+        self.server.asked.append((None, self.rfile.read(int(self.headers["content-length"]))))  # type: ignore[attr-defined]
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
     def log_message(self, *_: object) -> None:
         pass
 
@@ -128,3 +134,13 @@ def test_a_batch_tells_its_units_by_table() -> None:
         {"TableName": "autotune-data-Audit99", "CapacityUnits": 1.0},
     ]
     assert written(consumed) == {"Completions": 25, "Audit": 1}
+
+
+def test_a_body_that_its_sender_keeps_until_it_is_asked_for_is_passed_on(
+    proxy: CountingProxy, store: Any
+) -> None:
+    body = b"x" * 3_000_000
+    client("s3", proxy).put_object(Bucket="bucket", Key="key", Body=body)
+    ((_, sent),) = store.asked
+    assert body in sent
+    assert proxy.counted().calls == {"s3.PUT": 1}
