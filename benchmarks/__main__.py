@@ -8,18 +8,19 @@ import argparse
 import signal
 import sys
 
-from benchmarks import cold_import, cost, load, requests
+from benchmarks import cold_import, cost, llm_cost, load, requests
 from benchmarks.peers import measuring as peers
 from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "requests", "load", "peers", "cost")
+PARTS = ("imports", "requests", "load", "peers", "cost", "llm")
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
 # architecture.md, "Cost and speed targets".
 COST_LIMIT = 6.0
+LLM_COST_LIMIT = 12.0
 FLATNESS_LIMIT = 1.05
 THROUGHPUT_LIMIT = 10_000.0
 P50_LIMIT, P99_LIMIT = 0.5, 2.0
@@ -28,6 +29,7 @@ IMPORT_LIMIT = 1.5
 
 COST_RUNS = ((1, 200), (10, 500), (100, 1_000))
 LARGE_RUNS = (10_000, 100_000)
+LLM_ROWS = 10_000
 THROUGHPUT_COMPLETIONS = 10_000
 LATENCY_SECONDS = 60.0
 
@@ -42,13 +44,19 @@ def main() -> int:
         default=LARGE_RUNS[-1],
         help="size of the largest run that is priced (default: %(default)s)",
     )
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=LLM_ROWS,
+        help="size of the batch of requests to a language model (default: %(default)s)",
+    )
     arguments = parser.parse_args()
     parts: list[str] = arguments.parts or list(PARTS)
     # A run that is ended from outside stops what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_ENDED))
     report = Report()
     for part in parts:
-        measure(part, report, largest=arguments.completions)
+        measure(part, report, largest=arguments.completions, rows=arguments.rows)
         written = report.write(OUT)  # what is measured stays, if the rest is ended
     for target in report.targets:
         print(target.told())
@@ -57,7 +65,7 @@ def main() -> int:
     return 0 if all(target.is_met for target in report.targets) else 1
 
 
-def measure(part: str, report: Report, *, largest: int) -> None:
+def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
     """Measure a part, each on a stack of its own."""
     if part == "imports":
         measure_imports(report)
@@ -73,6 +81,10 @@ def measure(part: str, report: Report, *, largest: int) -> None:
     elif part == "peers":
         say("loading servers of other people, which are installed first")
         report.add("Peers", (each.as_json() for each in peers.measure()))
+    elif part == "llm":
+        say(f"pricing {rows:,} requests to a language model in one batch job")
+        with counted_stand() as counted:
+            measure_llm_cost(report, counted, rows=rows)
     else:
         with counted_stand() as counted, counted.task("instant") as task_id:
             measure_cost(report, counted, task_id, largest=largest)
@@ -113,7 +125,7 @@ def measure_cost(report: Report, made: CountedStand, task_id: str, *, largest: i
         (
             {
                 "batch size": each.batch_size,
-                "completions": each.completions,
+                "completions": each.count,
                 "USD per million": f"{each.usd_per_million:.2f}",
                 **{position.name: f"{position.usd_per_million:.3f}" for position in each.positions},
             }
@@ -132,11 +144,34 @@ def measure_cost(report: Report, made: CountedStand, task_id: str, *, largest: i
     )
     report.targets.append(
         Target(
-            f"cost at {of_hundreds[-1].completions} completions against "
-            f"{of_hundreds[0].completions}",
+            f"cost at {of_hundreds[-1].count} completions against {of_hundreds[0].count}",
             round(of_hundreds[-1].usd_per_million / of_hundreds[0].usd_per_million, 3),
             FLATNESS_LIMIT,
             "times",
+        )
+    )
+
+
+def measure_llm_cost(report: Report, made: CountedStand, *, rows: int) -> None:
+    """Price one batch job of a provider."""
+    measured = llm_cost.measure(made, rows=rows)
+    report.add(
+        "AWS cost of requests to a language model",
+        [
+            {
+                "batch size": measured.batch_size,
+                "USD per million": f"{measured.usd_per_million:.2f}",
+                **{one.name: f"{one.usd_per_million:.3f}" for one in measured.positions},
+            }
+        ],
+    )
+    report.details["llmCost"] = measured.as_json()
+    report.targets.append(
+        Target(
+            f"AWS cost of a million requests in batch jobs of {rows:,}",
+            round(measured.usd_per_million, 2),
+            LLM_COST_LIMIT,
+            "USD",
         )
     )
 

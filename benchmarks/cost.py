@@ -1,7 +1,7 @@
 """What scoring a million completions costs on AWS: counted on the wire, priced by a dated table."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -31,8 +31,8 @@ class Position:
     """One kind of thing that AWS bills.
 
     Attributes:
-        quantity: for all completions of a measurement.
-        usd_per_million: for a million completions.
+        quantity: for the whole of a measurement.
+        usd_per_million: for a million of what was measured.
     """
 
     name: str
@@ -42,10 +42,10 @@ class Position:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one measurement came to."""
+    """What one measurement came to: of completions, or of requests to a language model."""
 
     batch_size: int
-    completions: int
+    count: int
     positions: list[Position]
     counted: Counted
     worked: Worked
@@ -59,12 +59,12 @@ class Cost:
         """Return everything that was counted."""
         return {
             "batchSize": self.batch_size,
-            "completions": self.completions,
+            "count": self.count,
             "usdPerMillion": round(self.usd_per_million, 4),
             "positions": [
                 {
                     "name": position.name,
-                    "perCompletion": round(position.quantity / self.completions, 5),
+                    "each": round(position.quantity / self.count, 5),
                     "usdPerMillion": round(position.usd_per_million, 4),
                 }
                 for position in self.positions
@@ -93,15 +93,29 @@ def measure(stand: CountedStand, task_id: str, *, batch_size: int, count: int) -
     scoring, the events and statistics that follow from it, the audit log, and the waiting.
     """
     _score(stand, task_id, batch_size=batch_size, count=batch_size * _WARM_UP_BATCHES)
+    return priced(
+        stand,
+        lambda: _score(stand, task_id, batch_size=batch_size, count=count),
+        batch_size=batch_size,
+        count=count,
+    )
+
+
+def priced(stand: CountedStand, work: Callable[[], None], *, batch_size: int, count: int) -> Cost:
+    """Count and price all that is asked of AWS from the beginning of some work until it is quiet.
+
+    Args:
+        count: by how many the costs are divided.
+    """
     _until_quiet(stand)
     before, started = stand.proxy.counted(), datetime.now(UTC)
-    _score(stand, task_id, batch_size=batch_size, count=count)
+    work()
     _until_quiet(stand)
     counted = stand.proxy.counted().since(before)
     worked = stand.emulator.worked(started)
     return Cost(
         batch_size=batch_size,
-        completions=count,
+        count=count,
         positions=list(_positions(counted, worked, count)),
         counted=counted,
         worked=worked,
