@@ -13,19 +13,12 @@ from tests.support.ledger import Ledger
 claim = RowRepository.claim
 
 
-def group_of(ledger: Ledger, connection_id: str) -> dict[str, Any]:
-    """The state that an execution of the connection's queue begins with."""
-    (state,) = ledger.started()
-    assert connection_id in state["group"]
-    return state
-
-
 def test_two_executions_of_one_queue_make_batches_of_different_rows(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection = ledger.connect(maxRows=20)
     ids = ledger.enqueue(connection, *(f"q{number}" for number in range(30)))
-    state = group_of(ledger, connection)
+    (state,) = ledger.started()
     seen: list[Any] = []
 
     def claimed(self: Any, *given: Any) -> Any:
@@ -53,7 +46,7 @@ def test_what_dies_while_it_takes_rows_is_gone_on_with_and_each_row_is_asked_onc
 ) -> None:
     connection = ledger.connect()
     ids = ledger.enqueue(connection, *(f"q{number}" for number in range(30)))
-    state = group_of(ledger, connection)
+    (state,) = ledger.started()
     taken = 0
 
     def killed(self: Any, *given: Any) -> Any:
@@ -74,12 +67,52 @@ def test_what_dies_while_it_takes_rows_is_gone_on_with_and_each_row_is_asked_onc
     assert_settled(ledger)
 
 
+def test_rows_that_a_step_has_no_time_to_take_are_taken_by_the_next(ledger: Ledger) -> None:
+    ids = ledger.enqueue(ledger.connect(maxRows=20), *(f"q{number}" for number in range(30)))
+    (state,) = ledger.started()
+    begun = ledger.step(state, seconds=20)
+    assert statuses(ledger, ids) == {"queued": 30}
+    assert ledger.step(state) == {"done": True}
+    taken = ledger.step(begun)
+    assert statuses(ledger, ids) == {"queued": 10, "submitted": 20}
+    ledger.finish(taken)
+    ledger.run()
+    assert statuses(ledger, ids) == {"completed": 30}
+    assert [batch["counts"]["released"] for batch in ledger.batches()] == [0, 0]
+    assert_settled(ledger)
+
+
+def test_an_error_while_rows_are_taken_makes_no_second_batch(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = ledger.enqueue(ledger.connect(), *(f"q{number}" for number in range(30)))
+    (state,) = ledger.started()
+    tried = 0
+
+    def throttled(self: Any, *given: Any) -> Any:
+        nonlocal tried
+        tried += 1
+        if tried in {12, 40}:
+            raise RuntimeError("the table is busy")
+        return claim(self, *given)
+
+    monkeypatch.setattr(RowRepository, "claim", throttled)
+    begun = ledger.step(state)
+    tried = 39
+    with pytest.raises(RuntimeError):
+        ledger.step(begun)
+    ledger.finish(ledger.step(begun))
+    assert statuses(ledger, ids) == {"completed": 30}
+    assert len(ledger.batches()) == 1
+    assert_settled(ledger)
+
+
 def test_a_queue_is_free_again_once_an_error_ended_the_making_of_its_batch(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection = ledger.connect()
     ids = ledger.enqueue(connection, *(f"q{number}" for number in range(20)))
-    state = group_of(ledger, connection)
+    (state,) = ledger.started()
 
     def broken(self: Any, *given: Any, **named: Any) -> Any:
         raise RuntimeError("the table is busy")

@@ -27,7 +27,7 @@ _DUE = "dueBatches"
 _BY_LISTING = "rowsByStatus"
 _SHARDS = 8
 _PAGE = "rows#"
-_HELD = "building_until"
+_HOLDER, _HELD_UNTIL = "held_by", "held_until"
 _ATTEMPTS = 8
 
 
@@ -182,9 +182,9 @@ class BatchRepository:
         )
 
     def hold_group(
-        self, key: str, *, now: datetime, until: datetime, due_at: datetime
+        self, key: str, batch_id: str, *, now: datetime, until: datetime, due_at: datetime
     ) -> tuple[Group, str] | None:
-        """Have an open queue for oneself; None where another has it, or it is not open.
+        """Have an open queue for a batch alone; None where another has it, or it is not open.
 
         Args:
             until: when it is free again, unless it is let go before.
@@ -196,17 +196,23 @@ class BatchRepository:
         item = self._table.get(key, STATE)
         if item is None:
             return None
-        held = item.get(_HELD)
-        if held is not None and held > moment(now):
+        if _HOLDER in item and item[_HELD_UNTIL] > moment(now):
             return None
-        mine = {_HELD: moment(until)}
-        if not self._due.move(key, due_at, changes=mine, only_if={_HELD: held}):
+        mine = {_HOLDER: batch_id, _HELD_UNTIL: moment(until)}
+        was = {_HOLDER: item.get(_HOLDER), _HELD_UNTIL: item.get(_HELD_UNTIL)}
+        if not self._due.move(key, due_at, changes=mine, only_if=was):
             return None
         return entity_from(item, Group), item["touched"]
 
-    def let_group_go(self, key: str, until: datetime) -> None:
-        """Have a queue no longer that one held until then; one that another has stays its own."""
-        self._table.update(key, STATE, {}, remove=[_HELD], only_if={_HELD: moment(until)})
+    def hold_group_on(self, batch: Batch, until: datetime) -> None:
+        """Have a queue for longer that a batch has."""
+        longer = {_HELD_UNTIL: moment(until)}
+        self._table.update(batch.group.key, STATE, longer, only_if={_HOLDER: batch.id})
+
+    def let_group_go(self, key: str, batch_id: str) -> None:
+        """Have a queue free again that a batch has."""
+        gone = [_HOLDER, _HELD_UNTIL]
+        self._table.update(key, STATE, {}, remove=gone, only_if={_HOLDER: batch_id})
 
     def postpone(self, pk: str, due_at: datetime, *, touched: str | None = None) -> None:
         """Have an open batch or queue looked at then, unless it was touched since."""

@@ -4,7 +4,7 @@ One at a time makes a batch of a queue, and has it until the rows are its batch'
 the same rows, set money aside for both, and one of the batches would come to nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -40,10 +40,13 @@ LOOK_AGAIN = timedelta(minutes=1)
 LOST_AFTER = timedelta(minutes=3)
 """How long the next step of an execution may take to begin, beyond what it waits."""
 
+# Whoever goes on with a batch that was lost has its queue before another can.
+_HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
+_SPARE_SECONDS = 30
 
 
 @dataclass
@@ -75,6 +78,18 @@ class _Chosen:
         return True
 
 
+@dataclass(frozen=True)
+class Built:
+    """A batch that was made of a queue.
+
+    Attributes:
+        is_full: it is as large as it may be, and its rows are taken: there may be more rows.
+    """
+
+    batch: Batch
+    is_full: bool
+
+
 @part
 class BatchBuilder:
     """Makes one batch of a queue, if it is long enough or its first row has waited long enough."""
@@ -87,39 +102,51 @@ class BatchBuilder:
     organizations: OrganizationService
     clock: Clock = SYSTEM_CLOCK
 
-    def build(self, key: str, *, until: datetime) -> tuple[Batch, bool] | None:
-        """Make a batch of a queue's first rows, and take them.
+    def build(self, key: str, *, seconds_left: Callable[[], float]) -> Built | None:
+        """Make a batch of a queue's first rows, and take as many of them as there is time for.
 
         Returns:
-            The batch, and whether it is as large as it may be: there may be more rows. None where
-            it is too early, nothing is there, or another makes a batch of this queue.
-
-        Args:
-            until: when whoever makes it is gone at the latest. If it is killed, the batch counts as
-                lost a while later, and the next one can be made of the queue.
+            None where it is too early, nothing is there, or another makes a batch of this queue.
         """
         now = self.clock.now()
-        queue = self.batches.hold_group(key, now=now, until=until, due_at=now + LOOK_AGAIN)
+        until = now + timedelta(seconds=seconds_left())
+        batch_id = new_id("lbt")
+        queue = self.batches.hold_group(
+            key, batch_id, now=now, until=until + _HELD_AFTER, due_at=now + LOOK_AGAIN
+        )
         if queue is None:
             return None
+        built = None
         try:
-            built = self._built(key, *queue, due_at=until + LOST_AFTER)
-            if built is None:
-                return None
-            batch, is_full = built
-            taken = self.take_rows(batch)
-            return None if taken is None else (taken, is_full)
+            built = self._built(key, *queue, batch_id, due_at=until + LOST_AFTER)
         finally:
-            self.batches.let_group_go(key, until)
+            if built is None:
+                self.batches.let_group_go(key, batch_id)
+        if built is None:
+            return None
+        try:
+            taken = self.take_rows(built.batch, seconds_left)
+        except Exception:
+            # The money is set aside: the batch is gone on with, and no other is made instead.
+            logger.warning("rows not taken", batch_id=batch_id, exc_info=True)
+            return Built(built.batch, is_full=False)
+        if taken is None:
+            return None
+        return Built(taken, is_full=built.is_full and taken.phase != "building")
 
-    def take_rows(self, batch: Batch) -> Batch | None:
+    def take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Batch | None:
         """Take the rows of a batch that are still queued; those that others took are theirs.
 
         Returns:
-            The batch as it is then; None where another step has it.
+            The batch as it is then, ``building`` if there was no time for all; None where another
+            step has it.
         """
         now = self.clock.now()
+        until = now + timedelta(seconds=seconds_left()) + _HELD_AFTER
+        self.batches.hold_group_on(batch, until)
         for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+            if seconds_left() < _SPARE_SECONDS:
+                return batch
             queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
             in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
         begun: dict[str, Any] = (
@@ -127,11 +154,14 @@ class BatchBuilder:
             if batch.mode == "job"
             else {"phase": "working", "status": "submitted", "submitted_at": now}
         )
-        return batch.model_copy(update=begun) if self.batches.change(batch, begun) else None
+        if not self.batches.change(batch, begun):
+            return None
+        self.batches.let_group_go(batch.group.key, batch.id)
+        return batch.model_copy(update=begun)
 
     def _built(
-        self, key: str, group: Group, touched: str, *, due_at: datetime
-    ) -> tuple[Batch, bool] | None:
+        self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
+    ) -> Built | None:
         now = self.clock.now()
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
@@ -146,8 +176,8 @@ class BatchBuilder:
         ids = self.rows.waiting(group, now=now, limit=most)
         if len(ids) < connection.min_rows and not self._is_ready(key, group, touched, connection):
             return None
-        batch = self._reserved(group, connection, ids, due_at)
-        return None if batch is None else (batch, len(ids) == most)
+        batch = self._reserved(group, connection, ids, batch_id, due_at)
+        return None if batch is None else Built(batch, is_full=len(ids) == most)
 
     def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""
@@ -164,7 +194,12 @@ class BatchBuilder:
         return False
 
     def _reserved(
-        self, group: Group, connection: Connection, ids: Sequence[str], due_at: datetime
+        self,
+        group: Group,
+        connection: Connection,
+        ids: Sequence[str],
+        batch_id: str,
+        due_at: datetime,
     ) -> Batch | None:
         """Store a batch of as many rows as the budget has room for."""
         for _ in range(_RESERVATIONS_TRIED):
@@ -176,7 +211,7 @@ class BatchBuilder:
                 return None
             reservation = self.money.reservation(group.organization_id, chosen.amount)
             batch = Batch(
-                id=new_id("lbt"),
+                id=batch_id,
                 organization_id=group.organization_id,
                 connection_id=group.connection_id,
                 provider=connection.provider,

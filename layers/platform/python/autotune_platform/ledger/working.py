@@ -35,12 +35,12 @@ class Step:
     Attributes:
         batch: what is to be gone on with; None where there is nothing left to do.
         wait_seconds: how long before the next step.
-        queue_goes_on: whether another batch can be made of the queue at once.
+        full: a batch after which another may be made of its queue at once.
     """
 
     batch: Batch | None
     wait_seconds: int = 0
-    queue_goes_on: bool = False
+    full: Batch | None = None
 
 
 @part
@@ -58,9 +58,10 @@ class BatchWork:
 
     def begin(self, group_key: str, *, seconds_left: Callable[[], float]) -> Step:
         """Make a batch of a queue; its first step follows."""
-        until = self.clock.now() + timedelta(seconds=seconds_left())
-        built = self.builder.build(group_key, until=until)
-        return Step(None) if built is None else Step(built[0], queue_goes_on=built[1])
+        built = self.builder.build(group_key, seconds_left=seconds_left)
+        if built is None:
+            return Step(None)
+        return Step(built.batch, full=built.batch if built.is_full else None)
 
     def advance(self, batch_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> Step:
         """Go on with a batch; an execution from before its latest redrive has nothing to do."""
@@ -73,9 +74,22 @@ class BatchWork:
         taken = self._taken(batch, seconds_left())
         if taken is None:
             return Step(batch, 1)
+        if taken.phase == "building":
+            return self._take_rows(taken, seconds_left)
         if taken.mode == "job":
             return self._advance_job(taken, seconds_left)
         return self._advance_calls(taken, seconds_left)
+
+    def _take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
+        """Go on with a batch whose first step had no time for all of its rows, or was lost."""
+        try:
+            taken = self.builder.take_rows(batch, seconds_left)
+        except Exception:
+            self._give_up(batch)
+            raise
+        if taken is None or not self._release(taken, 1, {}):
+            return Step(None)
+        return Step(taken, 1, full=None if taken.phase == "building" else taken)
 
     def _advance_calls(self, taken: Batch, seconds_left: Callable[[], float]) -> Step:
         asked = self._ask(taken, seconds_left)
@@ -106,20 +120,19 @@ class BatchWork:
             self._release(found, 0, {})
 
     def _taken(self, batch: Batch, seconds: float) -> Batch | None:
-        """Have the batch for oneself, and its rows taken from the queue."""
+        """Have the batch for oneself."""
         now = self.clock.now()
         until = now + timedelta(seconds=seconds)
         # The step before was killed; as many calls may have been under way as it makes at once.
         unclear = batch.unclear
-        if batch.worked_until is not None and batch.mode == "calls":
+        if batch.worked_until is not None and batch.phase == "working":
             connection = self.connections.get(batch.connection_id)
             unclear += connection.concurrency if connection else 0
             logger.warning("step was lost; calls may be paid twice", batch_id=batch.id)
         changes = {"worked_until": until, "unclear": unclear}
         if not self.batches.change(batch, changes, due_at=until + LOST_AFTER):
             return None
-        taken = batch.model_copy(update={"worked_until": until, "unclear": unclear})
-        return self.builder.take_rows(taken) if batch.phase == "building" else taken
+        return batch.model_copy(update={"worked_until": until, "unclear": unclear})
 
     def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
         connection = self.connections.get(batch.connection_id)
