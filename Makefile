@@ -102,8 +102,8 @@ screenshots: browser ## take the pictures of the review page anew
 bench: install ## measure cost and speed, and tell which targets are met (out/bench.md)
 	@$(BIN)/python -m benchmarks
 
-cost: install ## price a million completions, and fail where that is over its target (3 minutes)
-	@$(BIN)/python -m benchmarks cost --completions 10000
+cost: install ## price a million completions and requests to models, and fail where that is over its target (6 minutes)
+	@$(BIN)/python -m benchmarks cost llm --completions 10000 --rows 2000
 
 memory: install ## print how much memory each parser takes at most (3 minutes)
 	@$(BIN)/python -m tests.security.peaks

@@ -3,18 +3,12 @@
 They go in one batch job to the fake of a provider on loopback, which asks no price of AWS.
 """
 
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import httpx
 
 from benchmarks.cost import Cost, priced
+from benchmarks.llm_provider import provider
 from benchmarks.stand import CountedStand
 from benchmarks.texts import answer, prompts
-from local.deployment import REPOSITORY_ROOT
 
 MODEL = "gpt-5-mini"
 _KEY = "fake-key"
@@ -31,24 +25,9 @@ def measure(stand: CountedStand, *, rows: int) -> Cost:
     Everything is counted that is asked of AWS: enqueuing, the batch and its polls, the answers and
     what they cost, and the looks of whoever waits; not the reading of answers.
     """
-    with _provider() as url:
+    with provider(answer(_OUTPUT_BYTES)) as url:
         _ask(stand, url, _WARM_UP_ROWS)
         return priced(stand, lambda: _ask(stand, url, rows), batch_size=rows, count=rows)
-
-
-@contextmanager
-def _provider() -> Iterator[str]:
-    """Serve the fake in a process of its own; yield its address."""
-    command = [sys.executable, "-m", "tests.providers", "--validate-seconds=1", "--run-seconds=20"]
-    with subprocess.Popen(command, cwd=REPOSITORY_ROOT, stdout=subprocess.PIPE, text=True) as fake:  # noqa: S603 - our own
-        try:
-            assert fake.stdout is not None
-            url = fake.stdout.readline().split()[-1]
-            rule = {"contains": "", "text": answer(_OUTPUT_BYTES)}
-            httpx.post(f"{url}/_fake/answers", json={"rules": [rule]}).raise_for_status()
-            yield url
-        finally:
-            fake.terminate()
 
 
 def _ask(stand: CountedStand, url: str, rows: int) -> None:
