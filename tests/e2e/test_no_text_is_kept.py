@@ -9,6 +9,7 @@ in content, other objects and messages that wait; but for the link in the notifi
 which is what its delivery says.
 """
 
+import base64
 import gzip
 import json
 import secrets
@@ -25,11 +26,13 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.signing import sign_api_request
 from local.records import LocalProfile
 from tests.e2e.conftest import until, verified
+from tests.providers.server import serve
 from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
 from tests.support.subscribers import Subscriber, loopback_subscriber
 from tests.support.traces import Places, leaks
 
 MARKERS = {part: f"{part}mark{secrets.token_hex(8)}" for part in ("prompt", "response", "metadata")}
+_FREE = {f"{kind}{side}_usd": "0.1" for kind in ("", "batch_") for side in ("input", "output")}
 KINDS_OF_PLACES = {"log", "execution", "history", "queue", "table"}
 # Does not compress: it outgrows its item.
 LARGE = "".join(chr(256 + int.from_bytes(secrets.token_bytes(2)) % 40_000) for _ in range(400_000))
@@ -262,6 +265,48 @@ class Secrets:
         self.known["secret before"] = registered.credentials.shared_secret
         self.known["secret after"] = rotated.credentials.shared_secret
 
+    def providers(self) -> None:
+        """Ask language models with a key, with one that is refused, and with the one after it."""
+        first, refused, second = (f"sk-{secrets.token_hex(30)}" for _ in range(3))
+        ways = (("simulated", "/served/v1", "small"), ("openai", "/v1", "gpt-5-mini"))
+        with serve() as fake:
+            fake.world.prices.add("compatible", "small", (0.1, 0.1, 0.4))
+            fake.world.timing.validate_seconds = fake.world.timing.run_seconds = 1
+            for dialect in ("*", "compatible"):
+                fake.world.keys[dialect] = {first: "main", second: "main"}
+            for provider, base, model in ways:
+                made = self._client.llm.connections.create(
+                    name="marked",
+                    provider=provider,
+                    base_url=f"{fake.base_url}{base}",
+                    api_key=first,
+                    prices={model: _FREE},
+                    batches="always" if provider == "openai" else "never",
+                    min_rows=1,
+                )
+                row = {
+                    "connectionId": made.id,
+                    "purpose": "scoring",
+                    "model": model,
+                    "input": {"user": "q"},
+                    "params": {"maxTokens": 100},
+                }
+                fake.world.traps.arm(name="chat_500", times=1)
+                asked = [self._client.llm.enqueue([row]).request_ids[0]]
+                change = self._client.llm.connections.update
+                assert self._client.llm.wait(asked, timeout=180)[0].status == "completed"
+                change(made.id, api_key=refused)
+                assert not self._client.llm.connections.verify(made.id, model=model).works
+                change(made.id, api_key=second)
+                assert self._client.llm.connections.verify(made.id, model=model).works
+                self._client.llm.connections.revoke(made.id)
+        named = {"provider's key": first, "refused key": refused, "key after it": second}
+        self.known |= named
+        self.known |= {
+            f"{name} in base64": base64.b64encode(key.encode()).decode().rstrip("=")
+            for name, key in named.items()
+        }
+
     def webhook(self, secret: str, webhook_id: str, subscriber: Subscriber) -> None:
         after = self._client.webhooks.rotate_secret(webhook_id).secret
         self.known["webhook secret"] = secret.removeprefix("whsec_")
@@ -340,6 +385,7 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
         known.links()
         known.reward_urls(scenario.task())
         known.graders(scenario.graders)
+        known.providers()
         scenario.dead_lettered(kept)
         until(lambda: len(subscriber.received) >= 10, seconds=60, pause=0.5)
         known.webhook(webhook.secret, webhook.webhook.id, subscriber)
