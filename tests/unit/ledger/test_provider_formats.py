@@ -207,6 +207,7 @@ def test_nobody_waits_for_what_does_not_pass() -> None:
         ("openai", {"seed": 1, "temperature": 2, "extra": {"logprobs": True}}, None),
         ("openai", {"extra": {"max_tokens": 9}}, "extra.max_tokens"),
         ("openai", {"extra": {"max_completion_tokens": 9}}, "extra.max_completion_tokens"),
+        ("openai", {"extra": {"prediction": {"type": "content"}}}, "extra.prediction"),
         ("azure", {"extra": {"service_tier": "priority"}}, "extra.service_tier"),
         ("azure", {"extra": {"data_sources": []}}, "extra.data_sources"),
         ("openrouter", {"extra": {"models": ["dear"], "route": "x"}}, "extra.models"),

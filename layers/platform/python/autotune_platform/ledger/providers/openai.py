@@ -72,6 +72,7 @@ class OpenAiFormat(JsonFormat):
             "max_tokens",
             "models",  # OpenRouter's: others that are asked where the first fails
             "modalities",
+            "prediction",  # what is refused of it is paid as output, beyond the most of an answer
             "plugins",  # OpenRouter's: searches, at a price for each
             "route",
             "service_tier",
