@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 from unittest.mock import patch
 
 import pytest

@@ -12,7 +12,6 @@ ENDED = STATUSES - {"queued", "submitted"}
 _EVERY_SECONDS = 1800
 # A lease is longer, and clocks differ by less than the rest.
 _LEASED = 900
-_UNBUILT = frozenset(["building", "writing", "uploading", "creating"])
 
 
 class Tables:
@@ -120,17 +119,6 @@ class Watch:
             name = "what is reserved is what open batches have set aside"
             self.check(name, reserved == set_aside[key], f"{text}, batches have {set_aside[key]}")
             self.check(name, item.get("committed", 0) == spent + reserved, f"{text}: committed")
-        asked: dict[str, str] = {}
-        for one in tables.of("lbt_"):
-            batch = tables.batches.get(one["pk"], {})
-            if batch.get("phase") not in _UNBUILT or one["sk"] == "state":
-                continue
-            for row_id in one.get("row_ids", one.get("ids", ())):
-                row = tables.rows.get(row_id, {})
-                if row.get("batch_id") in (None, one["pk"]) or batch["phase"] == "building":
-                    other = asked.setdefault(row_id, one["pk"])
-                    text = f"{row_id} is in {other} and {one['pk']}"
-                    self.check("money is set aside once for a row", other == one["pk"], text)
 
     def _jobs(self, tables: Tables) -> None:
         live: dict[str, str] = {}
