@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down logs status check test pytest test-integrations chaos bench cost memory fuzz browser screenshots \
+.PHONY: help install demo up down logs status check test pytest test-integrations chaos chaos-ledger bench cost memory fuzz browser screenshots \
 	lint lint-templates format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -113,6 +113,9 @@ fuzz: install ## send hostile input for ten minutes (SEED=1 names the seed, MINU
 
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
+
+chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill
+	@$(BIN)/python -m tests.chaos_ledger
 
 lint: install lint-templates ## check style, types, import rules and CloudFormation templates
 	@$(BIN)/ruff check .

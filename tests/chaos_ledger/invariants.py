@@ -1,0 +1,333 @@
+"""What must hold in the end: raw tables compared with the fake's own bill, row by row."""
+
+import base64
+import json
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import boto3
+
+from tests.chaos_ledger.load import LABELS, Load, name_in
+from tests.chaos_ledger.storm import Storm
+from tests.chaos_ledger.watch import ENDED, Tables, Watch
+from tests.providers.state import Execution
+
+ASSUMED = frozenset(["no_usage"])
+"""Traps after which the answer is there and its price is not: the bound is charged."""
+
+
+UNCLEAR = frozenset(["chat_timeout", "chat_answer_lost"])
+"""Traps after which nobody knows whether a call was paid: the bound is charged."""
+
+
+class Closing:
+    """The checks of a round that is over."""
+
+    def __init__(self, storm: Storm, load: Load, watch: Watch, prompts: list[str]) -> None:
+        self._storm, self._load, self._watch, self._prompts = storm, load, watch, prompts
+        self._world = storm.fake.world
+        self.tables: Tables = watch.look()
+        self.excuses: Counter[str] = Counter()
+        self.excused: Counter[str] = Counter()
+
+    def check_all(self) -> None:
+        self._rows()
+        self._money()
+        self._parsed()
+        self._fake()
+
+    def _rows(self) -> None:
+        """Compare each execution on the bill with the attempt that paid for it."""
+        check, rows = self._watch.check, self.tables.rows
+        by_name = {one.name: row_id for row_id, one in self._load.ids.items()}
+        executed: dict[str, list[tuple[int, Execution]]] = defaultdict(list)
+        for place, one in enumerate(self._world.executions):
+            executed[by_name[name_in(self._prompts[place])]].append((place, one))
+        told = self._told()
+        outputs = self._outputs()
+        total = 0
+        for row_id, row in rows.items():
+            check("every row has an end", row["status"] in ENDED, f"{row_id} is {row['status']}")
+            ended = row["status"] in ENDED
+            check(
+                "each row ends once",
+                self._watch.ends[row_id] == ended,
+                f"{row_id} ended {self._watch.ends[row_id]} times",
+            )
+            total += row.get("cost_nano_usd", 0)
+            own = executed.get(row_id, [])
+            self._attempts(row_id, row, own, told, outputs.get(row_id))
+        bill = sum(one.cost_nano_usd for one in self._world.executions)
+        check(
+            "the ledger's cost is the bill",
+            total + self._unbooked == bill + self._assumed,
+            f"rows {total} + lost {self._unbooked}, bill {bill} + assumed {self._assumed}",
+        )
+        self.cost = total
+        struck = sum(self.excuses[name] for name in UNCLEAR)
+        check(
+            "no more is excused than was injected",
+            self._unclear <= struck,
+            f"{self._unclear} calls are unclear, and {struck} answers were kept back",
+        )
+
+    _assumed = 0
+    _unbooked = 0
+    _unclear = 0
+
+    def _hides_counts(self, mine: list[tuple[int, Execution]]) -> bool:
+        """Return whether the job of an execution told neither results nor how many there are."""
+        jobs = [self._world.batches[one.batch_id] for _, one in mine if one.batch_id]
+        return any(one.traps.keys() & {"counts_zero", "counts_absent"} for one in jobs)
+
+    def _attempts(
+        self,
+        row_id: str,
+        row: dict[str, Any],
+        own: list[tuple[int, Execution]],
+        told: dict[str, set[str]],
+        output: str | None,
+    ) -> None:
+        check = self._watch.check
+        attempts = row.get("attempts", [])
+        paid = sum(one.get("cost_nano_usd") or 0 for one in attempts)
+        check(
+            "the ledger's cost is the bill",
+            paid == row.get("cost_nano_usd", 0),
+            f"{row_id} cost {row.get('cost_nano_usd')}, its attempts {paid}",
+        )
+        left = list(own)
+        for attempt in attempts:
+            cost, number = attempt.get("cost_nano_usd") or 0, attempt["number"]
+            custom_id = f"{row_id.removeprefix('llm_')}x{number}"
+            is_answered = "error" not in attempt
+            mine = [
+                one
+                for one in left
+                if (one[1].custom_id == custom_id)
+                or (one[1].mode == "synchronous" and self._is_of(one[1], cost, is_answered, output))
+            ][:1]
+            for one in mine:
+                left.remove(one)
+            if is_answered:
+                fits = bool(mine) and output is not None and mine[0][1].token in output
+                check(
+                    "an output's token belongs to its attempt",
+                    fits,
+                    f"{row_id} attempt {number}: {output and output[:60]!r}",
+                )
+            actual = mine[0][1].cost_nano_usd if mine else 0
+            if cost == actual:
+                continue
+            reasons = told.get(custom_id, set()) | {
+                name for one in mine for name in told.get(one[1].token, set())
+            }
+            is_sync = row.get("mode", "calls") == "calls"
+            code = attempt.get("error", {}).get("code")
+            if is_sync and (is_answered or code == "outcome_unclear"):
+                reasons |= told.get("", set())
+                self._unclear += not is_answered
+            unknowable = cost == 0 and bool(reasons) and self._hides_counts(mine)
+            excused = bool(reasons) and (cost == row["bound_nano_usd"] or unknowable)
+            check(
+                "the ledger's cost is the bill",
+                excused,
+                f"{row_id} attempt {number} ({row['provider']}, {code}) cost {cost}, "
+                f"on the bill {actual}, bound {row['bound_nano_usd']}, traps {sorted(reasons)}",
+            )
+            self._assumed += cost - actual
+            self.excused[
+                "canceled, paid, and told of by nothing" if unknowable else "charged at its bound"
+            ] += 1
+        for place, one in left:
+            is_lost = one.mode == "synchronous" and place in self._storm.lost
+            check(
+                "nothing is executed that is not booked",
+                is_lost,
+                f"{row_id}: {one.mode} {one.provider} {one.custom_id}, {row['status']}",
+            )
+            self._unbooked += one.cost_nano_usd
+            self.excused["calls of a killed or failed step"] += 1
+        names = Counter(one.custom_id for _, one in own if one.custom_id)
+        check(
+            "no attempt is executed twice",
+            all(n == 1 for n in names.values()),
+            f"{row_id}: {dict(names)}",
+        )
+        if len(own) > 1:
+            why = [self._excuse(place, one, told) for place, one in own]
+            missing = sum(one is None for one in why) - 1
+            check(
+                "a row is executed again only for an excuse",
+                missing <= 0,
+                f"{row_id} ({row['provider']}) was executed {len(own)} times: {why}",
+            )
+            self.excused.update(one for one in why if one)
+
+    def _is_of(self, one: Execution, cost: int, is_answered: bool, output: str | None) -> bool:
+        if is_answered:
+            return output is not None and one.token in output
+        return cost > 0 and (output is None or one.token not in output)
+
+    def _excuse(self, place: int, one: Execution, told: dict[str, set[str]]) -> str | None:
+        if one.mode == "synchronous":
+            if place in self._storm.lost:
+                return "a killed or failed step"
+            return "chat_answer_lost" if place in self._storm.unanswered else None
+        reasons = told.get(one.custom_id or "", set()) | told.get(one.token, set())
+        return next(iter(sorted(reasons - ASSUMED)), None)
+
+    def _told(self) -> dict[str, set[str]]:
+        """Return the traps that excuse paying twice or at the bound, by the rows they name."""
+        told: dict[str, set[str]] = defaultdict(set)
+        for one in self._world.traps.firings:
+            if one.excuses or one.trap in ASSUMED or one.trap in UNCLEAR:
+                self.excuses[one.trap] += 1
+                for name in (*one.custom_ids, *one.tokens):
+                    told[name].add(one.trap)
+                if not one.custom_ids and not one.tokens:
+                    told[""].add(one.trap)
+        return told
+
+    def _outputs(self) -> dict[str, str]:
+        return {
+            one["pk"]: _unpacked(one["body"])["raw_output"]
+            for one in self.tables.of("llm_")
+            if one["sk"] == "output"
+        }
+
+    def _money(self) -> None:
+        check = self._watch.check
+        used, _ = self.tables.money()
+        for key, item in used.items():
+            text = f"{key} has {item.get('reserved')}"
+            check("nothing is reserved in the end", item.get("reserved", 0) == 0, text)
+        for period in ("day", "week", "month"):
+            spent = sum(
+                item.get("spent", 0) for key, item in used.items() if key[1].startswith(period)
+            )
+            check(
+                "counters are what a scan counts",
+                spent == self.cost,
+                f"spent by {period} {spent}, rows cost {self.cost}",
+            )
+        costs = sum(one.get("cost_nano_usd", 0) for one in self.tables.of("cost#"))
+        check(
+            "counters are what a scan counts",
+            costs == self.cost,
+            f"costs by day {costs}, rows cost {self.cost}",
+        )
+        batches = self.tables.batches.values()
+        booked = sum(one.get("cost_nano_usd", 0) for one in batches)
+        check(
+            "counters are what a scan counts",
+            booked == self.cost,
+            f"batches cost {booked}, rows {self.cost}",
+        )
+        for one in self.tables.of("open#"):
+            check(
+                "counters are what a scan counts",
+                one.get("rows", 0) == 0,
+                f"{one['pk']} counts {one.get('rows')} open rows, and there is none",
+            )
+        for one in batches:
+            whole = sum(
+                one.get(name, 0) for name in ("completed", "failed", "canceled", "released")
+            )
+            check(
+                "counters are what a scan counts",
+                one["phase"] == "settled" and whole == one["rows"],
+                f"{one['pk']} is {one['phase']}, {whole} of {one['rows']} rows",
+            )
+        ended = Counter(row["status"] for row in self.tables.rows.values())
+        for status, name in (("completed", "completed"), ("error", "failed")):
+            counted = sum(one.get(name, 0) for one in batches)
+            check(
+                "counters are what a scan counts",
+                counted == ended[status],
+                f"batches count {counted} {name}, {ended[status]} rows are",
+            )
+
+    def _parsed(self) -> None:
+        name = "parsed fields are null exactly where parsing failed"
+        texts = {
+            one["pk"]: _unpacked(one["body"])
+            for one in self.tables.of("llm_")
+            if one["sk"] == "output"
+        }
+        for row_id, row in self.tables.rows.items():
+            if row["status"] != "completed":
+                continue
+            sent, text = self._load.ids[row_id], texts.get(row_id, {})
+            fields = [text.get(one) for one in ("reasoning", "verdict_text", "parsed_verdict")]
+            is_whole = row.get("finish_reason") == "stop"
+            wanted = _verdict_in(text["raw_output"]) if sent.has_verdict and is_whole else None
+            failed = row.get("parse_error") is not None
+            fits = (
+                failed == (sent.has_verdict and wanted is None)
+                and fields[2] == wanted
+                and (fields[1] is None) == (wanted is None)
+                and (fields[0] is None) == (wanted is None)
+            )
+            self._watch.check(
+                name,
+                fits,
+                f"{row_id}: {fields}, wanted {wanted}, "
+                f"{row.get('finish_reason')}, {row.get('parse_error')}, {text}",
+            )
+
+    def _fake(self) -> None:
+        check, world = self._watch.check, self._world
+        jobs = {one["job"].get("job_id") for one in self.tables.batches.values() if one.get("job")}
+        for batch in world.batches.values():
+            check(
+                "no batch at the fake is unknown", batch.id in jobs, f"{batch.provider} {batch.id}"
+            )
+        check("the fake's limits are kept", not world.broken_limits, str(world.broken_limits[:3]))
+        check("the fake has no fault", not world.bugs, str(world.bugs[:3]))
+
+
+def _verdict_in(output: str) -> str | None:
+    """Return the verdict that an answer of the fake ends with; None where it is none of ours."""
+    _, _, said = output.splitlines()[-1].partition("VERDICT: ")
+    return said if said in LABELS and output.splitlines()[-1].startswith("VERDICT") else None
+
+
+def search(keys: Iterable[str], places: Iterable[tuple[str, bytes]]) -> list[str]:
+    """Return the places that hold a key, as it is or in base64."""
+    needles = [needle for key in keys for needle in _spellings(key.encode())]
+    return [place for place, content in places if any(one in content for one in needles)]
+
+
+def places(storm: Storm, logs: bytes) -> list[tuple[str, bytes]]:
+    """Return everything that is kept: items, objects and logs."""
+    found: list[tuple[str, bytes]] = [("logs", logs)]
+    for table in ("registry", "completions", "budgets", "audit", "deliveries", "ledger"):
+        for item in storm.store.items(table):
+            found.append((f"{table} {item['pk']['S']}", json.dumps(item).encode()))
+            for value in item.values():
+                if "B" in value:
+                    raw = base64.b64decode(value["B"])
+                    packed = zlib.decompress(raw[1:]) if raw[:1] == b"z" else b""
+                    found.append((f"{table} {item['pk']['S']} body", raw + b"\n" + packed))
+    s3 = boto3.client("s3")
+    for bucket in s3.list_buckets()["Buckets"]:
+        for one in s3.list_objects_v2(Bucket=bucket["Name"]).get("Contents", []):
+            body = s3.get_object(Bucket=bucket["Name"], Key=one["Key"])["Body"].read()
+            found.append((f"object {one['Key']}", body))
+    return found
+
+
+def _spellings(key: bytes) -> list[bytes]:
+    """Return a key, and the middle of what it is in base64 wherever it begins in there."""
+    coded = [base64.b64encode(b"." * shift + key)[4:-4] for shift in range(3)]
+    return [key, *coded]
+
+
+def _unpacked(packed: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(
+        packed[1:] if packed[:1] == b"p" else zlib.decompress(packed[1:])
+    )
+    return document
