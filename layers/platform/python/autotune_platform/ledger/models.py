@@ -54,6 +54,36 @@ BASE_URLS: Mapping[LlmProvider, str] = {
 """Where the providers' own APIs begin."""
 
 
+def bedrock_url(region: str) -> str:
+    """Return where Bedrock answers single calls in a region."""
+    return f"https://bedrock-runtime.{region}.amazonaws.com"
+
+
+class BedrockAccess(FrozenModel):
+    """How a connection calls Bedrock: in which region, and by which roles of its owner's account.
+
+    ``bucket`` and ``batch_role_arn`` are of batch jobs; without them there are none.
+    """
+
+    region: str
+    role_arn: str
+    external_id: str
+    batch_role_arn: str | None = None
+    bucket: str | None = None
+    prefix: str
+    job_hours: int
+
+    @property
+    def partition(self) -> str:
+        """The part of AWS that the account is in."""
+        return self.role_arn.split(":")[1]
+
+    @property
+    def account(self) -> str:
+        """The account of the roles and of the bucket."""
+        return self.role_arn.split(":")[4]
+
+
 class Connection(Entity):
     """Where models are called, and how; the key is kept apart, encrypted.
 
@@ -71,6 +101,7 @@ class Connection(Entity):
     key_version: int = 0
     key_ends_with: str | None = None
     api_version: str | None = None
+    bedrock: BedrockAccess | None = None
     prices: Mapping[str, Mapping[str, str | None]] = {}
     concurrency: int = 8
     timeout_seconds: int = 120
