@@ -89,6 +89,8 @@ class ConnectionService:
             changes["name"] = request.name
         after = before.model_copy(update=changes)
         _require_sense(after)
+        if request.api_key is not None and before.bedrock is not None:
+            raise InvalidRequestError.of_field("apiKey", "left out: bedrock has a role and no key")
         if request.api_key is not None:
             after = self._with_key(after, request.api_key.get_secret_value())
         # Whoever changes a connection has seen to what paused it.
