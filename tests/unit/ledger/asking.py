@@ -8,8 +8,9 @@ from typing import Any
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_requests import LlmParams
+from autotune_platform.ledger.bedrock_access import bedrock_url
 from autotune_platform.ledger.calls import Answer, Outcome, Question, Refusal
-from autotune_platform.ledger.models import BASE_URLS, Connection, bedrock_url
+from autotune_platform.ledger.models import BASE_URLS, Connection
 from autotune_platform.ledger.providers.registry import format_of
 
 KEY = "sk-test-0123456789abcdef"

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.calls import Answer, Question, Refusal
-from autotune_platform.ledger.models import BedrockAccess, Connection
+from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.bedrock import BedrockFormat, endpoint
 from autotune_platform.ledger.providers.registry import unsupported
 from autotune_platform.ledger.usage import Usage

@@ -12,8 +12,8 @@ import yaml
 from botocore.exceptions import ClientError
 
 from autotune.protocol.llm_bedrock import BedrockSettings
+from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.models import BedrockAccess
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.runtime.clock import Clock
 from infra.stacks.ledger import BEDROCK_ROLES

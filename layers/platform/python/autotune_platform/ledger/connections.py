@@ -7,14 +7,10 @@ from autotune.protocol import llm_connections as wire
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.access.models import Caller
+from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
 from autotune_platform.ledger.jobs.registry import provider_jobs, rows_at_least
 from autotune_platform.ledger.keys import ProviderKeys
-from autotune_platform.ledger.models import (
-    BASE_URLS,
-    BedrockAccess,
-    Connection,
-    bedrock_url,
-)
+from autotune_platform.ledger.models import BASE_URLS, Connection
 from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError

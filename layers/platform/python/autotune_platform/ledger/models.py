@@ -9,6 +9,7 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
+from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -52,36 +53,6 @@ BASE_URLS: Mapping[LlmProvider, str] = {
     "openrouter": "https://openrouter.ai/api/v1",
 }
 """Where the providers' own APIs begin."""
-
-
-def bedrock_url(region: str) -> str:
-    """Return where Bedrock answers single calls in a region."""
-    return f"https://bedrock-runtime.{region}.amazonaws.com"
-
-
-class BedrockAccess(FrozenModel):
-    """How a connection calls Bedrock: in which region, and by which roles of its owner's account.
-
-    ``bucket`` and ``batch_role_arn`` are of batch jobs; without them there are none.
-    """
-
-    region: str
-    role_arn: str
-    external_id: str
-    batch_role_arn: str | None = None
-    bucket: str | None = None
-    prefix: str
-    job_hours: int
-
-    @property
-    def partition(self) -> str:
-        """The part of AWS that the account is in."""
-        return self.role_arn.split(":")[1]
-
-    @property
-    def account(self) -> str:
-        """The account of the roles and of the bucket."""
-        return self.role_arn.split(":")[4]
 
 
 class Connection(Entity):

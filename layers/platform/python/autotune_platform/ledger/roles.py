@@ -12,8 +12,9 @@ from typing import Any, Final, Literal
 
 from cachetools import LRUCache
 
+from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.models import BedrockAccess, Connection
+from autotune_platform.ledger.models import Connection
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.foreign_roles import (
     AssumesRoles,

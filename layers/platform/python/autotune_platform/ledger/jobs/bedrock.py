@@ -9,13 +9,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from autotune.protocol.limits import MAX_LLM_BATCH_ROWS
-from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.calls import Outcome, Question, Refusal
 from autotune_platform.ledger.jobs.bedrock_bucket import BedrockBucket
+from autotune_platform.ledger.jobs.bedrock_documents import (
+    ENDS,
+    End,
+    counts,
+    failure,
+    usage_of,
+)
 from autotune_platform.ledger.jobs.contract import (
     Body,
     Creation,
@@ -42,26 +48,11 @@ from autotune_platform.ledger.providers.documents import (
     text,
     tokens,
 )
-from autotune_platform.ledger.usage import Usage
 
 _PAGES: Final = 100
 _LONGEST_TOKEN: Final = 4_000
 _MANIFEST: Final = "manifest.json.out"
 _RESULTS: Final = ".jsonl.out"
-_ENDS: Final[Mapping[str, Literal["completed", "failed", "expired", "canceled"]]] = {
-    "Completed": "completed",
-    # Out of time with some rows not asked: what has no result is tried again, and is not paid.
-    "PartiallyCompleted": "expired",
-    "Expired": "expired",
-    "Stopped": "canceled",
-    "Failed": "failed",
-}
-# A failed job says why in its message alone, and its records are not looked at before it runs.
-_FAILURES: Final[Sequence[tuple[LlmErrorCode, Sequence[str]]]] = (
-    ("rate_limited", ("token limit", "quota", "too many", "throttl")),
-    ("account", ("access denied", "not authorized", "permission", "assume", "bucket")),
-    ("provider_error", ("internal",)),
-)
 
 
 class BedrockJobs:
@@ -171,7 +162,7 @@ class BedrockJobs:
         status = inside(document, "status")
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
-        how = _ENDS.get(status)
+        how = ENDS.get(status)
         return Running() if how is None else self._ended(session, job, document, how)
 
     def _ended(
@@ -179,7 +170,7 @@ class BedrockJobs:
         session: Session,
         job: Job,
         document: Any,
-        how: Literal["completed", "failed", "expired", "canceled"],
+        how: End,
     ) -> Ended | Refusal:
         keys = self._bucket.keys(session, _results(session, job))
         if isinstance(keys, Refusal):
@@ -190,15 +181,15 @@ class BedrockJobs:
             if isinstance(manifest, Refusal):
                 return manifest
         results = [Results(key) for key in keys if key.endswith(_RESULTS)]
-        succeeded, total = _counts(document) or _counts(manifest) or (None, None)
+        succeeded, total = counts(document) or counts(manifest) or (None, None)
         if how == "failed" and not results and not succeeded:
-            return Ended(how, succeeded=succeeded, total=total, refusal=_failure(document))
+            return Ended(how, succeeded=succeeded, total=total, refusal=failure(document))
         return Ended(
             "completed" if how == "failed" else how,
             results=results,
             succeeded=succeeded,
             total=total,
-            usage=_usage(manifest),
+            usage=usage_of(manifest),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:
@@ -289,27 +280,3 @@ def _time(moment: datetime) -> str:
 def _error(reply: Reply) -> str:
     """Return the name of the error that a reply tells, if it does."""
     return reply.headers.get("x-amzn-errortype", "").partition(":")[0]
-
-
-def _counts(document: Any) -> tuple[int, int] | None:
-    """Return how many records were answered, and how many there were; None if that cannot be."""
-    succeeded = tokens(inside(document, "successRecordCount"))
-    total = tokens(inside(document, "totalRecordCount"))
-    return (succeeded, total) if total and succeeded is not None else None
-
-
-def _usage(manifest: Any) -> Usage | None:
-    asked = tokens(inside(manifest, "inputTokenCount"))
-    answered = tokens(inside(manifest, "outputTokenCount"))
-    if asked is None or answered is None:
-        return None
-    return Usage(input_tokens=asked, output_tokens=answered)
-
-
-def _failure(document: Any) -> Refusal:
-    """Return why a job failed; what is not known is looked for among its rows."""
-    said = text(inside(document, "message")) or "the job failed without a reason"
-    for code, fragments in _FAILURES:
-        if any(fragment in said.lower() for fragment in fragments):
-            return Refusal(code, said)
-    return Refusal("rejected", said)

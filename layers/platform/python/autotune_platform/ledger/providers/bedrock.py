@@ -10,8 +10,9 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from autotune.protocol.llm_requests import FinishReason, LlmParams
+from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
 from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Refusal
-from autotune_platform.ledger.models import BedrockAccess, Connection, bedrock_url
+from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
 from autotune_platform.ledger.providers.documents import (
     all_of,
