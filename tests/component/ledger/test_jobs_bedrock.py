@@ -3,14 +3,24 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from autotune.protocol.llm_bedrock import BedrockSettings
+from autotune_platform.ledger.bedrock_access import BedrockAccess
+from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.jobs.bedrock import BedrockJobs
+from autotune_platform.ledger.jobs.contract import Body, Created, Job, Unclear
+from autotune_platform.ledger.jobs.session import Session
+from autotune_platform.ledger.providers.bedrock import BedrockFormat
+from autotune_platform.ledger.roles import RoleSessions
+from autotune_platform.outbound.connections import connection_pool
 from tests.support import bedrock
 from tests.support.bedrock import BUCKET, MODEL, PREFIX, PRICES, ROLE, settings
 from tests.support.ledger import Ledger
+from tests.unit.ledger.asking import connection, question
 
 FEW = 6
 
@@ -285,3 +295,46 @@ def test_credentials_of_the_platform_and_of_roles_are_in_no_answer(small_jobs: L
     shown = f"{read_all(small_jobs, ids)} {small_jobs.batches()}"
     assert "session-of-" not in shown
     assert "ASIA" not in shown
+
+
+def test_a_budget_without_room_for_a_whole_job_is_waited_for(small_jobs: Ledger) -> None:
+    """Asked one by one they would cost more, and a job of the few is refused."""
+    small_jobs.platform.call("PUT", "/api/v1/llm-budget", {"dayUsd": "0.00005"})
+    ids = enqueue(small_jobs)
+    with pytest.raises(AssertionError, match="under way"):
+        small_jobs.run_jobs(hours=1)
+    assert {one["status"] for one in read_all(small_jobs, ids)} == {"queued"}
+    assert small_jobs.fake.world.executions == []
+    small_jobs.platform.call("PUT", "/api/v1/llm-budget", {"dayUsd": "1"})
+    small_jobs.run_jobs()
+    assert_all_completed(small_jobs, ids)
+    assert len(small_jobs.fake.world.batches) == 1
+    assert_paid_once(small_jobs, ids)
+
+
+def test_a_token_that_is_replayed_is_the_same_job(lab: Ledger) -> None:
+    world = lab.fake.world
+    world.limits["bedrock"] = {"least_rows": 1}
+    jobs = BedrockJobs(BedrockFormat())
+    access = {**BedrockSettings.model_validate(settings()).model_dump()}
+    to_bedrock = connection(
+        "bedrock",
+        base_url=lab.fake.base_url,
+        bedrock=BedrockAccess(**access, external_id=world.roles[ROLE]),
+    )
+    rows = jobs.row("row1", question(MODEL)) + jobs.framing.after
+    body = Body(len(rows), lambda: iter([rows]))
+    job = Job("lbt_1", "nonce1", MODEL, 1, datetime.now(UTC))
+    with connection_pool(admit_private=True) as pool:
+        roles = RoleSessions(sts=bedrock.sts_of(lab.fake.base_url))
+        session = Session(to_bedrock, None, Exchanges(pool), roles)
+        key = jobs.upload(session, job, body)
+        assert isinstance(key, str)
+        job = replace(job, input_file=key)
+        made = [jobs.create(session, job, body) for _ in range(2)]
+        assert made[0] == made[1] == Created(next(iter(world.batches)))
+        assert len(world.batches) == 1
+        assert [one.trap for one in world.traps.firings] == ["bedrock_token_replayed"]
+        # The same token for another job says that there is one: no certainty that there is none.
+        other = replace(job, model="anthropic.claude-haiku-4-5-20251001-v1:0")
+        assert isinstance(jobs.create(session, other, body), Unclear)
