@@ -20,6 +20,7 @@ from infra.stacks.ledger import BEDROCK_ROLES
 from tests.unit.ledger.asking import connection
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "language-models.md"
+MADE_AT = datetime(2026, 11, 1, tzinfo=UTC)
 ACCOUNT = "arn:aws-us-gov:iam::123456789012:role/"
 LONGEST = BedrockSettings(
     region="us-gov-west-1",
@@ -66,9 +67,15 @@ class StsClock(Clock):
         return self._sts.now
 
 
-def signed(sessions: RoleSessions, settings: BedrockSettings, **changes: Any) -> Any:
+def signed(
+    sessions: RoleSessions,
+    settings: BedrockSettings,
+    *,
+    changed_at: datetime = MADE_AT,
+    **changes: Any,
+) -> Any:
     access = BedrockAccess(**{**settings.model_dump(), "external_id": "org_1", **changes})
-    to_bedrock = connection("bedrock", bedrock=access, id="llc_1")
+    to_bedrock = connection("bedrock", bedrock=access, id="llc_1", updated_at=changed_at)
     url = "https://bedrock.eu-west-1.amazonaws.com/model-invocation-jobs"
     return sessions.signed(to_bedrock, "bedrock", "GET", url, {}, b"")
 
@@ -89,6 +96,14 @@ def test_a_session_is_used_until_shortly_before_its_end() -> None:
         authorization = signed(sessions, SMALL)["Authorization"]
         keys.append(re.search(r"ASIA\d", authorization)[0])  # type: ignore[index]
     assert keys == ["ASIA2", "ASIA2", "ASIA4", "ASIA4"]
+
+
+def test_a_connection_that_was_changed_gets_a_session_of_its_own() -> None:
+    sts = Sts()
+    sessions = RoleSessions(sts=sts, clock=StsClock(sts))
+    later = MADE_AT + timedelta(seconds=1)
+    found = [signed(sessions, SMALL, changed_at=at)["Authorization"] for at in (MADE_AT, later)]
+    assert ["ASIA2" in found[0], "ASIA4" in found[1]] == [True, True]
 
 
 def test_a_role_of_another_organisation_signs_nothing() -> None:

@@ -7,7 +7,7 @@ it may do is narrowed to what the ledger does: one bucket, one role that is pass
 
 import threading
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from cachetools import LRUCache
@@ -36,7 +36,7 @@ class RoleSessions:
     def __init__(self, *, sts: AssumesRoles, clock: Clock = SYSTEM_CLOCK) -> None:
         self._sts = sts
         self._clock = clock
-        self._cache: LRUCache[str, RoleCredentials] = LRUCache(_CACHED)
+        self._cache: LRUCache[tuple[str, datetime], RoleCredentials] = LRUCache(_CACHED)
         self._lock = threading.Lock()
 
     def signed(
@@ -58,7 +58,7 @@ class RoleSessions:
         access = connection.bedrock
         assert access is not None, "only a connection to Bedrock has a role"
         try:
-            credentials = self._credentials(connection.id, access)
+            credentials = self._credentials(connection, access)
         except RoleRefusedError as error:
             return Refusal("account", str(error))
         except RoleUnavailableError as error:
@@ -73,19 +73,21 @@ class RoleSessions:
             body=body,
         )
 
-    def _credentials(self, connection_id: str, access: BedrockAccess) -> RoleCredentials:
+    def _credentials(self, connection: Connection, access: BedrockAccess) -> RoleCredentials:
+        # Its owner may have revoked the sessions of a role before they changed the connection.
+        name = (connection.id, connection.updated_at)
         with self._lock:
-            found = self._cache.get(connection_id)
+            found = self._cache.get(name)
         if found is None or found.expires_at - _SPARE <= self._clock.now():
             found = assume_role(
                 self._sts,
                 role_arn=access.role_arn,
                 external_id=access.external_id,
-                session_name=f"autotune-{connection_id}"[:64],
+                session_name=f"autotune-{connection.id}"[:64],
                 may=list(_statements(access)),
             )
             with self._lock:
-                self._cache[connection_id] = found
+                self._cache[name] = found
         return found
 
 

@@ -128,7 +128,7 @@ class BedrockJobs:
         }
         for _ in range(_PAGES):
             reply = self._succeeded(
-                self._ask(session, "GET", f"/model-invocation-jobs?{urlencode(asked)}"), session
+                self._ask(session, "GET", f"/model-invocation-jobs?{_query(asked)}"), session
             )
             if isinstance(reply, Refusal):
                 return reply
@@ -250,6 +250,11 @@ class BedrockJobs:
         if isinstance(reply, Refusal) or reply.succeeded:
             return reply
         return refusal_of(reply, self._spoken, session.key)
+
+
+def _query(asked: Mapping[str, str]) -> str:
+    """Return a query in the one spelling that a signature has: a space is ``%20``."""
+    return urlencode(asked, quote_via=quote)
 
 
 def _folder(session: Session, job: Job) -> str:
