@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration
+from aws_cdk import Acknowledgment, Aws, Duration, Validations
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
@@ -23,6 +24,9 @@ WORK_TIMEOUT = Duration.minutes(5)
 SWEEP_TIMEOUT = Duration.seconds(60)
 CONNECTIONS = "llc_*"
 MONEY = "money#*"
+# Nobody has it assume a role that is not meant for this.
+BEDROCK_ROLES = "autotune-bedrock*"
+BEDROCK_ROLES_FOUND = f"arn:<AWS::Partition>:iam::*:role/{BEDROCK_ROLES}"
 IMPORT_DEFINITION = REPOSITORY_ROOT / "statemachines" / "import_llm_requests.asl.json"
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "submit_llm_batch.asl.json"
 
@@ -192,3 +196,18 @@ class LedgerStack(DomainStack):
         data.budgets.grant_read(function.function, "BatchGetItem", "GetItem")
         data.budgets.grant_write(function.function, "UpdateItem", keys=MONEY)
         data.provider_keys.grant_open(function)
+        # Roles that owners of connections to Bedrock give. A condition that demands an external id
+        # here would hide that a role demands none, which is asked before each use.
+        roles = f"arn:{Aws.PARTITION}:iam::*:role/{BEDROCK_ROLES}"
+        iam.Grant.add_to_principal(
+            grantee=function.function, actions=["sts:AssumeRole"], resource_arns=[roles]
+        )
+        Validations.of(function).acknowledge(
+            Acknowledgment(
+                id=f"AwsSolutions-IAM5[Resource::{BEDROCK_ROLES_FOUND}]",
+                reason=(
+                    "The roles are of accounts that are not known before: a connection names its "
+                    "own, whose trust policy demands its organisation's external id."
+                ),
+            )
+        )

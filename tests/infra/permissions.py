@@ -86,6 +86,7 @@ CALLS_MODELS = (
     | table("Budgets", "BatchGetItem", "GetItem")
     | table("Budgets", "UpdateItem", keys="money#*")
     | {("kms:Decrypt", "ProviderKeysKey", "")}
+    | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {

@@ -255,6 +255,16 @@ _OF_TIMING_AND_FAILURES = (
         """,
         "Requests to language models are exported with their texts (tests/component/ledger).",
     ),
+    *(
+        reviewed
+        for function in ("ConnectionsApi", "WorkLlmBatch")
+        for reviewed in rare(
+            function,
+            "sts:AssumeRole iam::*:role/autotune-bedrock*",
+            "Connections to Bedrock have roles of their owners' accounts "
+            "(tests/component/ledger/test_jobs_bedrock.py).",
+        )
+    ),
     *rare(
         "ConnectionsApi",
         "s3:PutObject LedgerTexts/ledger/*",

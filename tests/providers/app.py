@@ -14,6 +14,7 @@ from tests.providers import (
     batches_openrouter,
     buckets,
     control,
+    roles,
     synchronous,
 )
 from tests.providers.dialects import DIALECTS
@@ -24,6 +25,9 @@ from tests.providers.strict import RefusedError
 from tests.providers.wire import Answer, ProviderError, Request
 
 _AWS_CREDENTIAL = re.compile(r"Credential=([^/,]+)/")
+
+# What is no provider's: how tests steer the fake, and what else of AWS Bedrock needs.
+_OWN = {"/_fake/": control.answer, "/_s3/": buckets.answer, "/_sts": roles.answer}
 
 
 @dataclass(frozen=True)
@@ -62,12 +66,10 @@ class App:
             return Answer.json({"error": {"message": f"The fake has a fault: {text}"}}, 599)
 
     def _answer(self, request: Request) -> Answer:
-        if request.path.startswith("/_fake/"):
-            with self._world.lock:
-                return control.answer(self._world, request)
-        if request.path.startswith("/_s3/"):
-            with self._world.lock:
-                return buckets.answer(self._world, request)
+        for prefix, answered in _OWN.items():
+            if request.path.startswith(prefix):
+                with self._world.lock:
+                    return answered(self._world, request)
         found = self._find(request)
         if found is None:
             return Answer.json({"error": {"message": f"Unknown path {request.path}"}}, 404)

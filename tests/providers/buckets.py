@@ -82,10 +82,11 @@ def answer(world: World, request: Request) -> Answer:
     """Serves the fake's own buckets."""
     bucket, _, key = request.path.removeprefix("/_s3/").partition("/")
     own = _Own(world.objects)
+    if (refused := _refused(world, request, key)) is not None:
+        return refused
     if not key:
-        if request.method == "PUT":
-            return Answer()
-        return _listed(own, bucket, request.one("prefix") or "")
+        is_made = request.method == "PUT"
+        return Answer() if is_made else _listed(own, bucket, request.one("prefix") or "")
     if request.method == "PUT":
         own.put(bucket, key, request.body)
         return Answer(headers={"etag": f'"{hashlib.md5(request.body).hexdigest()}"'})
@@ -94,12 +95,30 @@ def answer(world: World, request: Request) -> Answer:
         return Answer(status=204)
     content = own.get(bucket, key)
     if content is None:
-        missing = (
-            f"<Error><Code>NoSuchKey</Code><Message>There is no {escape(key)}</Message></Error>"
-        )
-        return Answer(404, missing.encode(), {"content-type": "application/xml"})
+        return _error(404, "NoSuchKey", f"There is no {key}")
     headers = {"content-type": "application/octet-stream"}
     return Answer(body=content, headers=headers)
+
+
+def _refused(world: World, request: Request, key: str) -> Answer | None:
+    """What S3 answers to one who takes the bucket for somebody else's, or where a trap lies."""
+    if request.headers.get("x-amz-expected-bucket-owner", world.bucket_owner) != world.bucket_owner:
+        return _error(403, "AccessDenied", "Access Denied")
+    kind = "upload" if request.method == "PUT" else "download" if key.endswith(".out") else None
+    if kind is None or request.method not in ("PUT", "GET"):
+        return None
+    if world.traps.take(f"{kind}_429", "bedrock") is not None:
+        return _error(503, "SlowDown", "Please reduce your request rate.")
+    if world.traps.take(f"{kind}_500", "bedrock") is not None:
+        return _error(500, "InternalError", "We encountered an internal error.")
+    if world.traps.take(f"{kind}_answer_lost", "bedrock") is not None:
+        return Answer(drop=True)
+    return None
+
+
+def _error(status: int, code: str, message: str) -> Answer:
+    body = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+    return Answer(status, body.encode(), {"content-type": "application/xml"})
 
 
 def _listed(own: _Own, bucket: str, prefix: str) -> Answer:

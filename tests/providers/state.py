@@ -196,6 +196,11 @@ class World:
         self.refusals: list[dict[str, Any]] = []
         self.s3_endpoint: str | None = None
         self.objects: dict[tuple[str, str], bytes] = {}
+        self.bucket_owner = "123456789012"
+        # The external id that each role demands, None where it demands none.
+        self.roles: dict[str, str | None] = {}
+        self.assumed: list[dict[str, str]] = []
+        self.sts_failures = 0
 
     def workspace_of(self, provider: str, key: str) -> str | None:
         """The workspace that a key belongs to; None if the key is unknown."""

@@ -180,6 +180,9 @@ def granted_resource(resource: Any) -> str:
     if resource == "*":
         return "*"
     suffix = ""
+    if "Fn::Join" in resource and resource["Fn::Join"][1][0] == "arn:":
+        # Of nothing in the template: partition, and what follows it.
+        return str(resource["Fn::Join"][1][-1]).removeprefix(":")
     if "Fn::Join" in resource:
         resource, suffix = resource["Fn::Join"][1]
     if "Ref" in resource:

@@ -169,6 +169,9 @@ class ServedLedger(ServedImports):
             "maxWaitSeconds": 300,
             "createdAt": _now(),
         }
+        if asked.bedrock is not None:
+            shown = asked.bedrock.model_dump(mode="json", by_alias=True)
+            found |= {"bedrock": {**shown, "externalId": "org_own"}, "batches": "never"}
         return self._set(found, asked)
 
     def _update(self, connection_id: str, body: bytes, _query: Any) -> dict[str, Any]:
@@ -178,6 +181,7 @@ class ServedLedger(ServedImports):
     def _set(self, found: dict[str, Any], asked: Any) -> dict[str, Any]:
         given = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
         given.pop("apiKey", None)
+        given.pop("bedrock", None)
         key: SecretStr | None = asked.api_key
         if key is not None:
             self.keys[found["id"]] = key.get_secret_value()

@@ -14,9 +14,17 @@ import pytest
 
 from autotune_platform.ledger.calls import Answer, Outcome, Refusal
 from autotune_platform.ledger.model_calls import MAX_ANSWER_BYTES, ModelCalls
+from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.outbound.connections import connection_pool
 from tests.unit.ledger.asking import KEY, connection, question
 
+
+class _NoRoles:
+    def assume_role(self, **asked: Any) -> dict[str, Any]:
+        raise AssertionError(f"only Bedrock has roles: {asked}")
+
+
+NO_ROLES = RoleSessions(sts=_NoRoles())
 SAID = {"choices": [{"message": {"content": "blue"}, "finish_reason": "stop"}], "model": "m"}
 
 
@@ -78,7 +86,7 @@ def provider(behaviour: Callable[[socket.socket], None]) -> Iterator[Provider]:
 @pytest.fixture
 def calls() -> Iterator[ModelCalls]:
     with connection_pool(admit_private=True) as pool:
-        yield ModelCalls(pool)
+        yield ModelCalls(pool, NO_ROLES)
 
 
 def answering(document: Any, status: int = 200, *headers: str) -> Callable[[socket.socket], None]:
@@ -191,7 +199,7 @@ def test_waiting_for_a_free_connection_is_not_paid() -> None:
 
     with connection_pool(admit_private=True) as pool, provider(silent) as there:
         pool._max_connections = 1
-        one = ModelCalls(pool)
+        one = ModelCalls(pool, NO_ROLES)
         first = threading.Thread(target=ask, args=[one, there.url, 2])
         first.start()
         while not there.requests:
@@ -284,7 +292,7 @@ def test_a_server_that_echoes_the_key_is_not_believed(calls: ModelCalls) -> None
 
 def test_private_addresses_are_refused() -> None:
     with connection_pool(admit_private=False) as pool, provider(answering(SAID)) as there:
-        found = refused(ask(ModelCalls(pool), there.url))
+        found = refused(ask(ModelCalls(pool, NO_ROLES), there.url))
     assert (found.code, found.may_be_paid) == ("address_refused", False)
     assert there.requests == []
 

@@ -112,6 +112,21 @@ def test_a_simulated_connection_has_its_url_and_prices_and_no_key(api, run):
         assert (ran.exit_code, "MODEL=INPUT" in ran.stderr) == (exit_codes.USAGE, True)
 
 
+def test_a_connection_to_bedrock_has_roles_and_no_key(api, run):
+    role = "arn:aws:iam::123456789012:role/autotune-bedrock"
+    (made,) = run(
+        "llm", "connect", "--name", "aws", "--provider", "bedrock", "--json",
+        "--region", "eu-west-1", "--role-arn", role, "--bucket", "lab-batches",
+        "--batch-role-arn", "arn:aws:iam::123456789012:role/batch", "--job-hours", 72,
+    ).json_lines  # fmt: skip
+    shown = made["bedrock"]
+    assert (shown["region"], shown["roleArn"], shown["jobHours"]) == ("eu-west-1", role, 72)
+    assert (shown["prefix"], shown["externalId"]) == ("autotune/", "org_own")
+    assert api.keys == {}
+    ran = run("llm", "connect", "--name", "aws", "--provider", "bedrock", "--region", "eu-west-1")
+    assert (ran.exit_code, "role" in ran.stderr) == (exit_codes.USAGE, True)
+
+
 def test_prices_in_batch_jobs_stand_beside_those_of_single_calls(api, run):
     (made,) = run(
         "llm", "connect", "--name", "own", "--provider", "simulated", "--json",

@@ -8,6 +8,7 @@ import pytest
 from autotune import (
     APIError,
     AsyncAutotuneClient,
+    BedrockSettings,
     ConflictError,
     EnqueueLlmRequest,
     InvalidInputError,
@@ -88,6 +89,26 @@ def test_a_connection_is_made_read_listed_changed_and_revoked(api, client):
     assert client.llm.connections.revoke(made.id).status == "revoked"
     with pytest.raises(NotFoundError):
         client.llm.connections.get("llc_none")
+
+
+def test_a_connection_to_bedrock_has_roles_in_place_of_a_key(api, client):
+    role = "arn:aws:iam::123456789012:role/autotune-bedrock-lab"
+    made = client.llm.connections.create(
+        name="aws",
+        provider="bedrock",
+        bedrock=BedrockSettings(region="us-east-1", role_arn=role),
+    )
+    assert made.bedrock is not None
+    assert (made.bedrock.role_arn, made.bedrock.external_id) == (role, "org_own")
+    refused = [
+        {"region": "us-east-1", "role_arn": "arn:aws:iam::123456789012:role/admin"},
+        {"region": "example.com", "role_arn": role},
+        {"region": "us-east-1", "role_arn": role, "bucket": "lab"},
+        {"region": "us-east-1", "role_arn": role, "job_hours": 23},
+    ]
+    for bedrock in refused:
+        with pytest.raises(InvalidInputError):
+            client.llm.connections.create(name="aws", provider="bedrock", bedrock=bedrock)
 
 
 def test_a_key_is_in_no_error_of_this_side(api, client):

@@ -8,6 +8,7 @@ from typing import Any
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_requests import LlmParams
+from autotune_platform.ledger.bedrock_access import bedrock_url
 from autotune_platform.ledger.calls import Answer, Outcome, Question, Refusal
 from autotune_platform.ledger.models import BASE_URLS, Connection
 from autotune_platform.ledger.providers.registry import format_of
@@ -22,6 +23,7 @@ PROVIDERS: tuple[LlmProvider, ...] = (
     "simulated",
 )
 _OWN_URLS: Mapping[LlmProvider, str] = {
+    "bedrock": bedrock_url("eu-west-1"),
     "azure": "https://example.openai.azure.com",
     "simulated": "https://models.example.com:8000/v1",
 }

@@ -18,7 +18,7 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.ending import end_unasked
-from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_most
+from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_least, rows_at_most
 from autotune_platform.ledger.models import (
     Batch,
     Connection,
@@ -28,6 +28,7 @@ from autotune_platform.ledger.models import (
     Row,
     new_nonce,
 )
+from autotune_platform.ledger.prices import Prices, bound
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
@@ -100,6 +101,7 @@ class BatchBuilder:
     claims: ClaimRepository
     money: MoneyBudgets
     organizations: OrganizationService
+    prices: Prices
     clock: Clock = SYSTEM_CLOCK
 
     def build(self, key: str, *, seconds_left: Callable[[], float]) -> Built | None:
@@ -174,7 +176,8 @@ class BatchBuilder:
             return None
         most = rows_at_most(connection, group.mode)
         ids = self.rows.waiting(group, now=now, limit=most)
-        if len(ids) < connection.min_rows and not self._is_ready(key, group, touched, connection):
+        enough = max(connection.min_rows, rows_at_least(connection, group.mode))
+        if len(ids) < enough and not self._is_ready(key, group, touched, connection):
             return None
         batch = self._reserved(group, connection, ids, batch_id, due_at)
         return None if batch is None else Built(batch, is_full=len(ids) == most)
@@ -205,9 +208,14 @@ class BatchBuilder:
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
             chosen = self._chosen(ids, connection, group.mode, room)
+            is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
+            if chosen.is_short_of_money and not is_enough:
+                logger.warning("budget exhausted", organization_id=group.organization_id)
+                return None
+            if chosen.ids and not is_enough:
+                self._ask_singly(group, connection, chosen.ids)
+                return None
             if not chosen.ids:
-                if chosen.is_short_of_money:
-                    logger.warning("budget exhausted", organization_id=group.organization_id)
                 return None
             reservation = self.money.reservation(group.organization_id, chosen.amount)
             batch = Batch(
@@ -228,6 +236,23 @@ class BatchBuilder:
             if self.batches.try_write([opening, *reservation.additions]):
                 return batch
         return None
+
+    def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
+        """Have rows that are too few for a job of the provider asked one by one."""
+        now = self.clock.now()
+        price = self.prices.find(connection, group.model, processing="standard")
+        if price is None:
+            logger.error("too few rows for a job, and no price", connection_id=connection.id)
+            return
+
+        def move(row: Row) -> None:
+            most = bound(row.input_bytes, row.messages, row.max_tokens, price)
+            self.rows.ask_singly(row, price=price, bound_nano_usd=most, now=now)
+
+        queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
+        in_parallel(move, queued, at_most=_WRITERS)
+        logger.info("too few rows for a job", connection_id=connection.id, rows=len(queued))
+        self.batches.open_group(group.model_copy(update={"mode": "calls"}), now)
 
     def _chosen(
         self, ids: Sequence[str], connection: Connection, mode: Mode, room: int | None

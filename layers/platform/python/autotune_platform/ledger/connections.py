@@ -5,8 +5,10 @@ from typing import Any
 
 from autotune.protocol import llm_connections as wire
 from autotune.protocol.ids import new_id
+from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.jobs.registry import provider_jobs
+from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
+from autotune_platform.ledger.jobs.registry import provider_jobs, rows_at_least
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.models import BASE_URLS, Connection
 from autotune_platform.outbound.addresses import check_url
@@ -45,7 +47,7 @@ class ConnectionService:
             InvalidRequestError: the base URL leads nowhere that may be called.
             TooManyEntitiesError: the organisation has as many connections as it may.
         """
-        base_url = (request.base_url or BASE_URLS[request.provider]).rstrip("/")
+        base_url = self._base_url(request)
         check_url(base_url, field="baseUrl", admit_private=self.admit_private)
         now = self.clock.now()
         connection = Connection(
@@ -57,7 +59,8 @@ class ConnectionService:
             base_url=base_url,
             created_at=now,
             updated_at=now,
-            **{"batches": _usual_batches(request.provider), **_settings(request)},
+            bedrock=_bedrock(caller, request.bedrock),
+            **{"batches": _usual_batches(request), **_settings(request)},
         )
         _require_sense(connection)
         if request.api_key is not None:
@@ -82,6 +85,8 @@ class ConnectionService:
             changes["name"] = request.name
         after = before.model_copy(update=changes)
         _require_sense(after)
+        if request.api_key is not None and before.bedrock is not None:
+            raise InvalidRequestError.of_field("apiKey", "left out: bedrock has a role and no key")
         if request.api_key is not None:
             after = self._with_key(after, request.api_key.get_secret_value())
         # Whoever changes a connection has seen to what paused it.
@@ -114,6 +119,22 @@ class ConnectionService:
         self.keys.forget(revoked)
         return revoked
 
+    def _base_url(self, request: wire.CreateConnectionRequest) -> str:
+        """Return where the provider's API begins.
+
+        Raises:
+            InvalidRequestError: AWS is to be somewhere else than in its region.
+        """
+        if request.bedrock is None:
+            return (request.base_url or BASE_URLS[request.provider]).rstrip("/")
+        if request.base_url is None:
+            return bedrock_url(request.bedrock.region)
+        if not self.admit_private:
+            raise InvalidRequestError.of_field(
+                "baseUrl", "left out", detail="Bedrock is called in its region"
+            )
+        return request.base_url.rstrip("/")
+
     def _with_key(self, connection: Connection, key: str) -> Connection:
         version = connection.key_version + 1
         shown = key[-_SHOWN_CHARACTERS:] if len(key) >= _LEAST_HIDDEN_CHARACTERS else ""
@@ -141,12 +162,21 @@ def _settings(
     request: wire.CreateConnectionRequest | wire.UpdateConnectionRequest,
 ) -> dict[str, Any]:
     given: Mapping[str, Any] = request.model_dump(exclude_none=True)
-    left_out = ("name", "provider", "base_url", "api_key")
+    left_out = ("name", "provider", "base_url", "api_key", "bedrock")
     return {name: value for name, value in given.items() if name not in left_out}
 
 
-def _usual_batches(provider: wire.LlmProvider) -> wire.Batches:
-    return "never" if provider_jobs(provider) is None else "unless_urgent"
+def _usual_batches(request: wire.CreateConnectionRequest) -> wire.Batches:
+    has_bucket = request.bedrock is None or request.bedrock.bucket is not None
+    has_jobs = provider_jobs(request.provider) is not None and has_bucket
+    return "unless_urgent" if has_jobs else "never"
+
+
+def _bedrock(caller: Caller, settings: BedrockSettings | None) -> BedrockAccess | None:
+    """Return how Bedrock is called; a role demands the organisation's id as its external id."""
+    if settings is None:
+        return None
+    return BedrockAccess(**settings.model_dump(), external_id=caller.organization_id)
 
 
 def _require_sense(connection: Connection) -> None:
@@ -154,6 +184,15 @@ def _require_sense(connection: Connection) -> None:
     if connection.min_rows > most:
         raise InvalidRequestError.of_field(
             "minRows", f"at most maxRows, {most}, not {connection.min_rows}"
+        )
+    least = rows_at_least(connection, "job")
+    if connection.batches != "never" and most < least:
+        raise InvalidRequestError.of_field(
+            "maxRows", f"at least {least}: {connection.provider} takes no smaller jobs"
+        )
+    if connection.bedrock and connection.batches != "never" and not connection.bedrock.bucket:
+        raise InvalidRequestError.of_field(
+            "bedrock.bucket", "a bucket, with batchRoleArn, for batch jobs; or batches never"
         )
     if connection.batches != "never" and provider_jobs(connection.provider) is None:
         raise InvalidRequestError.of_field(

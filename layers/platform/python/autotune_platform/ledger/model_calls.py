@@ -2,10 +2,11 @@
 
 import httpcore
 
-from autotune_platform.ledger.calls import Outcome, Question
+from autotune_platform.ledger.calls import Outcome, Question, Refusal
 from autotune_platform.ledger.exchanges import Exchanges, NoAnswerError
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.registry import format_of
+from autotune_platform.ledger.roles import RoleSessions
 
 MAX_ANSWER_BYTES = 10_000_000
 """Most bytes of an answer; what a row may answer at most is less."""
@@ -14,8 +15,9 @@ MAX_ANSWER_BYTES = 10_000_000
 class ModelCalls:
     """Asks providers over HTTPS."""
 
-    def __init__(self, connections: httpcore.ConnectionPool) -> None:
+    def __init__(self, connections: httpcore.ConnectionPool, roles: RoleSessions) -> None:
         self._exchanges = Exchanges(connections)
+        self._roles = roles
 
     def ask(self, connection: Connection, key: str | None, question: Question) -> Outcome:
         """Ask once, within the connection's ``timeout_seconds`` in all.
@@ -28,15 +30,21 @@ class ModelCalls:
         """
         spoken = format_of(connection.provider)
         sent = spoken.question(connection, key, question)
+        headers = sent.headers
+        if connection.bedrock is not None:
+            signed = self._roles.signed(connection, "bedrock", "POST", sent.url, headers, sent.body)
+            if isinstance(signed, Refusal):
+                return signed
+            headers = signed
         try:
-            status, headers, body = self._exchanges.exchange(
+            status, received, body = self._exchanges.exchange(
                 "POST",
                 sent.url,
-                sent.headers,
+                headers,
                 sent.body,
                 seconds=connection.timeout_seconds,
                 most_bytes=MAX_ANSWER_BYTES,
             )
         except NoAnswerError as error:
             return error.refusal
-        return spoken.outcome(status, headers, body, key)
+        return spoken.outcome(status, received, body, key)

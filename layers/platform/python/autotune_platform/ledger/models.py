@@ -9,6 +9,7 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
+from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -71,6 +72,7 @@ class Connection(Entity):
     key_version: int = 0
     key_ends_with: str | None = None
     api_version: str | None = None
+    bedrock: BedrockAccess | None = None
     prices: Mapping[str, Mapping[str, str | None]] = {}
     concurrency: int = 8
     timeout_seconds: int = 120

@@ -8,7 +8,7 @@ from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.jobs.registry import JOB_WINDOW, provider_jobs
+from autotune_platform.ledger.jobs.registry import job_window, provider_jobs
 from autotune_platform.ledger.models import Connection, Mode, Row, RowInput, expiry
 from autotune_platform.ledger.price_lists import Processing
 from autotune_platform.ledger.prices import Prices, PriceSnapshot, bound
@@ -126,7 +126,7 @@ class RowPlanner:
         if connection.batches == "never" or provider_jobs(connection.provider) is None:
             return "calls"
         by = request.complete_by
-        is_urgent = by is not None and by < self.clock.now() + JOB_WINDOW
+        is_urgent = by is not None and by < self.clock.now() + job_window(connection)
         return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
 
     def _price(self, connection: Connection, model: str, mode: Mode, field: str) -> PriceSnapshot:

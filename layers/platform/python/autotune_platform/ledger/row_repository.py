@@ -17,6 +17,7 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import LlmStatus
 from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
+from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
@@ -159,6 +160,26 @@ class RowRepository:
             was={"status": "submitted", "attempt": row.attempt},
             remove=("batch_id",),
         )
+
+    def ask_singly(
+        self, row: Row, *, price: PriceSnapshot, bound_nano_usd: int, now: datetime
+    ) -> Row | None:
+        """Move a queued row of a job to the queue of those that are asked one by one.
+
+        Returns:
+            The row, or None where another took or ended it.
+        """
+        moved = row.model_copy(update={"mode": "calls"})
+        changes = {
+            "mode": moved.mode,
+            "price": price.model_dump(mode="json", exclude_defaults=True),
+            "bound_nano_usd": bound_nano_usd,
+            "updated_at": now,
+            # It has waited long enough.
+            **_queued(moved, row.created_at),
+        }
+        was = {"status": "queued", "attempt": row.attempt}
+        return self._change(row, changes, was=was, remove=("together",))
 
     def request_cancel(self, row: Row, now: datetime) -> Row | None:
         """Note that a submitted row is not wanted any more; None where it is not submitted now."""

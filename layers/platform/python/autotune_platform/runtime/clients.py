@@ -133,3 +133,8 @@ def sqs() -> "SQSClient":
 def stepfunctions() -> "SFNClient":
     """Return the process's Step Functions client."""
     return cast("SFNClient", _client("stepfunctions", _CONFIG))
+
+
+def sts() -> Any:
+    """Return the process's STS client."""
+    return _client("sts", _CONFIG)

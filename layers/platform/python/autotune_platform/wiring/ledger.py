@@ -33,6 +33,7 @@ from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
@@ -153,6 +154,10 @@ class ModelCallParts(LedgerParts, OutboundParts):
         )
 
     @cached_property
+    def role_sessions(self) -> RoleSessions:
+        return RoleSessions(sts=clients.sts())
+
+    @cached_property
     def row_asking(self) -> RowAsking:
         return RowAsking(
             rows=self.llm_rows,
@@ -160,7 +165,7 @@ class ModelCallParts(LedgerParts, OutboundParts):
             ends=self.row_ends,
             keys=self.provider_keys,
             connections=self.connection_repository,
-            calls=ModelCalls(self.connections),
+            calls=ModelCalls(self.connections, self.role_sessions),
             permits=Permits(budgets=BudgetRepository(self.budgets_table)),
         )
 
@@ -195,6 +200,7 @@ class LedgerWorkParts(ModelCallParts):
             claims=self.llm_claims,
             money=self.money,
             organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
+            prices=Prices(),
         )
         settling = BatchSettling(
             rows=self.llm_rows,
@@ -223,6 +229,7 @@ class LedgerWorkParts(ModelCallParts):
             connections=self.connection_repository,
             keys=self.provider_keys,
             exchanges=Exchanges(self.connections),
+            roles=self.role_sessions,
         )
         files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
         writing = JobWriting(

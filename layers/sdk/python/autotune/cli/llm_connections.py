@@ -17,6 +17,7 @@ from autotune.protocol.limits import (
     MAX_LLM_WAIT_SECONDS,
     MIN_LLM_BATCH_BYTES,
 )
+from autotune.protocol.llm_bedrock import MAX_JOB_HOURS, MIN_JOB_HOURS
 from autotune.protocol.llm_connections import Batches, LlmConnection, LlmProvider
 
 _PRICE_NAMES = ("inputUsd", "outputUsd", "cachedInputUsd", "cacheWriteUsd")
@@ -143,6 +144,39 @@ class ConnectionSettings:
         return only_given(fields) or {}
 
 
+@dataclass(frozen=True, kw_only=True)
+class BedrockOptions:
+    """Which role calls Bedrock, in place of a URL and a key."""
+
+    region: Annotated[str | None, typer.Option(help="Of bedrock: the region of AWS.")] = None
+    role_arn: Annotated[
+        str | None,
+        typer.Option(help="Of bedrock: the role to assume; it is called autotune-bedrock…"),
+    ] = None
+    batch_role_arn: Annotated[
+        str | None,
+        typer.Option(help="Of bedrock: the role that batch jobs have, with --bucket."),
+    ] = None
+    bucket: Annotated[
+        str | None, typer.Option(help="Of bedrock: where files of batch jobs are.")
+    ] = None
+    prefix: Annotated[
+        str | None, typer.Option(help="Of bedrock: what their names begin with; else autotune/.")
+    ] = None
+    job_hours: Annotated[
+        int | None,
+        typer.Option(
+            min=MIN_JOB_HOURS,
+            max=MAX_JOB_HOURS,
+            help="Of bedrock: after which a batch job times out; else 24.",
+        ),
+    ] = None
+
+    def settings(self) -> dict[str, Any] | None:
+        """Return those that were given; None where none was."""
+        return only_given(asdict(self))
+
+
 def connect(
     invocation: Invocation,
     *,
@@ -156,18 +190,21 @@ def connect(
         typer.Option(help="Where the API begins; azure and simulated need it."),
     ] = None,
     key: KeyOptions,
+    bedrock: BedrockOptions,
     settings: ConnectionSettings,
 ) -> None:
     """Make a connection to a provider; the key is read from stdin, or with --key-env.
 
     It is encrypted and never shown again. A simulated connection has none unless --key-env or
-    --key-stdin says where it is.
+    --key-stdin says where it is. One to bedrock has --region and --role-arn instead; the role's
+    trust policy has to demand the externalId that is shown.
     """
     made = invocation.client.llm.connections.create(
         name=name,
         provider=provider,
         base_url=base_url,
-        api_key=key.key(is_needed=provider != "simulated"),
+        bedrock=bedrock.settings(),
+        api_key=key.key(is_needed=provider not in {"bedrock", "simulated"}),
         **settings.arguments(),
     )
     invocation.show(made)

@@ -71,6 +71,7 @@ from autotune.protocol.llm_batches import LlmBatch as LlmBatch
 from autotune.protocol.llm_batches import LlmBudget as LlmBudget
 from autotune.protocol.llm_batches import LlmCost as LlmCost
 from autotune.protocol.llm_batches import LlmEstimate as LlmEstimate
+from autotune.protocol.llm_bedrock import BedrockSettings as BedrockSettings
 from autotune.protocol.llm_connections import ConnectionVerification as ConnectionVerification
 from autotune.protocol.llm_connections import LlmConnection as LlmConnection
 from autotune.protocol.llm_connections import ModelPrice as ModelPrice

@@ -25,6 +25,7 @@ from autotune.client.calls import (
     split_options,
 )
 from autotune.protocol import llm_connections as wire
+from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune.protocol.types import RequestModel
 
 _connection = returning(wire.LlmConnectionResponse, lambda answer: answer.connection)
@@ -52,16 +53,21 @@ def create_connection(
     name: str,
     provider: wire.LlmProvider,
     base_url: str | None = None,
+    bedrock: BedrockSettings | Mapping[str, Any] | None = None,
     **options: Unpack[ConnectionFields[None]],
 ) -> Call[wire.LlmConnection]:
     """Store where a provider's models are called; its key is encrypted, and never returned.
 
     Args:
-        provider: ``openai``, ``azure``, ``anthropic``, ``gemini``, ``openrouter``, or ``simulated``
-            for any endpoint with OpenAI's chat completions.
+        provider: ``openai``, ``azure``, ``anthropic``, ``gemini``, ``openrouter``, ``bedrock``, or
+            ``simulated`` for any endpoint with OpenAI's chat completions.
         base_url: where the API begins; the provider's own by default. ``azure`` and ``simulated``
             need it.
-        api_key: the provider's key; all but ``simulated`` need one.
+        bedrock: of ``bedrock`` alone: ``region`` and ``role_arn``, and for batch jobs
+            ``batch_role_arn`` and ``bucket``, with ``prefix`` and ``job_hours`` (24 to 168) if
+            wanted. The trust policy of the role has to demand the ``bedrock.external_id`` that is
+            returned.
+        api_key: the provider's key; all but ``bedrock`` and ``simulated`` need one.
         api_version: the version of Azure's API.
         prices: of models by name, in place of published ones, in US dollars for a million tokens,
             such as ``{"llama": {"input_usd": "0", "output_usd": "0"}}``.
@@ -69,7 +75,8 @@ def create_connection(
         timeout_seconds: how long one call may take, 1 to 240; default 120.
         batches: which requests go in batch jobs of the provider, at its price for these:
             ``unless_urgent`` (the default), ``always``, or ``never``, as of ``simulated`` ones.
-        min_rows: as many queued requests make a batch at once, 1 to 50,000; default 20.
+        min_rows: as many queued requests make a batch at once, 1 to 50,000; default 20. A job of
+            ``bedrock`` has at least 100.
         max_rows: most requests of a batch, 1 to 50,000; default 10,000 of a job, else 500.
         max_bytes: most bytes of a job's input, up to 200,000,000; default 50,000,000.
         max_wait_seconds: fewer requests make a batch after this time, up to 86,400; default 300.
@@ -81,7 +88,12 @@ def create_connection(
     """
     fields, call_options = _split(options)
     request = request_of(
-        wire.CreateConnectionRequest, name=name, provider=provider, base_url=base_url, **fields
+        wire.CreateConnectionRequest,
+        name=name,
+        provider=provider,
+        base_url=base_url,
+        bedrock=fields_of(bedrock),
+        **fields,
     )
     return call(
         "POST", "llm-connections", read=_connection, body=_with_key(request), **call_options

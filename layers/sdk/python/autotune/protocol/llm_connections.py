@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_validator
 
 from autotune.protocol import limits
+from autotune.protocol.llm_bedrock import BedrockAccess, BedrockSettings
 from autotune.protocol.types import (
     Name,
     RequestModel,
@@ -15,7 +16,9 @@ from autotune.protocol.types import (
     at_most,
 )
 
-LlmProvider = Literal["openai", "azure", "anthropic", "gemini", "openrouter", "simulated"]
+LlmProvider = Literal[
+    "openai", "azure", "anthropic", "gemini", "openrouter", "bedrock", "simulated"
+]
 """``simulated`` is any endpoint with OpenAI's chat completions: vLLM, Ollama, llama.cpp."""
 
 ConnectionStatus = Literal["active", "paused", "revoked"]
@@ -28,7 +31,7 @@ Batches = Literal["always", "unless_urgent", "never"]
 asked one by one, at once and at the standard price.
 """
 
-_KEYLESS: frozenset[LlmProvider] = frozenset({"simulated"})
+_KEYLESS: frozenset[LlmProvider] = frozenset({"bedrock", "simulated"})
 _WITHOUT_DEFAULT_URL: frozenset[LlmProvider] = frozenset({"azure", "simulated"})
 
 
@@ -121,7 +124,8 @@ class CreateConnectionRequest(_Settings):
     Attributes:
         base_url: where the API begins, as ``https://api.openai.com/v1``; the provider's own
             without it. Azure and simulated ones need it.
-        api_key: needed for all but simulated ones; encrypted, and never shown again.
+        api_key: needed for all but Bedrock and simulated ones; encrypted, and never shown again.
+        bedrock: which role calls Bedrock in which region, in place of a URL and a key.
         api_version: the version of Azure's API.
         prices: of models by name, in place of published ones; 0 for what costs nothing.
         concurrency: most calls at the same time; 8 without it.
@@ -139,9 +143,14 @@ class CreateConnectionRequest(_Settings):
     provider: LlmProvider
     base_url: Annotated[str, StringConstraints(max_length=2_000)] | None = None
     api_key: ProviderKey | None = None
+    bedrock: BedrockSettings | None = None
 
     @model_validator(mode="after")
     def _what_the_provider_needs(self) -> Self:
+        if (self.bedrock is not None) != (self.provider == "bedrock"):
+            raise ValueError("bedrock: provider bedrock needs it, and no other has it")
+        if self.bedrock is not None and self.api_key is not None:
+            raise ValueError("apiKey: bedrock has none, but a role in bedrock.roleArn")
         if self.api_key is None and self.provider not in _KEYLESS:
             raise ValueError(f"apiKey: {self.provider} needs a key")
         if self.base_url is None and self.provider in _WITHOUT_DEFAULT_URL:
@@ -176,6 +185,7 @@ class LlmConnection(ResponseModel):
     key_version: int
     key_ends_with: str | None = None
     api_version: str | None = None
+    bedrock: BedrockAccess | None = None
     prices: dict[str, ModelPrice] = {}
     concurrency: int
     timeout_seconds: int

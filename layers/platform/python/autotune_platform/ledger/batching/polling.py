@@ -20,6 +20,7 @@ from autotune_platform.ledger.batching.stepping import (
 )
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs.contract import Ended, Missing
+from autotune_platform.ledger.jobs.registry import ends_within
 from autotune_platform.ledger.models import Batch, Connection, JobEnd
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -95,7 +96,7 @@ class JobPolling:
 
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""
-        longest = self.desk.provider(batch).limits.ends_within + OVERDUE
+        longest = ends_within(connection) + OVERDUE
         is_late = self._age(batch) > longest and batch.provider != "azure"
         if state_of(batch).is_cancel_sent or not (batch.cancel_requested_at or is_late):
             return batch

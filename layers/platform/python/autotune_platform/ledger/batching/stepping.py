@@ -15,6 +15,7 @@ from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.models import Batch, BatchPhase, Connection, JobState
 from autotune_platform.ledger.providers.refusals import without_key
+from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
 
@@ -42,6 +43,7 @@ class Desk:
     connections: ConnectionRepository
     keys: ProviderKeys
     exchanges: Exchanges
+    roles: RoleSessions
 
     def connection(self, batch: Batch) -> Connection | None:
         """Return the connection of a batch; None where it was revoked, and its key is gone."""
@@ -58,7 +60,7 @@ class Desk:
         """Return the way to the provider, with the key that the job was created with, if it was."""
         version = state_of(batch).key_version or connection.key_version
         versioned = connection.model_copy(update={"key_version": version})
-        return Session(connection, self.keys.of(versioned), self.exchanges)
+        return Session(connection, self.keys.of(versioned), self.exchanges, self.roles)
 
     def store(
         self,

@@ -13,7 +13,7 @@ from autotune_platform.ledger.batching.stepping import Advanced, Desk
 from autotune_platform.ledger.building import LOOK_AGAIN
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.jobs.contract import JobProvider
-from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_most
+from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_least, rows_at_most
 from autotune_platform.ledger.models import Batch, BatchPhase, Connection, Row, RowInput
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -68,6 +68,11 @@ class JobWriting:
         parts = self._parts(batch, connection, provider, written, seconds_left)
         length = self.files.store(batch.id, INPUT, parts)
         order = written.order
+        if len(order) < rows_at_least(connection, "job"):
+            # Too few for the provider: they come back one by one, or with others.
+            for row in self.rows.get_many(order).values():
+                self.ends.put_back(row, together=len(order))
+            order = []
         self.files.store(batch.id, ORDER, ["\n".join(order).encode()])
         if written.is_cut:
             self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)

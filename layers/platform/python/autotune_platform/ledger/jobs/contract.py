@@ -22,12 +22,14 @@ class JobLimits:
     """What a provider takes in one job at most; a connection may lower it.
 
     Attributes:
-        ends_within: after which a job has ended by itself.
+        ends_within: after which a job has ended by itself, unless the connection says otherwise.
+        rows_at_least: fewer are refused, and asked one by one instead.
     """
 
     rows: int
     bytes: int
     ends_within: timedelta = DAY
+    rows_at_least: int = 1
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.exchanges import Exchanges, NoAnswerError, body_of
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.documents import document_of
+from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.outbound.http import text_headers
 
 MAX_TOLD_BYTES = 1_000_000
@@ -59,11 +60,12 @@ class FetchError(Exception):
 
 @dataclass(frozen=True)
 class Session:
-    """Sends requests of one connection, with one version of its key."""
+    """Sends requests of one connection, with one version of its key, or signed with its role."""
 
     connection: Connection
     key: str | None
     exchanges: Exchanges
+    roles: RoleSessions | None = None
 
     @property
     def base_url(self) -> str:
@@ -103,6 +105,39 @@ class Session:
         except NoAnswerError as error:
             return error.refusal
         return Reply(status, received, body)
+
+    def signed(
+        self,
+        service: Literal["bedrock", "s3"],
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+    ) -> dict[str, str] | Refusal:
+        """Return headers with a signature of the connection's role; it may ask for a session."""
+        assert self.roles is not None, "a connection with a role is given what assumes it"
+        return self.roles.signed(self.connection, service, method, url, headers, body)
+
+    def ask_signed(
+        self,
+        service: Literal["bedrock", "s3"],
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: bytes | Iterator[bytes] = b"",
+        *,
+        length: int | None = None,
+        seconds: float = _REQUEST_SECONDS,
+    ) -> Reply | Refusal:
+        """Send one request with a signature, once, as ``ask`` does.
+
+        Where the role cannot be assumed it is refused, and nothing is sent.
+        """
+        body = content if isinstance(content, bytes) else None
+        signed = self.signed(service, method, url, headers, body)
+        if isinstance(signed, Refusal):
+            return signed
+        return self.ask(method, url, signed, content, length=length, seconds=seconds)
 
     def fetch(
         self, url: str, headers: Mapping[str, str], *, seconds: float = FETCH_SECONDS

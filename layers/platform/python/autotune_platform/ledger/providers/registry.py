@@ -7,6 +7,7 @@ from autotune.protocol.llm_requests import LlmParams
 from autotune_platform.ledger.calls import ProviderFormat
 from autotune_platform.ledger.providers.anthropic import AnthropicFormat
 from autotune_platform.ledger.providers.azure import AzureFormat
+from autotune_platform.ledger.providers.bedrock import BedrockFormat
 from autotune_platform.ledger.providers.gemini import GeminiFormat
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 
@@ -16,6 +17,7 @@ _FORMATS: Mapping[LlmProvider, ProviderFormat] = {
     "anthropic": AnthropicFormat(),
     "gemini": GeminiFormat(),
     "openrouter": OpenAiFormat("max_tokens"),
+    "bedrock": BedrockFormat(),
     "simulated": OpenAiFormat("max_tokens"),
 }
 
