@@ -90,6 +90,16 @@ EXPECTED = {
     "POST /r/<token>/azure": PUBLIC,
     "POST /r/<token>/eval-protocol/evaluate": PUBLIC,
     "POST /r/<token>/nova": PUBLIC,
+    # So does another kind of token.
+    "POST /v1/files": PUBLIC,
+    "GET /v1/files": PUBLIC,
+    "GET /v1/files/<file_id>": PUBLIC,
+    "DELETE /v1/files/<file_id>": PUBLIC,
+    "GET /v1/files/<file_id>/content": PUBLIC,
+    "POST /v1/batches": PUBLIC,
+    "GET /v1/batches": PUBLIC,
+    "GET /v1/batches/<openai_batch_id>": PUBLIC,
+    "POST /v1/batches/<openai_batch_id>/cancel": PUBLIC,
     # What is asked of language models is the training operator's to choose; whose key pays, and
     # how much, is an admin's.
     "POST /api/v1/llm-connections": "---O",

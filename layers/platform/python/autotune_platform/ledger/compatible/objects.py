@@ -36,6 +36,16 @@ class FileObjects:
         """Store a file's content; again, it is the same."""
         self._put(key_of(file.organization_id, file.id), content)
 
+    def read(self, file: File) -> bytes | None:
+        """Return a file's content; None where it is gone."""
+        key = key_of(file.organization_id, file.id)
+        try:
+            found = self.s3.get_object(Bucket=self.bucket, Key=key)
+        except self.s3.exceptions.NoSuchKey:
+            return None
+        with closing(found["Body"]) as body:
+            return body.read()
+
     def link(self, file: File) -> str:
         """Return a URL from which anybody can fetch a file for five minutes."""
         return self.presigning_s3.generate_presigned_url(

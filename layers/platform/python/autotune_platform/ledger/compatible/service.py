@@ -15,7 +15,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.http.problems import invalid_request
 from autotune_platform.ledger.compatible.forms import Form
 from autotune_platform.ledger.compatible.models import Batch, CreateBatch, File
-from autotune_platform.ledger.compatible.objects import FileObjects, key_of
+from autotune_platform.ledger.compatible.objects import FileObjects
 from autotune_platform.ledger.compatible.progress import BatchProgress, Progress
 from autotune_platform.ledger.compatible.repository import (
     BatchRepository,
@@ -108,6 +108,17 @@ class CompatibleFiles:
     def link(self, token: Token, file_id: str) -> str:
         """Return a URL of a file's content, which holds for five minutes."""
         return self.objects.link(self.get(token, file_id))
+
+    def content(self, file: File) -> bytes:
+        """Return an uploaded file's content, 4 MB at most.
+
+        Raises:
+            InvalidRequestError: it is gone.
+        """
+        content = self.objects.read(file)
+        if content is None:
+            raise InvalidRequestError.of_field("input_file_id", "a file whose content is there")
+        return content
 
     def delete(self, token: Token, file_id: str) -> None:
         """Delete a file; a batch that was made of it goes on with a copy."""
@@ -231,7 +242,7 @@ class CompatibleBatches:
         made, _ = self.imports.create(caller, asked, idempotency_key=begun.batch_id)
         one = self.import_repository.get(made.id)
         if one is not None and one.state == "awaiting_upload":
-            self.import_files.copy_upload(one, key_of(file.organization_id, file.id))
+            self.import_files.put_upload(one, self.files.content(file))
         self.imports.start(caller, made.id)
         self.repository.add(
             Batch(

@@ -76,20 +76,11 @@ class ImportFiles:
             raise
         return Uploaded(found["ContentLength"], found["ETag"])
 
-    def copy_upload(self, one: Import, key: str) -> None:
-        """Have what lies at another key of the bucket be the import's file; again, it is the same.
-
-        Raises:
-            FileGoneError: nothing lies there any more.
-        """
-        try:
-            self.s3.copy_object(
-                Bucket=self.bucket, Key=_upload(one), CopySource={"Bucket": self.bucket, "Key": key}
-            )
-        except self.s3.exceptions.ClientError as error:
-            if error.response["Error"]["Code"] in _GONE:
-                raise FileGoneError from error
-            raise
+    def put_upload(self, one: Import, content: bytes) -> None:
+        """Store an import's file, which came by another way; again, it is the same."""
+        self.s3.put_object(
+            Bucket=self.bucket, Key=_upload(one), Body=content, ContentType=_MEDIA_TYPE
+        )
 
     def window(self, one: Import, size: int) -> bytes:
         """Return up to ``size`` bytes of the file, from the import's offset.
