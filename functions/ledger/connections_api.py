@@ -1,4 +1,4 @@
-"""Connections: where language models are called, and with whose key.
+"""Connections: where language models are called, and with whose key; and tokens to ask there.
 
 Its own function, because it is the one of the API that encrypts keys, and tries them.
 """
@@ -13,6 +13,12 @@ from autotune.protocol.llm_connections import (
     LlmConnectionResponse,
     UpdateConnectionRequest,
     VerifyConnectionRequest,
+)
+from autotune.protocol.llm_tokens import (
+    CreateLlmTokenRequest,
+    CreateLlmTokenResponse,
+    LlmTokenList,
+    LlmTokenResponse,
 )
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
@@ -72,6 +78,36 @@ def revoke_connection(connection_id: str) -> LlmConnectionResponse:
 def verify_connection(connection_id: str, body: VerifyConnectionRequest) -> ConnectionVerification:
     """Ask a model one short question, and say what came of it; it is paid like any other."""
     return parts().verifying.verify(app.caller, connection_id, body.model)
+
+
+@app.post("/api/v1/llm-tokens", status_code=201, tags=["language models"])
+def create_token(body: CreateLlmTokenRequest) -> CreateLlmTokenResponse:
+    """Make what the openai package takes as its key for ``/v1``; it is shown this once."""
+    token, secret = parts().llm_tokens.create(app.caller, body)
+    app.made(llm_token_id=token.id)
+    return CreateLlmTokenResponse(llm_token=parts().llm_tokens.on_wire(token), secret=secret)
+
+
+@app.get("/api/v1/llm-tokens", tags=["language models"])
+def list_tokens(limit: PageSize = 50, next_token: NextToken = None) -> LlmTokenList:
+    """List the organisation's tokens, oldest first, those that were revoked too."""
+    found, token = parts().llm_tokens.list(app.caller, limit=limit, next_token=next_token)
+    shown = [parts().llm_tokens.on_wire(one) for one in found]
+    return LlmTokenList(llm_tokens=shown, next_token=token)
+
+
+@app.get("/api/v1/llm-tokens/<llm_token_id>", tags=["language models"])
+def read_token(llm_token_id: str) -> LlmTokenResponse:
+    """Return one token, without what lets in."""
+    found = parts().llm_tokens.get(app.caller, llm_token_id)
+    return LlmTokenResponse(llm_token=parts().llm_tokens.on_wire(found))
+
+
+@app.delete("/api/v1/llm-tokens/<llm_token_id>", tags=["language models"])
+def revoke_token(llm_token_id: str) -> LlmTokenResponse:
+    """Revoke a token at once and for good; what was asked with it before goes on."""
+    revoked = parts().llm_tokens.revoke(app.caller, llm_token_id)
+    return LlmTokenResponse(llm_token=parts().llm_tokens.on_wire(revoked))
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

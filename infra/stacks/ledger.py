@@ -23,6 +23,7 @@ from infra.tables import (
 WORK_TIMEOUT = Duration.minutes(5)
 SWEEP_TIMEOUT = Duration.seconds(60)
 CONNECTIONS = "llc_*"
+TOKENS = "llt_*"
 MONEY = "money#*"
 # Nobody has it assume a role that is not meant for this.
 BEDROCK_ROLES = "autotune-bedrock*"
@@ -72,6 +73,7 @@ class LedgerStack(DomainStack):
         }
         self._imports = self._add_imports()
         self._add_imports_api(http)
+        self._add_openai_api(http)
         self._add_sweep()
         self._add_api(http)
         self._add_connections(http)
@@ -129,6 +131,38 @@ class LedgerStack(DomainStack):
         self._imports.state_machine.grant_start_execution(api.function)
         http.api.route(api, paths=resource_paths("llm-imports"))
 
+    def _add_openai_api(self, http: HttpStack) -> None:
+        data = self.shared.data
+        # The openai package signs nothing: the function checks the token that it sends as its key.
+        api = self.create_keyless_api(
+            "OpenAiApi",
+            module="openai_api",
+            environment={
+                **self._importing,
+                "IMPORT_LLM_REQUESTS_ARN": self._imports.state_machine.state_machine_arn,
+            },
+        )
+        data.registry.grant_read(api.function, "GetItem")
+        data.registry.grant_write(api.function, "DeleteItem", "PutItem", keys="llf_*")
+        data.registry.grant_write(api.function, "PutItem", "UpdateItem", keys="lob_*")
+        data.registry.grant_write(api.function, "PutItem", keys="openai-batch#*")
+        data.registry.grant_query_index(api.function, index_name=BY_COLLECTION_INDEX)
+        self.grant_count_requests(api)
+        data.ledger.grant_read(api.function, "BatchGetItem", "GetItem")
+        data.ledger.grant_write(api.function, "PutItem", "UpdateItem")
+        data.ledger_texts.grant_read(api.function)
+        data.exports.grant_read_write(api.function)
+        self._imports.state_machine.grant_start_execution(api.function)
+        http.api.route(
+            api,
+            paths=[
+                f"/v1/{thing}{below}"
+                for thing in ("files", "batches")
+                for below in ("", "/{proxy+}")
+            ],
+            keyless=True,
+        )
+
     def _add_sweep(self) -> None:
         data = self.shared.data
         sweep = self.create(
@@ -178,7 +212,8 @@ class LedgerStack(DomainStack):
         connections = self.create_api(
             "ConnectionsApi", module="connections_api", environment=self._calls
         )
-        data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=CONNECTIONS)
+        for keys in (CONNECTIONS, TOKENS):
+            data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=keys)
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)
         self.grant_count_entities(connections)
         data.ledger.grant_read(connections.function, "GetItem")
@@ -186,7 +221,8 @@ class LedgerStack(DomainStack):
         data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)
         self._grant_calls(connections)
-        http.api.route(connections, paths=resource_paths("llm-connections"))
+        for resource in ("llm-connections", "llm-tokens"):
+            http.api.route(connections, paths=resource_paths(resource))
 
     def _grant_calls(self, function: ServiceFunction) -> None:
         """Lets a function call language models, keep to budgets and limits, and book the cost."""

@@ -335,12 +335,27 @@ EXPECTED = {
     | COUNTED_ENTITIES
     | CALLS_MODELS
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
+    | table("Registry", "PutItem", "UpdateItem", keys="llt_*")
     | table("Registry/index/byCollection", "Query")
     | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
     | bucket("LedgerTexts", "PutObject")
     | {("kms:Encrypt", "ProviderKeysKey", "")},
     "ImportsApi": API
     | table("Ledger", "GetItem", "PutItem", "UpdateItem")
+    | found_in("Exports")
+    | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
+    | start("ImportLlmRequests"),
+    "OpenAiApi": AUDITED
+    | ENCRYPT
+    | COUNTED_REQUESTS
+    | table("Registry", "GetItem")
+    | table("Registry", "DeleteItem", "PutItem", keys="llf_*")
+    | table("Registry", "PutItem", "UpdateItem", keys="lob_*")
+    | table("Registry", "PutItem", keys="openai-batch#*")
+    | table("Registry/index/byCollection", "Query")
+    | table("Ledger", "BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
     | start("ImportLlmRequests"),

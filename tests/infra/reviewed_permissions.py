@@ -23,6 +23,7 @@ SILENT = {"ReviewPage": "serves files of its own package, and asks AWS for nothi
 RARELY_CALLED = {
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
+    "OpenAiApi": "answers in OpenAI's words for tokens (tests/component/ledger)",
     "ImportRequests": "takes imported files in (tests/component/ledger)",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
@@ -222,6 +223,42 @@ _OF_TIMING_AND_FAILURES = (
         states:StartExecution ImportLlmRequests
         """,
         "Imports are made, started, read and deleted by keys (tests/component/ledger).",
+    ),
+    *rare(
+        "ConnectionsApi",
+        "dynamodb:PutItem Registry llt_*",
+        "Tokens for OpenAI's batch API are made by keys (tests/component/ledger).",
+    ),
+    *rare(
+        "ConnectionsApi",
+        "dynamodb:UpdateItem Registry llt_*",
+        "Tokens for OpenAI's batch API are revoked by keys (tests/component/ledger).",
+    ),
+    *rare(
+        "OpenAiApi",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:UpdateItem Registry rate#*
+        dynamodb:DeleteItem Registry llf_*
+        dynamodb:PutItem Registry llf_*
+        dynamodb:PutItem Registry lob_*
+        dynamodb:UpdateItem Registry lob_*
+        dynamodb:PutItem Registry openai-batch#*
+        dynamodb:Query Registry/index/byCollection
+        dynamodb:PutItem Audit org_*
+        dynamodb:BatchGetItem Ledger
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger
+        dynamodb:UpdateItem Ledger
+        s3:ListBucket LedgerTexts
+        s3:GetObject LedgerTexts/ledger/*
+        s3:ListBucket Exports
+        s3:DeleteObject Exports/exports/*
+        s3:GetObject Exports/exports/*
+        s3:PutObject Exports/exports/*
+        states:StartExecution ImportLlmRequests
+        """,
+        "Files and batches of OpenAI's batch API, asked for with a token (tests/component/ledger).",
     ),
     *rare(
         "ImportRequests",

@@ -42,6 +42,7 @@ FUNCTIONS = {
     "ConnectionsApi": ("functions.ledger.connections_api", 29),
     "WorkLlmBatch": ("functions.ledger.work_batch", 300),
     "ImportsApi": ("functions.ledger.imports_api", 29),
+    "OpenAiApi": ("functions.ledger.openai_api", 29),
     "ImportRequests": ("functions.ledger.import_requests", 300),
     "SweepLedger": ("functions.ledger.sweep_ledger", 60),
     "CreateOrganization": ("functions.operations.create_organization", 30),

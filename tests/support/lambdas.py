@@ -25,6 +25,7 @@ _FUNCTIONS = {
     "/api/v1/review-links": "functions.reviews.api",
     "/api/v1/reward-urls": "functions.rewards.api",
     "/api/v1/llm-connections": "functions.ledger.connections_api",
+    "/api/v1/llm-tokens": "functions.ledger.connections_api",
     "/api/v1/llm-requests": "functions.ledger.api",
     "/api/v1/llm-imports": "functions.ledger.imports_api",
     "/api/v1/llm-batches": "functions.ledger.api",
@@ -35,6 +36,7 @@ _FUNCTIONS = {
 _EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
 _THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
 _OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
+_OF_OPENAIS_CLIENTS = "functions.ledger.openai_api"
 _BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
 
 
@@ -76,6 +78,8 @@ def function_of(method: str, path: str) -> str:
     """Return the module of the function behind a route, as API Gateway and the function URL do."""
     if path.startswith("/r/"):
         return _BEHIND_FUNCTION_URL
+    if path.startswith("/v1/"):
+        return _OF_OPENAIS_CLIENTS
     if method == "GET" and _EXPLAINED.fullmatch(path):
         return "functions.runs.api"
     if method == "GET" and _THAT_WAIT.fullmatch(path):

@@ -35,6 +35,9 @@ _KINDS = {
     "llm_request_id": "llm",
     "llm_batch_id": "lbt",
     "llm_import_id": "lim",
+    "llm_token_id": "llt",
+    "file_id": "llf",
+    "openai_batch_id": "lob",
 }
 
 
@@ -141,6 +144,11 @@ class Prepared:
         body = {"name": "c", "provider": "simulated", "baseUrl": ADDRESS, "prices": prices}
         made = self._create(self._admins[owner], "/api/v1/llm-connections", **body)
         return str(made["connection"]["id"])
+
+    def _new_llm_token(self, owner: str) -> str:
+        body = {"name": "t", "connectionId": self.id_of("connection_id", owner)}
+        made = self._create(self._admins[owner], "/api/v1/llm-tokens", **body)
+        return str(made["token"]["id"])
 
     def _new_llm_request(self, owner: str) -> str:
         """Make a request that has ended, so that it can be tried again."""

@@ -35,7 +35,8 @@ class Open(Enum):
     Attributes:
         ANY_KEY: a signed request of any role.
         PUBLIC: no key at all. The handler itself proves that the caller may, by what is in the
-            path or the body, and answers alike where that is unknown and where it is wrong.
+            path, a header or the body; it answers alike where that is unknown and where it is
+            wrong.
     """
 
     ANY_KEY = "any key"
@@ -130,6 +131,21 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ),
     ("DELETE", "/api/v1/llm-connections/<connection_id>"): Grant("llm_connections", "delete"),
     ("POST", "/api/v1/llm-connections/<connection_id>/verify"): Grant("llm_connections", "update"),
+    # A token lets spend through one connection: whoever may make one may let others do so.
+    ("POST", "/api/v1/llm-tokens"): Grant("llm_connections", "create", mints=True),
+    ("GET", "/api/v1/llm-tokens"): Grant("llm_connections", "read"),
+    ("GET", "/api/v1/llm-tokens/<llm_token_id>"): Grant("llm_connections", "read"),
+    ("DELETE", "/api/v1/llm-tokens/<llm_token_id>"): Grant("llm_connections", "delete"),
+    # Proven by such a token, in the header in which the openai package sends its key.
+    ("POST", "/v1/files"): Open.PUBLIC,
+    ("GET", "/v1/files"): Open.PUBLIC,
+    ("GET", "/v1/files/<file_id>"): Open.PUBLIC,
+    ("DELETE", "/v1/files/<file_id>"): Open.PUBLIC,
+    ("GET", "/v1/files/<file_id>/content"): Open.PUBLIC,
+    ("POST", "/v1/batches"): Open.PUBLIC,
+    ("GET", "/v1/batches"): Open.PUBLIC,
+    ("GET", "/v1/batches/<openai_batch_id>"): Open.PUBLIC,
+    ("POST", "/v1/batches/<openai_batch_id>/cancel"): Open.PUBLIC,
     ("POST", "/api/v1/llm-requests"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/batch"): Grant("llm_requests", "create"),
     ("GET", "/api/v1/llm-requests"): Grant("llm_requests", "read"),

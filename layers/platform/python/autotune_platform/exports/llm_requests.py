@@ -1,33 +1,23 @@
-"""Records of requests to language models: what was asked and answered, at what cost.
+"""Records of requests to language models: what was asked and answered, at what cost."""
 
-OpenAI's layout is that of the output file of its batch API, as of August 2026:
-https://platform.openai.com/docs/api-reference/batch/request-output.
-"""
-
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from autotune.protocol.exports import LlmRequestsOptions
-from autotune.protocol.llm_requests import FinishReason, LlmRequest, LlmStatus
+from autotune.protocol.llm_requests import LlmRequest, LlmStatus
 from autotune_platform.exports.models import Export, Position
 from autotune_platform.exports.records import COLUMNS, Record
 from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.openai_results import openai_result
 from autotune_platform.ledger.records import EndedRow, LedgerRecords
 
 PAGE_ROWS = 200
 
 _STATUSES: tuple[LlmStatus, ...] = ("completed", "error", "canceled")
-_FINISH_REASONS: Mapping[FinishReason, str] = {
-    "stop": "stop",
-    "length": "length",
-    "refusal": "content_filter",
-    "other": "stop",
-}
 
 
 def llm_record(options: LlmRequestsOptions, request: LlmRequest) -> Record:
     """Return the record of a request in the layout that was asked for."""
-    return _openai(request) if options.layout == "openai" else _plain(request)
+    return openai_result(request) if options.layout == "openai" else _plain(request)
 
 
 class RowWalk:
@@ -101,55 +91,3 @@ def _plain(request: LlmRequest) -> Record:
     shown = request.model_dump(mode="json", by_alias=True, exclude_none=True)
     shown["attempts"] = len(request.attempts)
     return {name: shown[name] for name in COLUMNS["llm_requests"] if name in shown}
-
-
-def _openai(request: LlmRequest) -> Record:
-    error: dict[str, Any] | None = None
-    response: dict[str, Any] | None = None
-    if request.status == "completed":
-        response = {
-            "status_code": 200,
-            "request_id": request.provider_request_id or request.id,
-            "body": _completion(request),
-        }
-    else:
-        found = request.error
-        error = {
-            "code": found.code if found else request.status,
-            "message": found.message if found else f"the request is {request.status}",
-        }
-    return {
-        "id": request.id,
-        "custom_id": request.custom_id or request.id,
-        "response": response,
-        "error": error,
-    }
-
-
-def _completion(request: LlmRequest) -> dict[str, Any]:
-    message = {"role": "assistant", "content": request.raw_output, "refusal": None}
-    if request.finish_reason == "refusal":
-        message |= {"content": None, "refusal": request.raw_output}
-    choice = {
-        "index": 0,
-        "message": message,
-        "logprobs": None,
-        "finish_reason": _FINISH_REASONS[request.finish_reason or "other"],
-    }
-    body: dict[str, Any] = {
-        "id": request.provider_request_id or request.id,
-        "object": "chat.completion",
-        "created": int(request.updated_at.timestamp()),
-        "model": request.served_model or request.model,
-        "choices": [choice],
-    }
-    usage = request.usage
-    if usage is not None:
-        body["usage"] = {
-            "prompt_tokens": usage.input_tokens,
-            "completion_tokens": usage.output_tokens,
-            "total_tokens": usage.input_tokens + usage.output_tokens,
-            "prompt_tokens_details": {"cached_tokens": usage.cached_input_tokens},
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-        }
-    return body

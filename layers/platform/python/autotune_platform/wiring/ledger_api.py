@@ -8,6 +8,7 @@ from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
 from autotune_platform.ledger.service import LedgerService
+from autotune_platform.ledger.tokens import TokenRepository, TokenService
 from autotune_platform.ledger.verifying import ConnectionVerifying
 from autotune_platform.runtime.environment import ConnectionEnvironment, LedgerApiEnvironment
 from autotune_platform.wiring.access import ApiParts
@@ -55,6 +56,12 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
             repository=self.connection_repository,
             keys=self.provider_keys,
             admit_private=self.environment.admit_private_addresses,
+        )
+
+    @cached_property
+    def llm_tokens(self) -> TokenService:
+        return TokenService(
+            repository=TokenRepository(self.registry_table), connections=self.connection_repository
         )
 
     @cached_property

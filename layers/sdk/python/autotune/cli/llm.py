@@ -26,6 +26,7 @@ from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
 from autotune.cli.llm_imports import import_file
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
+from autotune.cli.llm_tokens import app as tokens
 from autotune.cli.llm_waiting import results, wait
 from autotune.cli.progress import CountProgress
 from autotune.cli.scores import naming_options
@@ -65,6 +66,7 @@ _BATCHES: Columns[LlmBatch] = {
 
 Limit = Annotated[int | None, typer.Option(min=1, help="At most this many.")]
 
+app.add_typer(tokens, name="tokens")
 command(app)(connect)
 command(app)(connections)
 command(app)(update_connection)

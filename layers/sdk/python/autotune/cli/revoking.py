@@ -54,6 +54,14 @@ def _revoke_doors(client: AutotuneClient, makers: Set[str]) -> Iterator[Gone]:
         if link.created_by in makers and link.status == "active":
             client.reviews.revoke_link(link.id)
             yield Gone("review link", link.id)
+    yield from _revoke_spending(client, makers)
+
+
+def _revoke_spending(client: AutotuneClient, makers: Set[str]) -> Iterator[Gone]:
+    for token in list(client.llm.tokens.list()):
+        if token.created_by in makers and token.state == "active":
+            client.llm.tokens.revoke(token.id)
+            yield Gone("token", token.id)
     for connection in list(client.llm.connections.list()):
         if connection.created_by in makers and connection.status != "revoked":
             client.llm.connections.revoke(connection.id)

@@ -25,6 +25,7 @@ from autotune.client.llm_filters import (
     retry_matching,
 )
 from autotune.client.llm_imports import delete_import, get_import, import_errors, import_file
+from autotune.client.llm_tokens import AsyncLlmTokens, LlmTokens
 from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
 from autotune.protocol import llm_batches, llm_requests
 
@@ -172,6 +173,7 @@ class LlmMethods:
     _place: ClassVar = "llm"
 
     connections = InnerPart(LlmConnections, AsyncLlmConnections)
+    tokens = InnerPart(LlmTokens, AsyncLlmTokens)
     batches = InnerPart(LlmBatches, AsyncLlmBatches)
 
     enqueue = Method(enqueue_requests)

@@ -30,6 +30,9 @@ IdKind = Literal[
     "llm",
     "lbt",
     "lim",
+    "llt",
+    "llf",
+    "lob",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

@@ -331,3 +331,9 @@ LLM_IMPORT_DAYS = 7
 
 LLM_IMPORT_LINK_SECONDS = 3_600
 """How long a link to upload a file, or to fetch a report, holds."""
+
+MAX_LLM_TOKENS = 100
+"""Most tokens for OpenAI's batch API that an organisation has at a time, revoked ones aside."""
+
+MAX_LLM_FILE_BYTES, MAX_LLM_FILE_LINES = 4_000_000, 5_000
+"""Largest file that ``/v1/files`` takes, and its most lines; a larger one is imported."""

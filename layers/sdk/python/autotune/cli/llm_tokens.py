@@ -1,0 +1,69 @@
+"""``autotune llm tokens``: what programs that know OpenAI's batch API take as their key."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command
+from autotune.protocol.llm_tokens import DEFAULT_PURPOSE, LlmToken, LlmTokenScope
+
+app = typer.Typer(
+    no_args_is_help=True, help="Tokens with which the openai package asks through a connection."
+)
+
+_COLUMNS: Columns[LlmToken] = {
+    "ID": lambda one: one.id,
+    "NAME": lambda one: one.name,
+    "CONNECTION": lambda one: one.connection_id,
+    "SCOPES": lambda one: ",".join(one.scopes),
+    "STATE": lambda one: one.state,
+    "ENDS WITH": lambda one: one.ends_with,
+    "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
+    "EXPIRES": lambda one: f"{one.expires_at:%Y-%m-%d %H:%M}" if one.expires_at else None,
+}
+
+
+@command(app)
+def create(
+    invocation: Invocation,
+    *,
+    name: Annotated[str, typer.Option(help="What it is for.")],
+    connection: Annotated[str, typer.Option(help="The connection that is asked, and paid.")],
+    purpose: Annotated[str, typer.Option(help="What its requests are for.")] = DEFAULT_PURPOSE,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="It reads files and batches, and makes none.")
+    ] = False,
+    expires_at: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=TIME_FORMATS,
+            help="When it stops working, local time without a zone; else once it is revoked.",
+        ),
+    ] = None,
+) -> None:
+    """Make a token and print it, this once."""
+    scopes: list[LlmTokenScope] = ["read"] if read_only else ["read", "write"]
+    created = invocation.client.llm.tokens.create(
+        name=name, connection_id=connection, purpose=purpose, scopes=scopes, expires_at=expires_at
+    )
+    warning = "The token is shown this once; who has it may spend, so keep it where secrets are."
+    invocation.show_once(created, created.llm_token, {"token": created.secret}, warning)
+
+
+@command(app, "list")
+def list_(invocation: Invocation) -> None:
+    """List all tokens, revoked ones too, without what lets in."""
+    invocation.show_all(invocation.client.llm.tokens.list(), _COLUMNS)
+
+
+@command(app)
+def get(invocation: Invocation, token_id: str) -> None:
+    """Show one token, without what lets in."""
+    invocation.show(invocation.client.llm.tokens.get(token_id))
+
+
+@command(app)
+def revoke(invocation: Invocation, token_id: str) -> None:
+    """Revoke a token at once and for good."""
+    invocation.show(invocation.client.llm.tokens.revoke(token_id))

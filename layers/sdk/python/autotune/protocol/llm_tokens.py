@@ -1,0 +1,68 @@
+"""Tokens on the wire: what lets programs that know OpenAI's batch API ask through a connection."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from autotune.protocol.llm_requests import ConnectionId, Purpose
+from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, Timestamp
+
+LlmTokenState = Literal["active", "revoked", "expired"]
+
+LlmTokenScope = Literal["read", "write"]
+"""``write``: upload and delete files, create and cancel batches. ``read``: everything else."""
+
+DEFAULT_PURPOSE = "openai_batch"
+
+
+class CreateLlmTokenRequest(RequestModel):
+    """A token for one program; what it asks goes to the connection and is paid there.
+
+    Attributes:
+        purpose: what its requests are for.
+        expires_at: when it stops working, in the future; without it, once it is revoked.
+    """
+
+    name: Name
+    connection_id: ConnectionId
+    purpose: Purpose = DEFAULT_PURPOSE
+    scopes: Annotated[list[LlmTokenScope], Field(min_length=1, max_length=2)] = ["read", "write"]
+    expires_at: Moment | None = None
+
+
+class LlmToken(ResponseModel):
+    """A token without its secret, of which ``ends_with`` are the last four characters.
+
+    ``created_by`` is the key that made it.
+    """
+
+    id: str
+    name: str
+    connection_id: str
+    purpose: str
+    scopes: list[LlmTokenScope]
+    state: LlmTokenState
+    ends_with: str
+    created_at: Timestamp
+    created_by: str | None = None
+    expires_at: Timestamp | None = None
+
+
+class CreateLlmTokenResponse(ResponseModel):
+    """``secret`` is shown this once; it is what the openai package takes as ``api_key``."""
+
+    llm_token: Annotated[LlmToken, Field(alias="token")]
+    secret: str
+
+
+class LlmTokenResponse(ResponseModel):
+    """One token."""
+
+    llm_token: Annotated[LlmToken, Field(alias="token")]
+
+
+class LlmTokenList(ResponseModel):
+    """A page of tokens."""
+
+    llm_tokens: Annotated[list[LlmToken], Field(alias="tokens")]
+    next_token: str | None = None
