@@ -211,6 +211,7 @@ def test_nobody_waits_for_what_does_not_pass() -> None:
         ("azure", {"extra": {"service_tier": "priority"}}, "extra.service_tier"),
         ("azure", {"extra": {"data_sources": []}}, "extra.data_sources"),
         ("openrouter", {"extra": {"models": ["dear"], "route": "x"}}, "extra.models"),
+        ("openrouter", {"extra": {"preset": "dear"}}, "extra.preset"),
         ("simulated", {"extra": {"top_k": 1}, "seed": 2**40}, None),
         ("anthropic", {"temperature": 1, "extra": {"top_k": 1}}, None),
         ("anthropic", {"temperature": 1.1}, "temperature"),
@@ -235,6 +236,8 @@ def test_nobody_waits_for_what_does_not_pass() -> None:
         ),
         ("gemini", {"extra": {"generation_config": {}}}, "extra.generation_config"),
         ("gemini", {"extra": {"systemInstruction": {}}}, "extra.systemInstruction"),
+        ("gemini", {"extra": {"cachedContent": "cachedContents/1"}}, "extra.cachedContent"),
+        ("gemini", {"extra": {"cached_content": "cachedContents/1"}}, "extra.cached_content"),
     ],
 )
 def test_what_a_provider_does_not_take(
