@@ -218,6 +218,12 @@ def test_nobody_waits_for_what_does_not_pass() -> None:
         ("anthropic", {"seed": 0}, "seed"),
         ("anthropic", {"extra": {"max_tokens": 9}}, "extra.max_tokens"),
         ("anthropic", {"extra": {"output_config": [1]}}, "extra.output_config"),
+        ("anthropic", {"extra": {"cache_control": {"type": "ephemeral", "ttl": "5m"}}}, None),
+        (
+            "anthropic",
+            {"extra": {"cache_control": {"type": "ephemeral", "ttl": "1h"}}},
+            "extra.cache_control.ttl",
+        ),
         ("gemini", {"seed": 2**31 - 1, "temperature": 2}, None),
         ("gemini", {"seed": 2**31}, "seed"),
         ("gemini", {"response_format": {"type": "json_object"}}, "responseFormat"),
