@@ -211,12 +211,19 @@ def test_nobody_waits_for_what_does_not_pass() -> None:
         ("azure", {"extra": {"service_tier": "priority"}}, "extra.service_tier"),
         ("azure", {"extra": {"data_sources": []}}, "extra.data_sources"),
         ("openrouter", {"extra": {"models": ["dear"], "route": "x"}}, "extra.models"),
+        ("openrouter", {"extra": {"preset": "dear"}}, "extra.preset"),
         ("simulated", {"extra": {"top_k": 1}, "seed": 2**40}, None),
         ("anthropic", {"temperature": 1, "extra": {"top_k": 1}}, None),
         ("anthropic", {"temperature": 1.1}, "temperature"),
         ("anthropic", {"seed": 0}, "seed"),
         ("anthropic", {"extra": {"max_tokens": 9}}, "extra.max_tokens"),
         ("anthropic", {"extra": {"output_config": [1]}}, "extra.output_config"),
+        ("anthropic", {"extra": {"cache_control": {"type": "ephemeral", "ttl": "5m"}}}, None),
+        (
+            "anthropic",
+            {"extra": {"cache_control": {"type": "ephemeral", "ttl": "1h"}}},
+            "extra.cache_control.ttl",
+        ),
         ("gemini", {"seed": 2**31 - 1, "temperature": 2}, None),
         ("gemini", {"seed": 2**31}, "seed"),
         ("gemini", {"response_format": {"type": "json_object"}}, "responseFormat"),
@@ -235,6 +242,8 @@ def test_nobody_waits_for_what_does_not_pass() -> None:
         ),
         ("gemini", {"extra": {"generation_config": {}}}, "extra.generation_config"),
         ("gemini", {"extra": {"systemInstruction": {}}}, "extra.systemInstruction"),
+        ("gemini", {"extra": {"cachedContent": "cachedContents/1"}}, "extra.cachedContent"),
+        ("gemini", {"extra": {"cached_content": "cachedContents/1"}}, "extra.cached_content"),
     ],
 )
 def test_what_a_provider_does_not_take(

@@ -122,6 +122,10 @@ class AnthropicFormat(JsonFormat):
             return "seed"
         if not isinstance((params.extra or {}).get("output_config") or {}, dict):
             return "extra.output_config"
+        # Writes for an hour cost more than what ``cost`` takes all writes for: those for minutes.
+        cached = (params.extra or {}).get("cache_control")
+        if isinstance(cached, dict) and cached.get("ttl", "5m") != "5m":
+            return "extra.cache_control.ttl"
         return super().unsupported(params)
 
     def _trouble(self, status: int, document: Any) -> Trouble | None:

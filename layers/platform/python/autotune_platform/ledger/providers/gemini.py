@@ -38,7 +38,8 @@ _CONFIG = "generationConfig"
 _OWN_CONFIG = frozenset(
     {"candidatecount", "imageconfig", "maxoutputtokens", "responsemodalities", "speechconfig"}
 )
-_OWN_MEMBERS = frozenset({"servicetier", "systeminstruction"})
+# What is cached is read and paid too, however long it is: no byte of it is in the row.
+_OWN_MEMBERS = frozenset({"cachedcontent", "servicetier", "systeminstruction"})
 _FINISH_REASONS: Mapping[str, FinishReason] = {
     "STOP": "stop",
     "MAX_TOKENS": "length",

@@ -74,6 +74,7 @@ class OpenAiFormat(JsonFormat):
             "modalities",
             "prediction",  # what is refused of it is paid as output, beyond the most of an answer
             "plugins",  # OpenRouter's: searches, at a price for each
+            "preset",  # OpenRouter's: a model and a system text that are kept there
             "route",
             "service_tier",
             "web_search_options",
