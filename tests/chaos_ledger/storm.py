@@ -34,6 +34,8 @@ START = 1_795_000_000.0
 _MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:submit_llm_batch"
 _MOST_TRIES = 12  # as the state machine has it
 _DEEPEST = 2
+# Until then rows come; what follows is waiting for jobs and for budgets, mostly.
+_BUSY_SECONDS = 5 * 3600
 _WRITES = frozenset(["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"])
 _BUSY = ("ProvisionedThroughputExceededException", "ThrottlingException")
 
@@ -173,7 +175,7 @@ class Storm:
         """Do one thing that is due, chosen by chance; return False where nothing is."""
         now = self.now
         if self._swept <= now and self.random.random() < 0.5:
-            self._swept = now + self.random.choice([60, 60, 300, 600])
+            self._swept = now + self._until_sweep()
             self._invoke(self._sweep)
             return True
         due = []
@@ -189,10 +191,14 @@ class Storm:
             self._act(heapq.heappop(self._actions)[2])
             return True
         if self._swept <= now:
-            self._swept = now + self.random.choice([60, 60, 300, 600])
+            self._swept = now + self._until_sweep()
             self._invoke(self._sweep)
             return True
         return False
+
+    def _until_sweep(self) -> float:
+        often = [60, 60, 300] if self.now < _BUSY_SECONDS else [300, 900]
+        return self.random.choice(often)
 
     def _act(self, act: Callable[[], bool]) -> None:
         """Have a caller ask something, and ask again as it was where no answer came."""
@@ -239,10 +245,9 @@ class Storm:
             if self.random.random() < 0.12:
                 frame.kill_at = int(self.random.expovariate(1 / 40)) + 1
                 frame.kill_after = self.random.random() < 0.5
-            if self.random.random() < 0.02:
+            if not self._frames and self.random.random() < 0.004:
                 self.faults["processes new"] += 1
-                if not self._frames:
-                    forget_processes()
+                forget_processes()
         self._frames.append(frame)
         try:
             return work()
@@ -274,10 +279,13 @@ class Storm:
         """Do a call, and show whoever watches what it changed of an item."""
         if name != "UpdateItem" or asked["TableName"] != "ledger":
             return do()
+        key = asked["Key"]["pk"]["S"]
+        if not key.startswith(("llm_", "lbt_")):
+            return do()
         before = self.store.item("ledger", asked["Key"])
         answer = do()
         after = self.store.item("ledger", asked["Key"])
-        self.written(asked["Key"]["pk"]["S"], item_from_wire(before), item_from_wire(after))
+        self.written(key, item_from_wire(before), item_from_wire(after))
         return answer
 
     def exchange(self, send: Callable[[], Any]) -> Any:
