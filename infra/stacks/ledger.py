@@ -33,7 +33,12 @@ STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "submit_llm_batch
 
 
 class LedgerStack(DomainStack):
-    """Holds the workflow that asks language models, and the functions around it."""
+    """Holds the workflow that asks language models, and the functions around it.
+
+    Attributes:
+        imports: The workflow that takes files in.
+        import_environment: For functions that make and start imports.
+    """
 
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
         super().__init__(scope, domain="ledger", shared=shared, holds="calls of language models")
@@ -71,9 +76,12 @@ class LedgerStack(DomainStack):
             "EXPORT_BUCKET": data.exports.bucket.bucket_name,
             "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
         }
-        self._imports = self._add_imports()
+        self.imports = self._add_imports()
+        self.import_environment: Mapping[str, str] = {
+            **self._importing,
+            "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
+        }
         self._add_imports_api(http)
-        self._add_openai_api(http)
         self._add_sweep()
         self._add_api(http)
         self._add_connections(http)
@@ -119,49 +127,14 @@ class LedgerStack(DomainStack):
         api = self.create_api(
             "ImportsApi",
             module="imports_api",
-            environment={
-                **self._importing,
-                "IMPORT_LLM_REQUESTS_ARN": self._imports.state_machine.state_machine_arn,
-            },
+            environment=self.import_environment,
         )
         data.ledger.grant_read(api.function, "GetItem")
         data.ledger.grant_write(api.function, "PutItem", "UpdateItem")
         # Its links can no more than it can: upload a file, and fetch a report.
         data.exports.grant_read_write(api.function)
-        self._imports.state_machine.grant_start_execution(api.function)
+        self.imports.state_machine.grant_start_execution(api.function)
         http.api.route(api, paths=resource_paths("llm-imports"))
-
-    def _add_openai_api(self, http: HttpStack) -> None:
-        data = self.shared.data
-        # The openai package signs nothing: the function checks the token that it sends as its key.
-        api = self.create_keyless_api(
-            "OpenAiApi",
-            module="openai_api",
-            environment={
-                **self._importing,
-                "IMPORT_LLM_REQUESTS_ARN": self._imports.state_machine.state_machine_arn,
-            },
-        )
-        data.registry.grant_read(api.function, "GetItem")
-        data.registry.grant_write(api.function, "DeleteItem", "PutItem", keys="llf_*")
-        data.registry.grant_write(api.function, "PutItem", "UpdateItem", keys="lob_*")
-        data.registry.grant_write(api.function, "PutItem", keys="openai-batch#*")
-        data.registry.grant_query_index(api.function, index_name=BY_COLLECTION_INDEX)
-        self.grant_count_requests(api)
-        data.ledger.grant_read(api.function, "BatchGetItem", "GetItem")
-        data.ledger.grant_write(api.function, "PutItem", "UpdateItem")
-        data.ledger_texts.grant_read(api.function)
-        data.exports.grant_read_write(api.function)
-        self._imports.state_machine.grant_start_execution(api.function)
-        http.api.route(
-            api,
-            paths=[
-                f"/v1/{thing}{below}"
-                for thing in ("files", "batches")
-                for below in ("", "/{proxy+}")
-            ],
-            keyless=True,
-        )
 
     def _add_sweep(self) -> None:
         data = self.shared.data
@@ -173,7 +146,7 @@ class LedgerStack(DomainStack):
             environment={
                 **self._calls,
                 "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
-                "IMPORT_LLM_REQUESTS_ARN": self._imports.state_machine.state_machine_arn,
+                "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
             },
         )
         data.ledger.grant_read(sweep.function, "GetItem")
@@ -181,7 +154,7 @@ class LedgerStack(DomainStack):
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
         data.budgets.grant_write(sweep.function, "UpdateItem", keys=MONEY)
         self._workflow.state_machine.grant_start_execution(sweep.function)
-        self._imports.state_machine.grant_start_execution(sweep.function)
+        self.imports.state_machine.grant_start_execution(sweep.function)
         self.run_every(Duration.minutes(1), sweep)
 
     def _add_api(self, http: HttpStack) -> None:

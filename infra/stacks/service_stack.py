@@ -11,6 +11,7 @@ from infra.constructs.service_package import ServicePackage
 from infra.constructs.signed_api import Throttle
 from infra.stacks.access import AccessStack
 from infra.stacks.audit import AuditStack
+from infra.stacks.compatible import CompatibleStack
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.data_stack import DataStack
 from infra.stacks.domain_stack import Shared
@@ -75,7 +76,8 @@ class ServiceStack(Stack):
         ReviewsStack(self, shared=shared, http=http, scoring=scoring)
         rewards = RewardsStack(self, shared=shared, http=http, completions=completions)
         ExportsStack(self, shared=shared, http=http)
-        LedgerStack(self, shared=shared, http=http)
+        ledger = LedgerStack(self, shared=shared, http=http)
+        CompatibleStack(self, shared=shared, http=http, ledger=ledger)
         operations = OperationsStack(
             self, shared=shared, webhooks=webhooks, completions=completions
         )

@@ -115,6 +115,8 @@ def test_a_function_serves_paths_of_few_kinds():
             kinds.setdefault(name, set()).add(key.split("/")[3])
     assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
         "CompletionsApi": ["batches", "completions"],
+        # Who may ask through a connection is kept where connections are.
+        "ConnectionsApi": ["llm-connections", "llm-tokens"],
         "LedgerApi": ["llm-batches", "llm-budget", "llm-costs", "llm-estimates", "llm-requests"],
         "ReviewsApi": ["review-links", "reviews"],
         # What explains a completion reads runs, calls and reviews.

@@ -42,7 +42,7 @@ FUNCTIONS = {
     "ConnectionsApi": ("functions.ledger.connections_api", 29),
     "WorkLlmBatch": ("functions.ledger.work_batch", 300),
     "ImportsApi": ("functions.ledger.imports_api", 29),
-    "OpenAiApi": ("functions.ledger.openai_api", 29),
+    "OpenAiApi": ("functions.compatible.api", 29),
     "ImportRequests": ("functions.ledger.import_requests", 300),
     "SweepLedger": ("functions.ledger.sweep_ledger", 60),
     "CreateOrganization": ("functions.operations.create_organization", 30),
@@ -141,6 +141,10 @@ def test_what_needs_no_key_is_throttled_apart(aws):
         "ANY /api/v1/callbacks/{proxy+}",
         "ANY /review",
         "ANY /review/{proxy+}",
+        "ANY /v1/files",
+        "ANY /v1/files/{proxy+}",
+        "ANY /v1/batches",
+        "ANY /v1/batches/{proxy+}",
     }
     throttle = {"ThrottlingRateLimit": 250, "ThrottlingBurstLimit": 500}
     assert all(each == throttle for each in settings.values())

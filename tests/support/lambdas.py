@@ -36,7 +36,7 @@ _FUNCTIONS = {
 _EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
 _THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
 _OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
-_OF_OPENAIS_CLIENTS = "functions.ledger.openai_api"
+_OF_OPENAIS_CLIENTS = "functions.compatible.api"
 _BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
 
 
