@@ -1,5 +1,6 @@
 """Things of each kind that belong to the caller, to others of its organisation, and to another."""
 
+import json
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,6 +15,8 @@ from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
 from autotune_platform.wiring.grader_admin import GraderAdminParts
 from autotune_platform.wiring.publishing import PublisherParts
+from tests.support.compatible import BOUNDARY, form
+from tests.support.imports import jsonl, openai_line
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.platform import Platform
 from tests.support.reviews import request_review
@@ -149,6 +152,32 @@ class Prepared:
         body = {"name": "t", "connectionId": self.id_of("connection_id", owner)}
         made = self._create(self._admins[owner], "/api/v1/llm-tokens", **body)
         return str(made["token"]["id"])
+
+    def new_llm_token(self, owner: str) -> str:
+        """Make a token for the connection that is prepared; return what it is sent as."""
+        body = {"name": "t", "connectionId": self.id_of("connection_id", owner)}
+        made = self._create(self._admins[owner], "/api/v1/llm-tokens", **body)
+        return str(made["secret"])
+
+    def _new_file(self, owner: str) -> str:
+        headers = {
+            "authorization": f"Bearer {self.new_llm_token(owner)}",
+            "content-type": f"multipart/form-data; boundary={BOUNDARY}",
+        }
+        sent = form(jsonl(openai_line()))
+        made = self.platform.pass_on("POST", "/v1/files", "", headers, sent)
+        return str(made.json["id"])
+
+    def _new_openai_batch(self, owner: str) -> str:
+        body = {
+            "input_file_id": self._new_file(owner),
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+        }
+        headers = {"authorization": f"Bearer {self.new_llm_token(owner)}"}
+        sent = json.dumps(body).encode()
+        made = self.platform.pass_on("POST", "/v1/batches", "", headers, sent)
+        return str(made.json["id"])
 
     def _new_llm_request(self, owner: str) -> str:
         """Make a request that has ended, so that it can be tried again."""

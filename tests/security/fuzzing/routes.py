@@ -110,7 +110,12 @@ class Routes:
         self._task_id = self._prepared.id_of("task_id", "own")
         self._reward_path = platform.new_reward_url(self._task_id)
         self._token = self._reward_path.removeprefix("/r/")
-        self._secret_parts = [platform.api_key.split(".")[1], self._token.partition("-")[2]]
+        self._llm_token = self._prepared.new_llm_token("own")
+        self._secret_parts = [
+            self._llm_token.partition("-")[2],
+            platform.api_key.split(".")[1],
+            self._token.partition("-")[2],
+        ]
         self._drawing = Drawing(_document()["components"]["schemas"], self._id_of_kind)
         # Most of what can go wrong does so behind a body.
         self._operations = [
@@ -124,6 +129,8 @@ class Routes:
         query = self._query(operation, random, needs_wait=path.startswith("/r/"))
         body = self._body(path, operation, random)
         headers = self._headers(operation, random)
+        if path.startswith("/v1/"):
+            headers = {**headers, "authorization": f"Bearer {self._llm_token}"}
         before = _peak_from_here() if len(body) > LARGE_BODY else 0.0
         sent = (method, filled, query, headers, body)
         try:
@@ -156,7 +163,7 @@ class Routes:
         if taken_mb > MOST_MB:
             raise Found(f"a request takes at most {MOST_MB} MB", sent, taken_mb)
         if answer.status >= 400:
-            _check_problem(answer, sent)
+            (_check_error if sent[1].startswith("/v1/") else _check_problem)(answer, sent)
 
     def _id_of_kind(self, kind: str) -> str | None:
         if kind == "task":
@@ -264,6 +271,12 @@ class Routes:
         )
         sent = {**headers, **(signature if signed else {})}
         return self._platform.pass_on(method, path, query, sent, body)
+
+
+def _check_error(answer: Answer, sent: Any) -> None:
+    """Check that an answer is an error as OpenAI words it."""
+    if set(answer.json.get("error", {})) != {"message", "type", "param", "code"}:
+        raise Found("an error is in OpenAI's words", sent, answer.text)
 
 
 def _check_problem(answer: Answer, sent: Any) -> None:

@@ -30,6 +30,7 @@ OURS = {
     "exports/pairing.py",
     "exports/statistics.py",
     "http/api.py",
+    "ledger/compatible/shapes.py",
     "ledger/texts.py",
     "runs/repository.py",
     "scoring/dispatch.py",

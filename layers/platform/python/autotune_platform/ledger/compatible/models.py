@@ -24,7 +24,7 @@ Settled = tuple[int, int, int, int, int, int, int]
 class CreateBatch(BaseModel):
     """What ``POST /v1/batches`` takes, in OpenAI's words."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     input_file_id: Annotated[str, StringConstraints(min_length=1, max_length=64)]
     endpoint: Literal["/v1/chat/completions"]
