@@ -189,7 +189,8 @@ class EntityRepository(Generic[OwnedT]):
 
     def replace(self, before: OwnedT, after: OwnedT) -> bool:
         """Store a changed entity; return False where it changed or went in the meantime."""
-        return self._table.replace(before.id, RECORD, self._item(after), only_if=unchanged(before))
+        was = {**unchanged(before), **_status(before)}
+        return self._table.replace(before.id, RECORD, self._item(after), only_if=was)
 
     def revoke(self, organization_id: str, identifier: str) -> OwnedT:
         """Mark an entity of an organisation revoked, and return it; revoking twice is fine.
@@ -209,7 +210,7 @@ class EntityRepository(Generic[OwnedT]):
                 pk=entity.id,
                 sk=RECORD,
                 changes=revoked,
-                only_if={"status": "active"},
+                only_if=_status(entity),
             )
             less = Addition(
                 table=self._table.name,
@@ -242,6 +243,12 @@ class EntityRepository(Generic[OwnedT]):
 
 def _counts_of(organization_id: str) -> str:
     return f"entities#{organization_id}"
+
+
+def _status(entity: Entity) -> dict[str, str]:
+    """Return the status that an entity was read with: its revocation is no update."""
+    status = getattr(entity, "status", None)
+    return {} if status is None else {"status": status}
 
 
 def unchanged(before: BaseModel) -> dict[str, str]:

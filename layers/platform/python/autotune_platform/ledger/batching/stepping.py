@@ -93,7 +93,8 @@ class Desk:
         """Return when to try the present phase again; each time twice as long."""
         tries = state_of(batch).tries
         after = self.store(batch, job={"tries": tries + 1})
-        wait = min(FIRST_WAIT_SECONDS * 2.0**tries, LONGEST_WAIT_SECONDS)
+        # A job may fail for weeks, and a float has no room for so many doublings.
+        wait = min(FIRST_WAIT_SECONDS * 2.0 ** min(tries, 10), LONGEST_WAIT_SECONDS)
         return Advanced(after, max(wait * _jitter(), refusal.retry_after_seconds or 0))
 
     def pause(self, connection: Connection, refusal: Refusal) -> None:
