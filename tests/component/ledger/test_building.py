@@ -1,14 +1,17 @@
 """Executions that come to one queue at once, and those that die while they make a batch."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.jobs.contract import Missing
+from autotune_platform.ledger.jobs.openai import OpenAiJobs
 from autotune_platform.ledger.row_repository import RowRepository
 from tests.component.ledger.test_jobs import assert_paid_once, enqueue
 from tests.component.ledger.test_journeys import assert_settled, statuses
-from tests.support.ledger import Ledger
+from tests.support.ledger import Ledger, later
 
 claim = RowRepository.claim
 
@@ -154,4 +157,29 @@ def test_a_step_that_an_error_ends_is_tried_again_before_its_time_is_over(
             ledger.step(begun)
     assert ledger.step(begun)["wait_seconds"] < 100
     ledger.run_jobs()
+    assert_paid_once(ledger, ids)
+
+
+def test_a_job_that_is_not_seen_once_after_days_is_looked_at_again(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = enqueue(ledger, "openai")
+    (state,) = ledger.started()
+    polled = ledger.step(ledger.step(state))
+    look = OpenAiJobs.look
+    looks: list[str] = []
+
+    def missing(self: Any, *given: Any) -> Any:
+        looks.append("looked")
+        return Missing() if len(looks) == 1 else look(self, *given)
+
+    monkeypatch.setattr(OpenAiJobs, "look", missing)
+    with later(timedelta(hours=73)):
+        left = ledger.step(polled)
+    assert (looks, left["done"]) == (["looked"], False)
+    assert statuses(ledger, ids) == {"submitted": 6}
+    ledger.passed = 74 * 3600
+    ledger.fake.world.clock.advance(ledger.passed)
+    ledger.run_jobs()
+    assert statuses(ledger, ids) == {"completed": 6}
     assert_paid_once(ledger, ids)

@@ -4,8 +4,13 @@ from importlib import import_module
 from typing import Any
 
 import boto3
+import pytest
 
-from autotune_platform.ledger.connections import ConnectionService, pause
+from autotune.protocol.ids import new_id
+from autotune.protocol.llm_connections import UpdateConnectionRequest
+from autotune_platform.access.models import Caller
+from autotune_platform.ledger.connections import ConnectionRepository, ConnectionService, pause
+from autotune_platform.ledger.models import Connection
 from tests.support.ledger import Ledger
 
 
@@ -19,6 +24,16 @@ def service() -> ConnectionService:
     parts = import_module("functions.ledger.connections_api").parts()
     found: ConnectionService = parts.llm_connections
     return found
+
+
+def caller_of(connection: Connection) -> Caller:
+    return Caller(
+        key_id=new_id("key"),
+        organization_id=connection.organization_id,
+        principal_id="other",
+        role="admin",
+        request_id=new_id("req"),
+    )
 
 
 def read(ledger: Ledger, connection_id: str) -> dict[str, Any]:
@@ -47,3 +62,45 @@ def test_a_pause_that_comes_too_late_leaves_a_connection_revoked(ledger: Ledger)
     ledger.platform.call("DELETE", f"/api/v1/llm-connections/{connection}")
     pause(connections.repository, before, "the key is wrong")
     assert read(ledger, connection)["status"] == "revoked"
+
+
+def test_two_keys_at_once_leave_the_one_of_the_change_that_came_first(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.fake.world.keys["compatible"] = {"winning-key": "main"}
+    connection = ledger.connect()
+    path = f"/api/v1/llm-connections/{connection}"
+    replace = ConnectionRepository.replace
+    others: list[str] = []
+
+    def replaced(self: Any, before: Any, after: Any) -> bool:
+        if not others:
+            others.append("winning-key")
+            request = UpdateConnectionRequest.model_validate({"apiKey": "winning-key"})
+            service().update(caller_of(before), before.id, request)
+        return replace(self, before, after)
+
+    monkeypatch.setattr(ConnectionRepository, "replace", replaced)
+    answer = ledger.platform.call("PATCH", path, {"apiKey": "losing-key-losing"})
+    assert answer.status == 409, answer.text
+    assert stored_keys(connection) == ["key#000001", "key#000003"]
+    verified = ledger.platform.call("POST", f"{path}/verify", {"model": "small"}).json
+    assert verified["works"], verified
+
+
+def test_a_key_that_comes_after_the_revocation_is_not_kept(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = ledger.connect()
+    path = f"/api/v1/llm-connections/{connection}"
+    replace = ConnectionRepository.replace
+
+    def replaced(self: Any, before: Any, after: Any) -> bool:
+        service().revoke(caller_of(before), before.id)
+        return replace(self, before, after)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ConnectionRepository, "replace", replaced)
+        assert ledger.platform.call("PATCH", path, {"apiKey": "another-key"}).status == 409
+    assert read(ledger, connection)["status"] == "revoked"
+    assert stored_keys(connection) == []

@@ -92,6 +92,8 @@ class ConnectionService:
         # Whoever changes a connection has seen to what paused it.
         after = after.model_copy(update={"status": "active", "paused_because": None})
         if not self.repository.replace(before, after):
+            if after.key_version != before.key_version:
+                self.keys.drop(after)
             raise ConflictError("others are changing the connection; read it again")
         return after
 
@@ -136,13 +138,9 @@ class ConnectionService:
         return request.base_url.rstrip("/")
 
     def _with_key(self, connection: Connection, key: str) -> Connection:
-        version = connection.key_version + 1
         shown = key[-_SHOWN_CHARACTERS:] if len(key) >= _LEAST_HIDDEN_CHARACTERS else ""
-        changed = connection.model_copy(
-            update={"key_version": version, "key_ends_with": shown or None}
-        )
-        self.keys.store(changed, key)
-        return changed
+        stored = self.keys.store(connection, key)
+        return stored.model_copy(update={"key_ends_with": shown or None})
 
 
 def pause(repository: ConnectionRepository, connection: Connection, because: str) -> None:

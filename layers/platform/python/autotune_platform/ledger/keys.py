@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 from cachetools import TTLCache
 
 from autotune_platform.ledger.models import Connection
+from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.storage.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_kms import KMSClient
 
 _KEY = "key#"
+# Versions that may be left of changes that were killed or lost to others.
+_SPARE = 4
 _CACHED_KEYS = 1_024
 _CACHED_SECONDS = 300
 
@@ -33,21 +36,29 @@ class ProviderKeys:
         self._cache: TTLCache[tuple[str, int], str] = TTLCache(_CACHED_KEYS, _CACHED_SECONDS)
         self._lock = threading.Lock()
 
-    def store(self, connection: Connection, key: str) -> None:
-        """Encrypt and store the key of a connection in its version."""
-        answer = self._kms.encrypt(
-            KeyId=self._key_id,
-            Plaintext=key.encode(),
-            EncryptionContext=_context(connection),
-        )
-        self._table.put(
-            {
+    def store(self, connection: Connection, key: str) -> Connection:
+        """Encrypt and store a key of a connection; return it with the key's version, a new one.
+
+        Raises:
+            ConflictError: others store keys of it.
+        """
+        for version in range(connection.key_version + 1, connection.key_version + 1 + _SPARE):
+            versioned = connection.model_copy(update={"key_version": version})
+            answer = self._kms.encrypt(
+                KeyId=self._key_id,
+                Plaintext=key.encode(),
+                EncryptionContext=_context(versioned),
+            )
+            item = {
                 "pk": connection.id,
-                "sk": _name(connection.key_version),
+                "sk": _name(version),
                 "organization_id": connection.organization_id,
                 "sealed": answer["CiphertextBlob"],
             }
-        )
+            # One that another stores at the same time stays its own.
+            if self._table.put_new(item):
+                return versioned
+        raise ConflictError("others are changing the connection's key; read it again")
 
     def of(self, connection: Connection) -> str | None:
         """Return the key of a connection in its version; None where it has none."""
@@ -72,8 +83,12 @@ class ProviderKeys:
 
     def forget(self, connection: Connection) -> None:
         """Delete every version of a connection's key; deleting again changes nothing."""
-        for version in range(1, connection.key_version + 1):
+        for version in range(1, connection.key_version + 1 + _SPARE):
             self._table.delete(connection.id, _name(version))
+
+    def drop(self, connection: Connection) -> None:
+        """Delete the key of a connection in its version, which did not become its own."""
+        self._table.delete(connection.id, _name(connection.key_version))
 
 
 def _name(version: int) -> str:

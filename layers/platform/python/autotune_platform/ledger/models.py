@@ -241,6 +241,7 @@ class JobState(FrozenModel):
         begun_at: just before its creation was asked for.
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.
+        missed_since: since when each look at it did not see it.
         is_cancel_sent: whether the provider was asked to end it.
         sizes: how many bytes each of the results has that were fetched.
         source: which of them are being stored.
@@ -257,6 +258,7 @@ class JobState(FrozenModel):
     begun_at: datetime | None = None
     candidates: Sequence[str] = ()
     tries: int = 0
+    missed_since: datetime | None = None
     is_cancel_sent: bool = False
     end: JobEnd | None = None
     sizes: Sequence[int] = ()

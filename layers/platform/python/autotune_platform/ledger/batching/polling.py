@@ -33,6 +33,9 @@ OVERDUE = timedelta(hours=1)
 LOST_AFTER = timedelta(hours=72)
 """After which a job that cannot be seen is given up, and its rows count as paid."""
 
+PATIENCE = timedelta(minutes=15)
+"""For how long it must not have been seen by then: a single look proves nothing."""
+
 RESULTS_WITHIN = timedelta(hours=1)
 """For how long results are waited for after a job has ended."""
 
@@ -59,7 +62,13 @@ class JobPolling:
             return self.desk.failed(batch, refusal)
         if isinstance(look, Ended):
             return self._ended(batch, connection, look, session.key)
-        if isinstance(look, Missing) and self._age(batch) > LOST_AFTER:
+        if not isinstance(look, Missing):
+            if state_of(batch).missed_since is not None:
+                batch = self.desk.store(batch, job={"missed_since": None})
+            return Advanced(batch, self._wait(batch))
+        if state_of(batch).missed_since is None:
+            batch = self.desk.store(batch, job={"missed_since": self.clock.now()})
+        if self._age(batch) > LOST_AFTER and self._missed_for(batch) > PATIENCE:
             logger.error("job lost sight of", batch_id=batch.id, job_id=state_of(batch).job_id)
             lost = JobEnd(how="completed", seen_at=self.clock.now() - RESULTS_WITHIN)
             return Advanced(self.desk.store(batch, phase="fetching", job={"end": lost}))
@@ -106,6 +115,10 @@ class JobPolling:
             return batch
         logger.info("job asked to end", batch_id=batch.id, is_late=is_late)
         return self.desk.store(batch, job={"is_cancel_sent": True})
+
+    def _missed_for(self, batch: Batch) -> timedelta:
+        now = self.clock.now()
+        return now - (state_of(batch).missed_since or now)
 
     def _age(self, batch: Batch) -> timedelta:
         return self.clock.now() - (state_of(batch).begun_at or batch.created_at)
