@@ -1,7 +1,7 @@
 """DynamoDB and Step Functions of one process, in it: MiniStack's tables without a server between.
 
-moto takes sixty milliseconds a row of the ledger, because it copies tables and scans them for each
-query of an index; MiniStack's own functions, called directly, take five. Botocore is stopped just
+moto takes several times as long, because it copies tables and scans them for each query of an
+index. Botocore is stopped just
 before it would send: what is asked and answered are the bytes that a server would see and send.
 """
 
