@@ -123,7 +123,7 @@ DELIVERIES = TableSchema(
 LEDGER = TableSchema(
     # Keys alone, so that a change of a row costs an index only where it moves within it.
     indexes=[
-        # Rows by organization and status, and batches by organization, in order of creation.
+        # Rows by organization and status, batches and imports by organization, by their creation.
         Index(LEDGER_LISTING_INDEX, "list_shard", "list_position"),
         # Sparse: rows leave it once a batch takes them.
         Index(QUEUED_ROWS_INDEX, "queue_shard", "queue_position"),

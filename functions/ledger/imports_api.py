@@ -4,13 +4,19 @@ Its own function, because its links let upload files.
 """
 
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from autotune.protocol.llm_imports import CreateLlmImportRequest, LlmImportResponse
+from autotune.protocol.llm_imports import (
+    CreateLlmImportRequest,
+    LlmImportList,
+    LlmImportResponse,
+    LlmImportState,
+)
 from autotune_platform.http.api import Api
-from autotune_platform.http.parameters import IdempotencyKey
+from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
 from autotune_platform.runtime.environment import ImportApiEnvironment
 from autotune_platform.wiring.ledger_imports import ImportApiParts
 
@@ -42,6 +48,20 @@ def create_import(
         body=LlmImportResponse(llm_import=made),
         headers=headers,
     )
+
+
+@app.get("/api/v1/llm-imports", tags=["language models"])
+def list_imports(
+    state: Annotated[LlmImportState | None, Query()] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
+) -> LlmImportList:
+    """List the organisation's imports of the last 7 days, the youngest first, without their links.
+
+    With ``state`` a page may be short: ``nextToken`` leads on where there is more.
+    """
+    found, token = parts().imports.page(app.caller, state=state, limit=limit, next_token=next_token)
+    return LlmImportList(imports=found, next_token=token)
 
 
 @app.get("/api/v1/llm-imports/<llm_import_id>", tags=["language models"])

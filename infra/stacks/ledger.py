@@ -129,8 +129,9 @@ class LedgerStack(DomainStack):
             module="imports_api",
             environment=self.import_environment,
         )
-        data.ledger.grant_read(api.function, "GetItem")
+        data.ledger.grant_read(api.function, "BatchGetItem", "GetItem")
         data.ledger.grant_write(api.function, "PutItem", "UpdateItem")
+        data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
         # Its links can no more than it can: upload a file, and fetch a report.
         data.exports.grant_read_write(api.function)
         self.imports.state_machine.grant_start_execution(api.function)

@@ -341,7 +341,8 @@ EXPECTED = {
     | bucket("LedgerTexts", "PutObject")
     | {("kms:Encrypt", "ProviderKeysKey", "")},
     "ImportsApi": API
-    | table("Ledger", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger/index/rowsByStatus", "Query")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
     | start("ImportLlmRequests"),

@@ -213,16 +213,18 @@ _OF_TIMING_AND_FAILURES = (
         dynamodb:PutItem Registry nonce#*
         dynamodb:PutItem Audit org_*
         kms:GenerateMac SecretsKeysApiKey
+        dynamodb:BatchGetItem Ledger
         dynamodb:GetItem Ledger
         dynamodb:PutItem Ledger
         dynamodb:UpdateItem Ledger
+        dynamodb:Query Ledger/index/rowsByStatus
         s3:ListBucket Exports
         s3:DeleteObject Exports/exports/*
         s3:GetObject Exports/exports/*
         s3:PutObject Exports/exports/*
         states:StartExecution ImportLlmRequests
         """,
-        "Imports are made, started, read and deleted by keys (tests/component/ledger).",
+        "Imports are made, started, listed, read and deleted by keys (tests/component/ledger).",
     ),
     *rare(
         "ConnectionsApi",

@@ -95,6 +95,20 @@ class ServedImports:
     def _delete_import(self, import_id: str, _body: bytes, _query: Any) -> None:
         self.imports[import_id]["state"] = "canceled"
 
+    def _list_imports(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
+        state = query.get("state")
+        found = [
+            llm_imports.LlmImport.model_validate({**one, "upload": None, "report": None})
+            for one in reversed(self.imports.values())
+            if state in (None, one["state"])
+        ]
+        start, size = int(query.get("nextToken", 0)), int(query.get("limit", 50))
+        page = llm_imports.LlmImportList(
+            imports=found[start : start + size],
+            next_token=str(start + size) if start + size < len(found) else None,
+        )
+        return page.model_dump(mode="json", by_alias=True)
+
     def _import(self, import_id: str) -> dict[str, Any]:
         found = llm_imports.LlmImport.model_validate(self.imports[import_id])
         return {"import": found.model_dump(mode="json", by_alias=True)}

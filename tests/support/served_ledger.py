@@ -382,6 +382,7 @@ _ROUTES = [
     ("POST", "/llm-imports", "_create_import"),
     ("PUT", "/files/([^/]+)", "_upload"),
     ("POST", "/llm-imports/([^/]+)/start", "_start_import"),
+    ("GET", "/llm-imports", "_list_imports"),
     ("GET", "/llm-imports/([^/]+)", "_read_import"),
     ("DELETE", "/llm-imports/([^/]+)", "_delete_import"),
     ("POST", "/llm-connections", "_create"),

@@ -122,6 +122,7 @@ EXPECTED = {
     "POST /api/v1/llm-requests/<llm_request_id>/retry": "O--O",
     "DELETE /api/v1/llm-requests/<llm_request_id>/content": "---O",
     "POST /api/v1/llm-imports": "O--O",
+    "GET /api/v1/llm-imports": "O--O",
     "GET /api/v1/llm-imports/<llm_import_id>": "O--O",
     "POST /api/v1/llm-imports/<llm_import_id>/start": "O--O",
     "DELETE /api/v1/llm-imports/<llm_import_id>": "O--O",

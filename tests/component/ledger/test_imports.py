@@ -233,6 +233,44 @@ def test_an_import_without_room_for_days_says_so(ledger: Ledger, imports: Import
     assert (found["state"], found["errorCode"]) == ("failed", "too_many_open_requests")
 
 
+def test_imports_are_listed_youngest_first_by_state_and_without_links(
+    ledger: Ledger, imports: Imports
+) -> None:
+    connection = ledger.connect()
+    done = imports.run(imports.start(connection, jsonl(openai_line(), {"wrong": 1})))["id"]
+    with later(timedelta(minutes=1)):
+        waiting = imports.create(connection, b"{}").json["import"]["id"]
+
+    def listed(**query: str) -> dict[str, Any]:
+        answer = ledger.platform.call("GET", "/api/v1/llm-imports", query=query)
+        assert answer.status == 200, answer.text
+        return dict(answer.json)
+
+    page = listed()
+    assert [one["id"] for one in page["imports"]] == [waiting, done]
+    assert page["imports"][1]["counts"] == imports.read(done)["counts"]
+    assert page["imports"][1]["errors"][0]["line"] == 2
+    # A list is read by more people than upload and fetch files.
+    assert not any(one.get("upload") or one.get("report") for one in page["imports"])
+    assert imports.read(waiting)["upload"]
+    assert imports.read(done)["report"]
+    first = listed(limit="1")
+    second = listed(limit="1", nextToken=first["nextToken"])
+    assert [one["id"] for one in first["imports"] + second["imports"]] == [waiting, done]
+    assert second["nextToken"] is None
+    assert [one["id"] for one in listed(state="completed")["imports"]] == [done]
+    assert listed(state="failed")["imports"] == []
+    for wrong in ({"state": "done"}, {"nextToken": "x"}):
+        assert ledger.platform.call("GET", "/api/v1/llm-imports", query=wrong).status == 422
+    # The table removes what has expired only some days later.
+    boto3.resource("dynamodb").Table("ledger").update_item(
+        Key={"pk": done, "sk": "state"},
+        UpdateExpression="SET created_at = :long_ago",
+        ExpressionAttributeValues={":long_ago": "2026-01-01T00:00:00Z"},
+    )
+    assert [one["id"] for one in listed()["imports"]] == [waiting]
+
+
 def test_a_lost_execution_is_redriven_and_its_later_steps_do_nothing(
     ledger: Ledger, imports: Imports
 ) -> None:

@@ -68,3 +68,20 @@ def test_defaults_that_are_none_are_refused(api, run, write_jsonl, options, defa
     assert ran.exit_code == exit_codes.USAGE
     assert expected in ran.stderr
     assert len(api.received) == before
+
+
+def test_imports_are_listed_by_state_without_links(api, run, write_jsonl, options):
+    path = write_jsonl([{"custom_id": "a"}, "broken"])
+    done = run("llm", "import", path, *options).stdout.strip()
+    other = run("llm", "import", path, *options, "--idempotency-key", "another").stdout.strip()
+    api.imports[other]["state"] = "waiting"
+    api.imports[other]["waitingBecause"] = "there are too many"
+    listed = run("llm", "imports")
+    assert listed.exit_code == exit_codes.OK, listed.stderr
+    assert listed.stdout.index(other) < listed.stdout.index(done)
+    assert "there are too many" in listed.stdout
+    only = run("llm", "imports", "--state", "completed", "--json", "--limit", "5")
+    (shown,) = [json.loads(line) for line in only.stdout.splitlines()]
+    assert (shown["id"], shown["counts"]["rejected"]) == (done, 1)
+    assert "secret" not in listed.stdout + only.stdout
+    assert run("llm", "imports", "--state", "gone").exit_code == exit_codes.USAGE

@@ -108,3 +108,22 @@ def test_an_event_loop_imports_as_well(api, file, options):
     done, errors = asyncio.run(run())
     assert (done.state, api.files[done.id]) == ("completed", file.read_bytes())
     assert len(errors) == 1
+
+
+def test_imports_are_walked_through_youngest_first_and_by_state(api, client, file, options):
+    done = client.llm.import_file(file, **options, idempotency_key="first")
+    other = client.llm.import_file(file, **options, idempotency_key="second")
+    client.llm.delete_import(other.id)
+    assert [one.id for one in client.llm.list_imports(page_size=1)] == [other.id, done.id]
+    assert api.count("GET /api/v1/llm-imports$") == 2
+    (completed,) = client.llm.list_imports(state="completed")
+    assert (completed.id, completed.counts.enqueued, completed.report) == (done.id, 2, None)
+
+
+def test_an_event_loop_walks_through_imports(api, file, options):
+    async def run():
+        async with AsyncAutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
+            done = await client.llm.import_file(file, **options)
+            assert [one.id async for one in client.llm.list_imports()] == [done.id]
+
+    asyncio.run(run())

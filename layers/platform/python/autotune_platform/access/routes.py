@@ -158,6 +158,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("DELETE", "/api/v1/llm-requests/<llm_request_id>/content"): Grant("llm_requests", "delete"),
     # An import enqueues, and deleting one takes back what was not enqueued yet.
     ("POST", "/api/v1/llm-imports"): Grant("llm_requests", "create", mints=True),
+    ("GET", "/api/v1/llm-imports"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-imports/<llm_import_id>"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-imports/<llm_import_id>/start"): Grant("llm_requests", "create"),
     ("DELETE", "/api/v1/llm-imports/<llm_import_id>"): Grant("llm_requests", "create"),

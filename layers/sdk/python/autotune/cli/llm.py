@@ -23,7 +23,7 @@ from autotune.cli.llm_connections import (
     verify,
 )
 from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
-from autotune.cli.llm_imports import import_file
+from autotune.cli.llm_imports import import_file, imports
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
 from autotune.cli.llm_tokens import app as tokens
@@ -115,6 +115,7 @@ def enqueue(
 
 
 command(app, "import")(import_file)
+command(app)(imports)
 
 
 @command(app, "list")

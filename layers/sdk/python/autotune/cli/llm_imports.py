@@ -11,13 +11,23 @@ from typing import Annotated, Any
 import typer
 
 from autotune.cli import exit_codes
-from autotune.cli.invocation import Invocation, note, require_id, stop
+from autotune.cli.invocation import Columns, Invocation, note, page_size, require_id, stop
 from autotune.cli.progress import ImportProgress
 from autotune.client import LlmImport, LlmImportLineError, LocalFileError, WaitTimeoutError
 from autotune.protocol.completions import Priority
-from autotune.protocol.llm_imports import LlmImportFormat, LlmImportRule
+from autotune.protocol.llm_imports import LlmImportFormat, LlmImportRule, LlmImportState
 
 _DIGEST_CHARACTERS = 32
+_COLUMNS: Columns[LlmImport] = {
+    "ID": lambda one: one.id,
+    "STATE": lambda one: one.state,
+    "PURPOSE": lambda one: one.purpose,
+    "BYTES": lambda one: one.bytes,
+    "ENQUEUED": lambda one: one.counts.enqueued,
+    "REJECTED": lambda one: one.counts.rejected,
+    "WHY": lambda one: one.error_code or one.waiting_because,
+    "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+}
 
 ImportedFile = Annotated[
     Path,
@@ -128,6 +138,17 @@ def import_file(
     _show(invocation, found)
     is_whole = found.state == "completed" and not found.counts.rejected
     raise typer.Exit(exit_codes.OK if is_whole else exit_codes.INCOMPLETE)
+
+
+def imports(
+    invocation: Invocation,
+    *,
+    state: Annotated[LlmImportState | None, typer.Option(help="Only those in this state.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
+) -> None:
+    """List imports of the last 7 days, the youngest first."""
+    found = invocation.client.llm.list_imports(state=state, page_size=page_size(limit))
+    invocation.show_all(found, _COLUMNS, limit)
 
 
 def _show(invocation: Invocation, found: LlmImport) -> None:

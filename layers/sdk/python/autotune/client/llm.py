@@ -24,7 +24,13 @@ from autotune.client.llm_filters import (
     filter_of,
     retry_matching,
 )
-from autotune.client.llm_imports import delete_import, get_import, import_errors, import_file
+from autotune.client.llm_imports import (
+    delete_import,
+    get_import,
+    import_errors,
+    import_file,
+    list_imports,
+)
 from autotune.client.llm_tokens import AsyncLlmTokens, LlmTokens
 from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
 from autotune.protocol import llm_batches, llm_requests
@@ -187,6 +193,7 @@ class LlmMethods:
     delete_content = Method(delete_content)
     import_file = Method(import_file)
     get_import = Method(get_import)
+    list_imports = ListMethod(list_imports)
     import_errors = Method(import_errors)
     delete_import = Method(delete_import)
     costs = Method(list_costs)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import httpx
 
 from autotune.client.arguments import request_of
-from autotune.client.calls import Call, CallOptions, call, nothing, returning
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.client.downloads import keep_signed_urls_out_of_logs
 from autotune.client.errors import (
     AutotuneError,
@@ -38,6 +38,7 @@ from autotune.protocol.llm_imports import (
     LlmImportDefaults,
     LlmImportFormat,
     LlmImportLineError,
+    LlmImportList,
     LlmImportResponse,
     LlmImportRule,
     LlmImportState,
@@ -50,6 +51,27 @@ _FIRST_GAP_SECONDS = 0.5
 _LONGEST_GAP_SECONDS = 10.0
 
 _import = returning(LlmImportResponse, lambda answer: answer.llm_import)
+_imports = returning(LlmImportList, lambda page: (page.imports, page.next_token))
+
+
+def list_imports(
+    *,
+    state: LlmImportState | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[LlmImport]:
+    """Walk through the organisation's imports of the last 7 days, the youngest first.
+
+    They come without links; ``get_import`` has those.
+
+    Args:
+        state: ``awaiting_upload``, ``running``, ``waiting``, ``completed``, ``failed`` or
+            ``canceled``.
+        page_size: imports fetched at a time, 1 to 200.
+    """
+    return listing(
+        "llm-imports", read=_imports, page_size=page_size, query={"state": state}, **options
+    )
 
 
 def get_import(import_id: str, **options: Unpack[CallOptions]) -> Call[LlmImport]:

@@ -152,3 +152,10 @@ class LlmImportResponse(ResponseModel):
     """One import."""
 
     llm_import: Annotated[LlmImport, Field(alias="import")]
+
+
+class LlmImportList(ResponseModel):
+    """A page of imports, the youngest first, without links to upload or fetch anything."""
+
+    imports: list[LlmImport]
+    next_token: str | None = None

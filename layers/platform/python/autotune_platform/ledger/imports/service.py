@@ -129,6 +129,28 @@ class ImportService:
         """
         return self._on_wire(self._find(caller, import_id))
 
+    def page(
+        self,
+        caller: Caller,
+        *,
+        state: wire.LlmImportState | None,
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[list[wire.LlmImport], str | None]:
+        """Return a page of the organisation's imports without their links, the youngest first.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        found, token = self.repository.page(
+            caller.organization_id,
+            state=state,
+            now=self.clock.now(),
+            limit=limit,
+            next_token=next_token,
+        )
+        return [wire.LlmImport.model_validate(_known(one)) for one in found], token
+
     def delete(self, caller: Caller, import_id: str) -> None:
         """Stop an import and delete its files; what it has enqueued stays.
 
@@ -166,15 +188,7 @@ class ImportService:
             raise InvalidRequestError.of_field("connectionId", "a connection that is not revoked")
 
     def _on_wire(self, one: Import) -> wire.LlmImport:
-        known: dict[str, Any] = {
-            **one.model_dump(),
-            **one.request.model_dump(include={"format", "bytes", "connection_id", "purpose"}),
-            "on_error": one.request.on_error,
-            "expires_at": one.expires_at,
-            "counts": wire.LlmImportCounts(
-                lines=one.line, bytes=one.offset, enqueued=one.enqueued, rejected=one.rejected
-            ),
-        }
+        known = _known(one)
         if one.state == "awaiting_upload":
             url, headers = self.files.upload_url(one)
             until = self.clock.now() + timedelta(seconds=LLM_IMPORT_LINK_SECONDS)
@@ -184,6 +198,19 @@ class ImportService:
                 url=self.files.report_url(one), bytes=one.report_bytes, lines=one.rejected
             )
         return wire.LlmImport.model_validate(known)
+
+
+def _known(one: Import) -> dict[str, Any]:
+    """Return what an import shows to all who may read it; its links are not among that."""
+    return {
+        **one.model_dump(),
+        **one.request.model_dump(include={"format", "bytes", "connection_id", "purpose"}),
+        "on_error": one.request.on_error,
+        "expires_at": one.expires_at,
+        "counts": wire.LlmImportCounts(
+            lines=one.line, bytes=one.offset, enqueued=one.enqueued, rejected=one.rejected
+        ),
+    }
 
 
 def _fingerprint(request: wire.CreateLlmImportRequest) -> str:
