@@ -291,8 +291,6 @@ class Secrets:
                     "input": {"user": "q"},
                     "params": {"maxTokens": 100},
                 }
-                if provider == "simulated":
-                    fake.world.traps.arm(name="chat_500", times=1)
                 asked = [self._client.llm.enqueue([row]).request_ids[0]]
                 change = self._client.llm.connections.update
                 assert self._client.llm.wait(asked, timeout=180)[0].status == "completed"

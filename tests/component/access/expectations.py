@@ -11,6 +11,8 @@ ROLES = ("training_operator", "grader_owner", "reviewer", "admin")
 
 # Needs no key but a proof, which nobody here has: it looks as if nothing were there.
 PUBLIC = "public"
+# Needs a token for this API alone; what signs requests opens nothing of it.
+BEARER = "bearer"
 # A column for each role. "-": not at all. "o": what is the caller's own. "O": what is the
 # organisation's. Nobody: what is another organisation's, which looks as if it were not there.
 EXPECTED = {
@@ -91,15 +93,15 @@ EXPECTED = {
     "POST /r/<token>/eval-protocol/evaluate": PUBLIC,
     "POST /r/<token>/nova": PUBLIC,
     # So does another kind of token.
-    "POST /v1/files": PUBLIC,
-    "GET /v1/files": PUBLIC,
-    "GET /v1/files/<file_id>": PUBLIC,
-    "DELETE /v1/files/<file_id>": PUBLIC,
-    "GET /v1/files/<file_id>/content": PUBLIC,
-    "POST /v1/batches": PUBLIC,
-    "GET /v1/batches": PUBLIC,
-    "GET /v1/batches/<openai_batch_id>": PUBLIC,
-    "POST /v1/batches/<openai_batch_id>/cancel": PUBLIC,
+    "POST /v1/files": BEARER,
+    "GET /v1/files": BEARER,
+    "GET /v1/files/<file_id>": BEARER,
+    "DELETE /v1/files/<file_id>": BEARER,
+    "GET /v1/files/<file_id>/content": BEARER,
+    "POST /v1/batches": BEARER,
+    "GET /v1/batches": BEARER,
+    "GET /v1/batches/<openai_batch_id>": BEARER,
+    "POST /v1/batches/<openai_batch_id>/cancel": BEARER,
     # What is asked of language models is the training operator's to choose; whose key pays, and
     # how much, is an admin's.
     "POST /api/v1/llm-connections": "---O",

@@ -18,6 +18,7 @@ from botocore.client import BaseClient
 
 from autotune_platform.access.routes import ROUTES
 from tests.component.access.expectations import (
+    BEARER,
     BODIES,
     EXPECTED,
     FILTERED,
@@ -132,7 +133,7 @@ def test_every_route_is_declared_in_the_table_and_here() -> None:
 def expected(caller: str, line: str, owner: str) -> str:
     if EXPECTED[line] == PUBLIC:
         return "not there"
-    if caller in STRANGERS:
+    if caller in STRANGERS or EXPECTED[line] == BEARER:
         return "unauthenticated"
     match EXPECTED[line][ROLES.index(caller)], owner:
         case "-", _:
@@ -166,7 +167,7 @@ def alike(answer: Answer, ids: dict[str, str]) -> tuple[int, dict[str, str], str
 
 def owners_of(line: str) -> tuple[str, ...]:
     """Whose things a line can be about: of one that names nothing there is only the caller's."""
-    if EXPECTED[line] == PUBLIC:
+    if EXPECTED[line] in {PUBLIC, BEARER}:
         return ("unknown",)
     names_something = "<" in f"{line}{BODIES.get(line)}{QUERIES.get(line)}" or line in LISTED
     return OWNERS if names_something else ("own",)

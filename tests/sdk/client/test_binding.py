@@ -9,6 +9,7 @@ from autotune import AsyncAutotuneClient, AutotuneClient
 from autotune.client import clients
 from autotune.client.tasks import AsyncTasks, Tasks
 
+INNER = ("batches", "connections", "tokens")
 PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(kind, clients.Part)]
 
 
@@ -17,7 +18,7 @@ def test_every_method_read_from_its_class_says_how_to_call_it(kind):
     client = kind(base_url="http://a.example", api_key="key_1.cafe")
     assert len(PARTS) == 13
     resources = {part: type(getattr(client, part)) for part in PARTS}
-    inner = {f"llm.{name}": type(getattr(client.llm, name)) for name in ("connections", "batches")}
+    inner = {f"llm.{name}": type(getattr(client.llm, name)) for name in INNER}
     for part, resource in {**resources, **inner}.items():
         methods = [
             name

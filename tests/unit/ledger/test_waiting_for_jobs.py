@@ -10,7 +10,9 @@ from autotune_platform.ledger.models import Batch, JobState
 
 def test_what_fails_for_weeks_is_tried_as_often_as_what_fails_for_a_day() -> None:
     anything: Any = Mock()
-    desk = Desk(batches=anything, connections=anything, keys=anything, exchanges=anything)
+    desk = Desk(
+        batches=anything, connections=anything, keys=anything, roles=anything, exchanges=anything
+    )
     batch = Batch.model_construct(id="lbt_1", phase="polling", job=JobState(nonce="n", tries=1_100))
     failed = desk.failed(batch, Refusal("account", "the key was deleted"))
     assert failed.wait_seconds is not None

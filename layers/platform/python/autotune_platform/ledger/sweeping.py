@@ -13,12 +13,15 @@ from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
 
 logger = Logger()
 
 MOST_OF_A_SHARD = 200
 """Most queues and batches that one run reads of each shard of the index."""
 
+# One after another, as many as a run may find would outlast its minute.
+_STARTED_AT_ONCE = 8
 _FIRST_REDRIVE = timedelta(minutes=3)
 _LONGEST_REDRIVE = timedelta(hours=1)
 
@@ -40,19 +43,20 @@ class LedgerSweeper:
         Raises:
             ExceptionGroup: some could not be started; all others were.
         """
-        started = 0
         errors: list[Exception] = []
-        for pk in self.batches.due(self.clock.now(), limit=MOST_OF_A_SHARD):
+
+        def start(pk: str) -> None:
             try:
                 self._start(pk)
             except Exception as error:
                 logger.warning("not swept", key=pk, exc_info=True)
                 errors.append(error)
-            else:
-                started += 1
+
+        due = self.batches.due(self.clock.now(), limit=MOST_OF_A_SHARD)
+        in_parallel(start, due, at_most=_STARTED_AT_ONCE)
         if errors:
             raise ExceptionGroup("batches and queues that could not be swept", errors)
-        return started
+        return len(due)
 
     def _start(self, pk: str) -> None:
         now = self.clock.now()
