@@ -130,6 +130,7 @@ LEDGER = TableSchema(
         # Sparse: queues, batches and calls leave it once nothing is left to do for them.
         Index(DUE_LEDGER_INDEX, "open_shard", "due_at", ("organization_id",)),
     ],
+    has_stream=True,
 )
 # Graders' limits and circuits at work: short-lived, and written by grading alone.
 BUDGETS = TableSchema()

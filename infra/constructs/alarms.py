@@ -131,13 +131,7 @@ class Alarms(Construct):
 
     def watch_stream(self, consumer: StreamConsumer, *, name: str) -> None:
         """Alarms while a stream's failures hold anything, and where following it falls behind."""
-        self._alarm(
-            f"{name}Failures",
-            metric=consumer.failures.metric_approximate_number_of_messages_visible(
-                period=PERIOD, statistic="Maximum"
-            ),
-            description=f"Records of the stream of {name} were given up",
-        )
+        self.watch_stream_failures(consumer, name=name)
         self._alarm(
             f"{name}Lag",
             metric=consumer.consumer.function.metric(
@@ -145,6 +139,16 @@ class Alarms(Construct):
             ),
             description=f"The stream of {name} is followed too slowly",
             threshold=LONGEST_LAG.to_milliseconds(),
+        )
+
+    def watch_stream_failures(self, consumer: StreamConsumer, *, name: str) -> None:
+        """Alarms while a stream's failures hold anything."""
+        self._alarm(
+            f"{name}Failures",
+            metric=consumer.failures.metric_approximate_number_of_messages_visible(
+                period=PERIOD, statistic="Maximum"
+            ),
+            description=f"Records of the stream of {name} were given up",
         )
 
     def watch_schedule(self, function: ServiceFunction, *, name: str) -> None:

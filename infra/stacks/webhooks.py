@@ -72,7 +72,7 @@ class WebhooksStack(DomainStack):
         publish = self.create(
             "PublishEvents",
             module="publish_events",
-            description="Publishes to organisations what happened to their graders",
+            description="Publishes what happened to organisations' graders, batches and budgets",
             timeout=PUBLISH_TIMEOUT,
             environment=self.publisher_environment,
         )
@@ -85,6 +85,15 @@ class WebhooksStack(DomainStack):
             inserted=["event#"],
         )
         self.alarms.watch_stream(outbox, name="Outbox")
+        # A function has one age for all streams that it follows: the alarm on it stands above.
+        ledger = StreamConsumer(
+            self,
+            "LedgerOutbox",
+            table=self.shared.data.ledger,
+            consumer=publish,
+            inserted=["event#"],
+        )
+        self.alarms.watch_stream_failures(ledger, name="LedgerOutbox")
 
     def _add_delivering(self) -> None:
         data = self.shared.data

@@ -290,7 +290,10 @@ EXPECTED = {
     | table("Budgets", "GetItem")
     | table("Completions", "Query", "DeleteItem", keys="parked#*")
     | wake("ScoreCompletions"),
-    "PublishEvents": PUBLISH | ENCRYPT | follow("Registry", failures="OutboxFailures"),
+    "PublishEvents": PUBLISH
+    | ENCRYPT
+    | follow("Registry", failures="OutboxFailures")
+    | follow("Ledger", failures="LedgerOutboxFailures"),
     "ReviewsApi": API
     | table("Registry/index/byCollection", "Query")
     | table("Registry", "PutItem", "UpdateItem", keys="rvl_*")

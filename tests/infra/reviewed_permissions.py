@@ -64,6 +64,7 @@ _OF_SERVICES = (
             ("ProjectVerdicts", "Completions"),
             ("FollowChanges", "Completions"),
             ("PublishEvents", "Registry"),
+            ("PublishEvents", "Ledger"),
         )
     ),
     never("*", "sqs:*", "*Failures", "Lambda sends what a stream's consumer gave up as the role."),

@@ -20,7 +20,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     assert metrics == [
         "5xx",
         *["ApproximateAgeOfOldestMessage"] * 4,
-        *["ApproximateNumberOfMessagesVisible"] * 7,
+        *["ApproximateNumberOfMessagesVisible"] * 8,
         *["AsyncEventsDropped"] * 6,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
@@ -74,7 +74,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 60
+    assert len(alarms) == 61
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]

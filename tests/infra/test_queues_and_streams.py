@@ -22,7 +22,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 11)
+    aws.service.resource_count_is("AWS::SQS::Queue", 12)
 
 
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):
@@ -94,19 +94,25 @@ def test_a_higher_priority_is_drained_faster(aws, priority, concurrency, window)
     ],
 )
 def test_a_stream_is_followed_from_its_start_for_what_the_function_is_about(aws, name, changes):
-    [mapping] = [
+    mappings = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
         if aws.function_name({"Fn::GetAtt": [each["Properties"]["FunctionName"]["Ref"]]}) == name
     ]
-    assert mapping["StartingPosition"] == "TRIM_HORIZON"
-    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert (mapping["BisectBatchOnFunctionError"], mapping["MaximumRetryAttempts"]) == (True, 10)
-    assert "OnFailure" in mapping["DestinationConfig"]
-    assert [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]] == [
-        {"eventName": [event], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": prefix}]}}, **image}}
-        for event, prefix, image in changes
-    ]
+    assert mappings
+    for mapping in mappings:
+        assert mapping["StartingPosition"] == "TRIM_HORIZON"
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert mapping["BisectBatchOnFunctionError"]
+        assert mapping["MaximumRetryAttempts"] == 10
+        assert "OnFailure" in mapping["DestinationConfig"]
+        assert [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]] == [
+            {
+                "eventName": [event],
+                "dynamodb": {"Keys": {"sk": {"S": [{"prefix": prefix}]}}, **image},
+            }
+            for event, prefix, image in changes
+        ]
 
 
 def test_no_more_functions_follow_a_table_than_may_read_a_shard_at_once(aws):
@@ -115,20 +121,21 @@ def test_no_more_functions_follow_a_table_than_may_read_a_shard_at_once(aws):
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
         if each["Properties"].get("StartingPosition")
     )
-    assert sorted(followed.values()) == [1, 2]
+    assert sorted(followed.values()) == [1, 1, 2]
 
 
-def test_events_that_are_stored_in_the_registry_are_followed(aws):
-    [mapping] = [
+def test_events_that_are_stored_in_registry_and_ledger_are_followed(aws):
+    mappings = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
         if each["Properties"]["FunctionName"]
         == {"Ref": aws.functions()["PublishEvents"]["logicalId"]}
     ]
-    [pattern] = [json.loads(each["Pattern"]) for each in mapping["FilterCriteria"]["Filters"]]
-    assert pattern == {
-        "eventName": ["INSERT"],
-        "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "event#"}]}}},
-    }
-    assert mapping["DestinationConfig"]["OnFailure"]
-    assert mapping["BisectBatchOnFunctionError"]
+    assert sorted(
+        table
+        for mapping in mappings
+        for table in ("Registry", "Ledger", "Completions")
+        if table in json.dumps(mapping["EventSourceArn"])
+    ) == ["Ledger", "Registry"]
+    failures = {json.dumps(mapping["DestinationConfig"]["OnFailure"]) for mapping in mappings}
+    assert len(failures) == 2, "each stream's failures are told apart"

@@ -29,12 +29,12 @@ def patterns(aws):
         for each in aws.service.find_resources("AWS::Lambda::EventSourceMapping").values()
         if each["Properties"].get("StartingPosition")
     ]
-    return {
-        aws.function_name({"Fn::GetAtt": [mapping["FunctionName"]["Ref"]]}): [
-            json.loads(one["Pattern"]) for one in mapping["FilterCriteria"]["Filters"]
-        ]
-        for mapping in mappings
-    }
+    found = {}
+    for mapping in mappings:
+        function = aws.function_name({"Fn::GetAtt": [mapping["FunctionName"]["Ref"]]})
+        filters = [json.loads(one["Pattern"]) for one in mapping["FilterCriteria"]["Filters"]]
+        assert found.setdefault(function, filters) == filters, "it is one router for all tables"
+    return found
 
 
 def test_every_function_that_follows_a_stream_has_a_router(patterns):

@@ -250,8 +250,12 @@ class Platform:
         return {name: sum(report[name] for report in reports) for name in reports[0]}
 
     def stored_events(self) -> list[dict[str, Any]]:
-        """The records that the registry's stream holds of events, oldest first."""
-        items = boto3.client("dynamodb").scan(TableName="registry")["Items"]
+        """The records that the streams of registry and ledger hold of events, oldest first."""
+        items = [
+            item
+            for table in ("registry", "ledger")
+            for item in boto3.client("dynamodb").scan(TableName=table)["Items"]
+        ]
         events = [item for item in items if item["sk"]["S"].startswith("event#")]
         return [
             {

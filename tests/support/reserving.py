@@ -33,7 +33,9 @@ def money_in(table: str, endpoint: str) -> MoneyBudgets:
     session = boto3.Session("test", "test", region_name="us-east-1")
     config = Config(proxies={}, max_pool_connections=AT_ONCE, read_timeout=60)
     client = session.client("dynamodb", endpoint_url=endpoint, config=config)
-    return MoneyBudgets(table=Table(table, client), clock=Standing())
+    return MoneyBudgets(
+        table=Table(table, client), outbox=Table("ledger", client), clock=Standing()
+    )
 
 
 def main() -> None:

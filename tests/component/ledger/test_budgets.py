@@ -33,7 +33,11 @@ def clock() -> SetClock:
 @pytest.fixture
 def money(platform: Platform, clock: SetClock) -> MoneyBudgets:
     assert platform
-    return MoneyBudgets(table=Table("budgets", clients.dynamodb()), clock=clock)
+    return MoneyBudgets(
+        table=Table("budgets", clients.dynamodb()),
+        outbox=Table("ledger", clients.dynamodb()),
+        clock=clock,
+    )
 
 
 def reserve(money: MoneyBudgets, amount: int = BOUND) -> list[str] | None:

@@ -13,15 +13,23 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_batches import BudgetPeriod
+from autotune.protocol.llm_events import BudgetExhausted
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.table import Table
+from autotune_platform.webhooks.models import Event
+from autotune_platform.webhooks.outbox import outbox_addition
 
 _KEPT = timedelta(days=400)
 _LIMITS = "limits"
+_REFUSED_AT = "refused_at"
+_ATTEMPTS = 8
 
 
 class MoneyLimits(FrozenModel):
@@ -33,13 +41,17 @@ class MoneyLimits(FrozenModel):
 
 
 class PeriodUse(NamedTuple):
-    """What a period has used, in billionths of a US dollar."""
+    """What a period has used, in billionths of a US dollar.
+
+    ``is_announced`` is whether its organisation was sent word that it has no room.
+    """
 
     period: BudgetPeriod
     name: str
     limit: int | None
     spent: int
     reserved: int
+    is_announced: bool = False
 
     @property
     def room(self) -> int | None:
@@ -51,9 +63,14 @@ class PeriodUse(NamedTuple):
 
 @part
 class MoneyBudgets:
-    """Budgets of all organisations, in the ``budgets`` table."""
+    """Budgets of all organisations, in the ``budgets`` table.
+
+    Attributes:
+        outbox: the table whose stream leads to webhooks.
+    """
 
     table: Table
+    outbox: Table
     clock: Clock = SYSTEM_CLOCK
 
     def limits(self, organization_id: str) -> MoneyLimits:
@@ -76,13 +93,50 @@ class MoneyBudgets:
         for period, name in names.items():
             item = found.get((pk, name), {})
             spent, reserved = item.get("spent", 0), item.get("reserved", 0)
-            uses.append(PeriodUse(period, name, limits[period], spent, reserved))
+            is_announced = _REFUSED_AT in item
+            uses.append(PeriodUse(period, name, limits[period], spent, reserved, is_announced))
         return uses
 
     def room(self, organization_id: str) -> int | None:
         """Return what may still be reserved now; None without a limit."""
         rooms = [use.room for use in self.uses(organization_id) if use.room is not None]
         return min(rooms, default=None)
+
+    def refused(self, organization_id: str) -> None:
+        """Publish that a budget left no room for what was to be reserved, once for each period.
+
+        The period with the least room is the one. That it was published is noted in the same
+        transaction, so that a crash comes before both or after both.
+
+        Raises:
+            UnavailableError: the table is busy; the next refusal publishes it.
+        """
+        limited = [use for use in self.uses(organization_id) if use.room is not None]
+        if not limited:
+            return
+        use = min(limited, key=lambda one: one.room or 0)
+        if use.is_announced:
+            return
+        now = self.clock.now()
+        pk = _partition(organization_id)
+        noted = Addition(
+            table=self.table.name,
+            pk=pk,
+            sk=use.name,
+            changes={
+                _REFUSED_AT: now.isoformat(),
+                "expires_at": int((now + _KEPT).timestamp()),
+            },
+            only_if={_REFUSED_AT: None},
+        )
+        event = budget_exhausted(organization_id, use, now)
+        both = [noted, outbox_addition(event, table=self.outbox.name, pk=pk)]
+        for _ in BUSY.attempts(_ATTEMPTS):
+            if self.table.add_together(both):
+                return
+            if _REFUSED_AT in (self.table.get(pk, use.name) or {}):
+                return
+        raise UnavailableError("the table is busy", retry_after_seconds=1)
 
     def reservation(self, organization_id: str, amount: int) -> "Reservation":
         """Return what sets an amount aside, to be written together with what it is for.
@@ -126,6 +180,26 @@ class Reservation(NamedTuple):
 
     periods: list[str]
     additions: list[Addition]
+
+
+def budget_exhausted(organization_id: str, use: PeriodUse, now: datetime) -> Event:
+    """Return the event ``budget.exhausted`` of a period that has a limit."""
+    assert use.limit is not None
+    data = BudgetExhausted(
+        scope="organization",
+        period=use.period,
+        name=use.name.partition("#")[2],
+        limit_nano_usd=use.limit,
+        spent_nano_usd=use.spent,
+        reserved_nano_usd=use.reserved,
+    )
+    return Event(
+        id=derived_id("evt", "budget.exhausted", organization_id, use.name),
+        type="budget.exhausted",
+        organization_id=organization_id,
+        occurred_at=now,
+        data=data.model_dump(mode="json", by_alias=True),
+    )
 
 
 def periods_at(moment: datetime) -> Mapping[BudgetPeriod, str]:

@@ -19,6 +19,8 @@ from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
+from autotune_platform.webhooks.models import Event
+from autotune_platform.webhooks.outbox import outbox_addition
 
 STATE = "state"
 PAGE_ROWS = 1_000
@@ -92,6 +94,10 @@ class BatchRepository:
             changes={**as_stored(changes), "phase": "settled"},
             only_if={"phase": batch.phase},
         )
+
+    def publishing(self, batch_id: str, event: Event) -> Addition:
+        """Return what publishes an event of a batch, to be written with what happened to it."""
+        return outbox_addition(event, table=self._table.name, pk=batch_id)
 
     def opening_row(self, item: Item, *, due_at: datetime) -> Addition:
         """Return what stores a row that is asked at once, to be looked after if that is lost."""

@@ -99,6 +99,7 @@ class LedgerCalls:
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(row.organization_id)
             if room is not None and row.bound_nano_usd > room:
+                self.money.refused(row.organization_id)
                 raise BudgetExhaustedError(
                     "the budget for language models has no room for this call"
                 )

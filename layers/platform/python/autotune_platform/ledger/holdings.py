@@ -95,7 +95,7 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
-            key="lbt_* / *",
+            key="lbt_* / [!e]*",
             what="batches: counts, cost, ids of rows",
             retained="what was paid stays known",
         ),

@@ -1,4 +1,4 @@
-"""The end of a batch: its rows are counted, its money is given back, what it cost is listed.
+"""The end of a batch: rows are counted, money is given back, its cost is listed, webhooks hear.
 
 All of it is one transaction, computed from the rows themselves: doing it again changes nothing.
 """
@@ -9,16 +9,20 @@ from dataclasses import dataclass, field
 
 from aws_lambda_powertools import Logger
 
+from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_batches import LlmBatchStatus
+from autotune.protocol.llm_events import LedgerBatchCompleted
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.costs import CostRepository, Spent
 from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.webhooks.models import Event
 
 logger = Logger()
 
@@ -113,6 +117,7 @@ class BatchSettling:
         settled = self.batches.settling(batch, changes)
         additions = [
             settled,
+            self.batches.publishing(batch.id, batch_completed(batch.model_copy(update=changes))),
             *self.money.settlement(
                 batch.organization_id,
                 batch.periods,
@@ -140,3 +145,27 @@ class BatchSettling:
                 if row_id in found:
                     totals.add(found[row_id], batch.id)
         return totals
+
+
+def batch_completed(batch: Batch) -> Event:
+    """Return the event ``ledger.batch.completed`` of a batch that has ended."""
+    assert batch.completed_at is not None
+    data = LedgerBatchCompleted(
+        batch_id=batch.id,
+        status=batch.status,
+        connection_id=batch.connection_id,
+        provider=batch.provider,
+        model=batch.model,
+        counts=batch_on_wire(batch).counts,
+        unclear=batch.unclear,
+        cost_nano_usd=batch.cost_nano_usd,
+        created_at=batch.created_at,
+        completed_at=batch.completed_at,
+    )
+    return Event(
+        id=derived_id("evt", "ledger.batch.completed", batch.id),
+        type="ledger.batch.completed",
+        organization_id=batch.organization_id,
+        occurred_at=batch.completed_at,
+        data=data.model_dump(mode="json", by_alias=True),
+    )

@@ -17,6 +17,13 @@ HOLDER = DataHolder(
             retained="an event is published once it is stored",
         ),
         Holding(
+            place="table ledger",
+            key="* / event#*",
+            what="events of batches and budgets beside what they happened to, until published",
+            days=30,
+            retained="an event is published once it is stored",
+        ),
+        Holding(
             place="table deliveries",
             key="whk_* / evt_*",
             what="deliveries: the event as it is sent, such as a verdict",

@@ -7,6 +7,7 @@ The table's stream brings them to the publisher. An item is ``<id of what it hap
 import json
 
 from autotune_platform.storage.changes import Change, ChangeKind
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.item_format import Item
 from autotune_platform.webhooks.models import Event
 
@@ -26,6 +27,13 @@ def outbox_item(event: Event, *, pk: str) -> Item:
         "data": json.dumps(event.data, separators=(",", ":")),
         "expires_at": int(event.occurred_at.timestamp()) + _KEPT_SECONDS,
     }
+
+
+def outbox_addition(event: Event, *, table: str, pk: str) -> Addition:
+    """Return what stores an event in a transaction that counts in the same or another table."""
+    item = outbox_item(event, pk=pk)
+    changes = {name: value for name, value in item.items() if name not in ("pk", "sk")}
+    return Addition(table=table, pk=pk, sk=item["sk"], changes=changes)
 
 
 def event_in(change: Change) -> Event:

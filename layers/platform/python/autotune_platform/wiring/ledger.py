@@ -98,7 +98,7 @@ class LedgerParts(RegistryParts):
 
     @cached_property
     def money(self) -> MoneyBudgets:
-        return MoneyBudgets(table=self.budgets_table)
+        return MoneyBudgets(table=self.budgets_table, outbox=self.ledger_table)
 
     @cached_property
     def row_planner(self) -> RowPlanner:

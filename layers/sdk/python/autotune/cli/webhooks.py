@@ -38,9 +38,8 @@ Events = Annotated[
     list[str] | None,
     typer.Option(
         "--event",
-        help="score.completed, batch.completed, grader.status_changed, grader.version_changed or "
-        "review.requested; "
-        "may be repeated.",
+        help="score.completed, batch.completed, grader.status_changed, grader.version_changed, "
+        "review.requested, ledger.batch.completed or budget.exhausted; may be repeated.",
     ),
 ]
 

@@ -12,6 +12,8 @@ EventType = Literal[
     "grader.status_changed",
     "grader.version_changed",
     "review.requested",
+    "ledger.batch.completed",
+    "budget.exhausted",
 ]
 """What organisations can subscribe to."""
 
