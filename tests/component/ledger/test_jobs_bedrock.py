@@ -121,7 +121,7 @@ def test_fewer_rows_are_asked_one_by_one_at_the_standard_price(lab: Ledger) -> N
 def test_rows_that_are_canceled_before_a_job_is_written_leave_too_few(small_jobs: Ledger) -> None:
     ids = enqueue(small_jobs, FEW)
     small_jobs.sweep()
-    (state,) = small_jobs.started()
+    state, *_ = small_jobs.started()
     # Taken into a batch, and canceled before its input is written.
     for one in ids[:2]:
         small_jobs.platform.call("POST", f"/api/v1/llm-requests/{one}/cancel")
@@ -186,7 +186,7 @@ def cancel_under_way(lab: Ledger, *, seconds: float) -> list[str]:
     """Cancel a batch so long after its job was created; return its rows."""
     ids = enqueue(lab)
     lab.sweep()
-    (state,) = lab.started()
+    state, *_ = lab.started()
     while not lab.fake.world.batches:
         state = lab.step(state)
     (batch,) = [one for one in lab.batches() if one.get("job", {}).get("id")]
