@@ -172,6 +172,22 @@ def test_a_budget_without_room_is_published_once_a_period(
     assert month["data"]["spentNanoUsd"] > 0
 
 
+def test_a_queue_that_a_budget_has_no_room_for_says_so_once(
+    ledger: Ledger, subscriber: Subscriber
+) -> None:
+    secret = subscribe(ledger.platform, subscriber)
+    limit(ledger, dayUsd="0.000000001")
+    ledger.enqueue(ledger.connect(), "a")
+    ledger.run()
+    for minutes in range(1, 4):
+        with later(timedelta(minutes=5 * minutes)):
+            ledger.sweep()
+        ledger.run()
+    (event,) = delivered(ledger.platform, subscriber, secret)
+    assert event["event"] == "budget.exhausted"
+    assert event["data"] == {"scope": "organization", **ledger.budget()["day"]}
+
+
 def test_the_next_day_is_another_budget(platform: Platform, ledger: Ledger) -> None:
     money = connections_api.parts().money
     organization = platform.me()["organizationId"]

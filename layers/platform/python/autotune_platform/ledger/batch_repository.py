@@ -6,6 +6,7 @@ look at each (``DueIndex``).
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from autotune.protocol.ids import is_id, new_id
@@ -62,10 +63,11 @@ class BatchRepository:
             for number, some in enumerate(groups(row_ids, PAGE_ROWS))
         )
 
-    def row_ids(self, batch_id: str) -> Iterator[str]:
+    def row_ids(self, batch: Batch) -> Iterator[str]:
         """Yield the rows that a batch was made for, in order; not all of them became its own."""
-        for item in self._table.items(batch_id, starting=_PAGE):
-            yield from item["row_ids"]
+        pages = self._table.items(batch.id, starting=_PAGE)
+        # An attempt at making it of more rows, which failed, may have left pages behind these.
+        return islice((row_id for page in pages for row_id in page["row_ids"]), batch.rows)
 
     def get(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""

@@ -41,7 +41,7 @@ class BatchRows:
 
     def all(self, batch: Batch) -> Iterator[Row]:
         """Yield rows that a batch was made for, each as it is when it is read."""
-        for ids in groups(self.batches.row_ids(batch.id), min(_ROWS_READ, PAGE_ROWS)):
+        for ids in groups(self.batches.row_ids(batch), min(_ROWS_READ, PAGE_ROWS)):
             found = self.rows.get_many(ids)
             yield from (found[row_id] for row_id in ids if row_id in found)
 

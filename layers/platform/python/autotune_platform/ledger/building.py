@@ -146,7 +146,7 @@ class BatchBuilder:
         now = self.clock.now()
         until = now + timedelta(seconds=seconds_left()) + _HELD_AFTER
         self.batches.hold_group_on(batch, until)
-        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+        for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             if seconds_left() < _SPARE_SECONDS:
                 return batch
             queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
@@ -211,6 +211,7 @@ class BatchBuilder:
             is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
             if chosen.is_short_of_money and not is_enough:
                 logger.warning("budget exhausted", organization_id=group.organization_id)
+                self.money.refused(group.organization_id)
                 return None
             if chosen.ids and not is_enough:
                 self._ask_singly(group, connection, chosen.ids)

@@ -281,7 +281,7 @@ class LedgerService:
         )
 
     def _some_ids(self, batch: Batch, place: int, limit: int) -> Iterator[str]:
-        for number, row_id in enumerate(self.batches.row_ids(batch.id)):
+        for number, row_id in enumerate(self.batches.row_ids(batch)):
             if number >= place + limit:
                 return
             if number >= place:

@@ -139,7 +139,7 @@ class BatchSettling:
 
     def _totals(self, batch: Batch) -> Totals:
         totals = Totals()
-        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+        for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             found = self.rows.get_many(ids)
             for row_id in ids:
                 if row_id in found:

@@ -100,7 +100,7 @@ class JobWriting:
         left = bytes_at_most(connection) - len(before) - len(after)
         most = rows_at_most(connection, "job")
         order = written.order
-        for ids in groups(self.batches.row_ids(batch.id), _ROWS_READ):
+        for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             for row, line in self._lines(batch, ids, provider):
                 left -= len(line) + len(framing.between)
                 written.is_cut = (left < 0 and bool(order)) or len(order) >= most
