@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,8 +94,12 @@ def mutate(root: Path, mutation: Mutation) -> None:
     file.write_text(text.replace(mutation.guard, mutation.instead))
 
 
-def run_mutated(mutation: Mutation, *, completions: int) -> tuple[int, str]:
-    """Run chaos without a guard; return its exit code and what it printed."""
+def run_mutated(mutation: Mutation, asked: Sequence[str]) -> tuple[int, str]:
+    """Run a module without a guard; return its exit code and what it printed.
+
+    Args:
+        asked: the module and its arguments.
+    """
     with tempfile.TemporaryDirectory(prefix="autotune-mutation-") as folder:
         root = Path(folder) / "repository"
         shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT))
@@ -102,10 +107,13 @@ def run_mutated(mutation: Mutation, *, completions: int) -> tuple[int, str]:
             (root / name).symlink_to(ROOT / name)
         mutate(root, mutation)
         finished = subprocess.run(
-            [sys.executable, "-m", "tests.chaos", "storm", "--completions", str(completions)],
+            [sys.executable, "-m", *asked],
             cwd=root,
             # Before what is installed from the repository itself.
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(str(root / one) for one in PACKAGES)},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([*(str(root / one) for one in PACKAGES), str(root)]),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -114,21 +122,27 @@ def run_mutated(mutation: Mutation, *, completions: int) -> tuple[int, str]:
     return finished.returncode, finished.stdout
 
 
+def run_all(mutations: Sequence[Mutation], asked: Sequence[str]) -> int:
+    """Run a module without each of the guards, print who found it, return the exit code."""
+    missed = 0
+    for mutation in mutations:
+        print(f"without {mutation.name} ...", flush=True)
+        code, printed = run_mutated(mutation, asked)
+        said = [line for line in printed.splitlines() if line.startswith("violated:")]
+        is_found = code == 1 and any(mutation.invariant in line for line in said)
+        missed += not is_found
+        print("\n".join(said) if is_found else printed)
+        print(f"without {mutation.name}: {'found' if is_found else 'MISSED'}, exit code {code}\n")
+    return 1 if missed else 0
+
+
 def main() -> int:
-    """Run every mutation, print who found it, return the exit code."""
+    """Run every mutation of chaos, return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--completions", type=int, default=COMPLETIONS)
     arguments = parser.parse_args()
-    missed = 0
-    for mutation in MUTATIONS:
-        print(f"without {mutation.name} ...", flush=True)
-        code, printed = run_mutated(mutation, completions=arguments.completions)
-        told = [line for line in printed.splitlines() if line.startswith("violated:")]
-        is_found = code == 1 and any(mutation.invariant in line for line in told)
-        missed += not is_found
-        print("\n".join(told) if is_found else printed)
-        print(f"without {mutation.name}: {'found' if is_found else 'MISSED'}, exit code {code}\n")
-    return 1 if missed else 0
+    asked = ["tests.chaos", "storm", "--completions", str(arguments.completions)]
+    return run_all(MUTATIONS, asked)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,9 @@ requests. Ends with 1 where a run did not end with 1, or found something else th
 """
 
 import argparse
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-from tests.chaos.mutations import INSTALLED, LEFT_OUT, PACKAGES, ROOT, Mutation, mutate
+from tests.chaos.mutations import Mutation, run_all
 
 REQUESTS, ROUNDS = 2_000, 2
 _LEDGER = "layers/platform/python/autotune_platform/ledger"
@@ -54,46 +49,13 @@ MUTATIONS = (
 )
 
 
-def run_mutated(mutation: Mutation, *, requests: int) -> tuple[int, str]:
-    """Play rounds without a guard; return the exit code and what was printed."""
-    with tempfile.TemporaryDirectory(prefix="autotune-mutation-") as folder:
-        root = Path(folder) / "repository"
-        shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT))
-        for name in INSTALLED:
-            (root / name).symlink_to(ROOT / name)
-        mutate(root, mutation)
-        asked = ["--requests", str(requests), "--rounds", str(ROUNDS)]
-        finished = subprocess.run(
-            [sys.executable, "-m", "tests.chaos_ledger", *asked],
-            cwd=root,
-            # Before what is installed from the repository itself.
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join([*(str(root / one) for one in PACKAGES), str(root)]),
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-    return finished.returncode, finished.stdout
-
-
 def main() -> int:
-    """Run every mutation, print who found it, return the exit code."""
+    """Run every mutation, return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=REQUESTS)
     arguments = parser.parse_args()
-    missed = 0
-    for mutation in MUTATIONS:
-        print(f"without {mutation.name} ...", flush=True)
-        code, printed = run_mutated(mutation, requests=arguments.requests)
-        said = [line for line in printed.splitlines() if line.startswith("violated:")]
-        is_found = code == 1 and any(mutation.invariant in line for line in said)
-        missed += not is_found
-        print("\n".join(said) if is_found else printed)
-        print(f"without {mutation.name}: {'found' if is_found else 'MISSED'}, exit code {code}\n")
-    return 1 if missed else 0
+    asked = ["--requests", str(arguments.requests), "--rounds", str(ROUNDS)]
+    return run_all(MUTATIONS, ["tests.chaos_ledger", *asked])
 
 
 if __name__ == "__main__":
