@@ -180,9 +180,20 @@ def delete_content(llm_request_id: str) -> None:
 
 
 @app.get("/api/v1/llm-batches", tags=["language models"])
-def list_batches(limit: PageSize = 50, next_token: NextToken = None) -> LlmBatchList:
-    """List the organisation's batches, the youngest first."""
-    found, token = parts().ledger.list_batches(app.caller, limit=limit, next_token=next_token)
+def list_batches(
+    needs_operator: Annotated[bool, Query(alias="needsOperator")] = False,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
+) -> LlmBatchList:
+    """List the organisation's batches, the youngest first.
+
+    ``needsOperator`` lists only those whose creation at the provider is unclear, because several
+    jobs may be it or for over an hour. A page may be short then: ``nextToken`` leads on where there
+    is more.
+    """
+    found, token = parts().ledger.list_batches(
+        app.caller, unresolved=needs_operator, limit=limit, next_token=next_token
+    )
     return LlmBatchList(batches=found, next_token=token)
 
 

@@ -312,7 +312,13 @@ class ServedLedger(ServedImports):
             _of(self.rows, row_id).pop(name, None)
 
     def _list_batches(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
-        found, token = _page(list(reversed(self.batches.values())), query)
+        unresolved = query.get("needsOperator") == "true"
+        listed = [
+            one
+            for one in reversed(self.batches.values())
+            if not unresolved or one.get("job", {}).get("candidates")
+        ]
+        found, token = _page(listed, query)
         return {"batches": found, "nextToken": token}
 
     def _read_batch(self, batch_id: str, _body: bytes, _query: Any) -> dict[str, Any]:

@@ -381,6 +381,10 @@ def test_batches_are_listed_shown_and_canceled(api, run, enqueued):
     assert run("llm", "batch", batch_id, "--json").json_lines[0]["unclear"] == 3
     rows = run("llm", "batch", batch_id, "--rows", "--json").json_lines
     assert [one["id"] for one in rows] == ids
+    job = {"stage": "unknown", "rows": 0, "candidates": ["a", "b"]}
+    unclear = api.new_batch(job=job)
+    (line,) = run("llm", "batches", "--needs-operator").stdout.splitlines()[1:]
+    assert line.split()[0] == unclear
     assert "canceled" in run("llm", "cancel-batch", batch_id).stdout
 
 

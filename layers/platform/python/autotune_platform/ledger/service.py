@@ -20,6 +20,7 @@ from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.unclear import needs_operator
 from autotune_platform.ledger.wire import batch_on_wire, request_on_wire, summary_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -137,11 +138,22 @@ class LedgerService:
         return batch_on_wire(self._batch(caller, batch_id))
 
     def list_batches(
-        self, caller: Caller, *, limit: int, next_token: str | None
+        self,
+        caller: Caller,
+        *,
+        unresolved: bool = False,
+        limit: int,
+        next_token: str | None,
     ) -> tuple[list[wire.LlmBatch], str | None]:
-        """Return a page of the organisation's batches, the youngest first."""
+        """Return a page of the organisation's batches, the youngest first.
+
+        Args:
+            unresolved: only those that wait for an operator; a page may be short then.
+        """
         found, token = self.batches.page(caller.organization_id, limit=limit, next_token=next_token)
-        return [batch_on_wire(batch) for batch in found], token
+        now = self.clock.now()
+        shown = (batch for batch in found if not unresolved or needs_operator(batch, now))
+        return [batch_on_wire(batch) for batch in shown], token
 
     def batch_rows(
         self, caller: Caller, batch_id: str, *, limit: int, next_token: str | None
