@@ -87,7 +87,7 @@ class Synthesized:
         return template
 
 
-def _synthesize(target: str, outdir: Path, **context: str) -> Synthesized:
+def synthesize_into(target: str, outdir: Path, **context: str) -> Synthesized:
     app = build_app(context={**WITHOUT_BUNDLING, "target": target, **context}, outdir=outdir)
     app.synth()
     return Synthesized(app, outdir)
@@ -103,17 +103,17 @@ def fixed_region() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def synthesize(fixed_region: None) -> Callable[..., Synthesized]:
     """Synthesizes for a target into a folder; most tests share ``aws`` and ``local`` instead."""
-    return _synthesize
+    return synthesize_into
 
 
 @pytest.fixture(scope="session")
 def aws(fixed_region: None, tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
-    return _synthesize("aws", tmp_path_factory.mktemp("aws"))
+    return synthesize_into("aws", tmp_path_factory.mktemp("aws"))
 
 
 @pytest.fixture(scope="session")
 def local(fixed_region: None, tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
-    return _synthesize("local", tmp_path_factory.mktemp("local"))
+    return synthesize_into("local", tmp_path_factory.mktemp("local"))
 
 
 @pytest.fixture(scope="session")
