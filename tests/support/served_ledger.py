@@ -341,10 +341,12 @@ class ServedLedger(ServedImports):
 
     def _costs(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
         group = query.get("groupBy", "model")
+        if group == "trace":
+            group = query["traceField"]
         days = [query.get("from", "2026-11-22"), query.get("to", "2026-11-23")]
         figures = {"rows": 2, "inputTokens": 30, "outputTokens": 4, "costNanoUsd": 1_250_000_000}
         return {
-            "groupBy": group,
+            "groupBy": query.get("groupBy", "model"),
             "costs": [{"day": day, "group": f"a {group}", **figures} for day in days],
         }
 

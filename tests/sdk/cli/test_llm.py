@@ -400,6 +400,10 @@ def test_costs_are_listed_with_their_sum(run):
     assert "a purpose" in ran.stdout
     assert "2.5 US dollars in all" in ran.stderr
     assert run("llm", "costs", "--since", "January").exit_code == exit_codes.USAGE
+    traced = run("llm", "costs", "--group-by", "trace", "--trace-field", "experimentId")
+    assert "a experimentId" in traced.stdout
+    for alone in (("--group-by", "trace"), ("--trace-field", "rubricId")):
+        assert run("llm", "costs", *alone).exit_code == exit_codes.USAGE
 
 
 def test_an_estimate_says_whether_the_budget_has_room(api, run, write_jsonl, options):

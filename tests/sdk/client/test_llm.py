@@ -405,6 +405,8 @@ def test_costs_are_read_by_group_and_day(client):
     ]
     assert costs[0].cost_nano_usd == 1_250_000_000
     assert client.llm.costs()[0].group == "a model"
+    traced = client.llm.costs(group_by="trace", trace_field="rubricId")
+    assert traced[0].group == "a rubricId"
 
 
 def test_the_budget_is_replaced_and_read(client):

@@ -217,17 +217,34 @@ class LedgerService:
         return batch_on_wire(self._batch(caller, batch_id))
 
     def spent(
-        self, caller: Caller, *, group_by: wire.LlmCostGroup, first: date, last: date
+        self,
+        caller: Caller,
+        *,
+        group_by: wire.LlmCostGroup,
+        trace_field: wire.LlmTraceField | None,
+        first: date,
+        last: date,
     ) -> list[wire.LlmCost]:
         """Return what was spent on some days, by day and group.
 
         Raises:
-            InvalidRequestError: the days are in no order, or too many.
+            InvalidRequestError: the days are in no order, or too many, or it is not said which id
+                of traces costs are grouped by.
         """
+        if (group_by == "trace") != (trace_field is not None):
+            raise InvalidRequestError.of_field(
+                "traceField", "given with groupBy=trace, and only then"
+            )
         if last < first:
             raise InvalidRequestError.of_field("to", "a day that is not before from")
         if (last - first).days >= MOST_COST_DAYS:
             raise InvalidRequestError.of_field("from", f"at most {MOST_COST_DAYS} days before to")
+        if trace_field is not None:
+            name = {"experimentId": "experiment_id", "rubricId": "rubric_id"}[trace_field]
+            return [
+                wire.LlmCost(group=one.trace_id, **one.model_dump(exclude={"trace_id"}))
+                for one in self.costs.traced_between(caller.organization_id, name, first, last)
+            ]
         sums: dict[tuple[str, str], wire.LlmCost] = {}
         for one in self.costs.between(caller.organization_id, first, last):
             names = {
