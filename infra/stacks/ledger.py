@@ -36,6 +36,7 @@ class LedgerStack(DomainStack):
     """Holds the workflow that asks language models, and the functions around it.
 
     Attributes:
+        work: The function that works on batches.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
     """
@@ -53,7 +54,7 @@ class LedgerStack(DomainStack):
             **self.grader_environment,
             "PROVIDER_KEYS_KEY": data.provider_keys.key.key_id,
         }
-        work = self.create(
+        self.work = work = self.create(
             "WorkLlmBatch",
             module="work_batch",
             description="Makes batches of requests to language models, and asks them",

@@ -14,6 +14,7 @@ from infra.constructs.alarms import PERIOD, REFUSED, account_metric, own_metric,
 from infra.stacks.completions import CompletionsStack
 from infra.stacks.domain_stack import DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 from infra.stacks.scoring import ScoringStack
 from infra.stacks.webhooks import WebhooksStack
 
@@ -40,6 +41,7 @@ class ObservabilityStack(DomainStack):
         completions: CompletionsStack,
         scoring: ScoringStack,
         webhooks: WebhooksStack,
+        ledger: LedgerStack,
     ) -> None:
         super().__init__(
             scope, domain="observability", shared=shared, holds="alarms on the whole, a dashboard"
@@ -58,6 +60,13 @@ class ObservabilityStack(DomainStack):
         reserved = sum(shared.config.reserved_functions.values())
         self.alarms.watch_account(unreserved=max(ACCOUNT_FUNCTIONS - reserved, UNRESERVED))
         self.alarms.watch_api(http.api.api, submission=completions.submission)
+        # It stands here because the ledger's own stack has no room for more.
+        self.alarms.watch_log(
+            ledger.work,
+            name="LlmBatchesUnresolved",
+            message="a batch waits for an operator",  # as ``ledger.unclear`` words it
+            description="It is unclear what became of batches at their providers",
+        )
         # What graders send for five minutes in vain ends as a time-out of theirs.
         self.alarms.watch_refused(
             http.api.access_log, route="*/api/v1/callbacks/*", name="CallbacksRefused"
@@ -86,10 +95,11 @@ class ObservabilityStack(DomainStack):
                 _Graph(title="Messages that wait", lines=_waiting(queues)),
                 _Graph(title="The oldest message, in seconds", lines=_ages(queues)),
                 _Graph(
-                    title="Batches that are due, graders that went down, errors of ours",
+                    title="Batches that are due or unclear, graders that went down, errors of ours",
                     lines=[
                         own_metric("OldestDueBatchSeconds", statistic="Maximum"),
                         own_metric("GradersDown", statistic="Sum"),
+                        own_metric("LlmBatchesUnresolved", statistic="Sum"),
                         own_metric("PlatformErrorPercent", statistic="Average"),
                     ],
                 ),

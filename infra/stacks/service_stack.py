@@ -100,6 +100,7 @@ class ServiceStack(Stack):
             completions=completions,
             scoring=scoring,
             webhooks=webhooks,
+            ledger=ledger,
         )
 
         by_operators = "Operators invoke it: docs/guides/operators.md"

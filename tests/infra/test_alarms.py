@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autotune_platform.graders.probing import GONE
+from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR
 from autotune_platform.projections.counting import COUNTED
 from autotune_platform.scoring.sweeper import SWEPT
 
@@ -32,6 +33,7 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         *["ExecutionsTimedOut"] * 4,
         "GradersDown",
         *["IteratorAge"] * 3,
+        "LlmBatchesUnresolved",
         "OldestDueBatchSeconds",
         "PlatformErrorPercent",
         *["ReadThrottleEvents"] * 6,
@@ -74,7 +76,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 61
+    assert len(alarms) == 62
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -198,6 +200,7 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
     ("name", "message", "value"),
     [
         ("GradersDown", GONE, "1"),
+        ("LlmBatchesUnresolved", WAITS_FOR_OPERATOR, "1"),
         ("OldestDueBatchSeconds", SWEPT, "$.oldest_due_seconds"),
         ("PlatformErrorPercent", COUNTED, "$.platform_error_percent"),
     ],
@@ -236,7 +239,10 @@ def test_the_operators_guide_has_an_entry_for_each_alarm(aws):
 def test_the_dashboard_draws_what_alarms_watch(aws):
     [dashboard] = aws.service.find_resources("AWS::CloudWatch::Dashboard").values()
     drawn = str(dashboard["Properties"]["DashboardBody"])
-    for name in ("GradersDown", "OldestDueBatchSeconds", "PlatformErrorPercent", "Throttles"):
+    for name in (
+        *("GradersDown", "LlmBatchesUnresolved", "OldestDueBatchSeconds"),
+        *("PlatformErrorPercent", "Throttles"),
+    ):
         assert name in drawn
 
 

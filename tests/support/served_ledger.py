@@ -312,7 +312,13 @@ class ServedLedger(ServedImports):
             _of(self.rows, row_id).pop(name, None)
 
     def _list_batches(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
-        found, token = _page(list(reversed(self.batches.values())), query)
+        unresolved = query.get("needsOperator") == "true"
+        listed = [
+            one
+            for one in reversed(self.batches.values())
+            if not unresolved or one.get("job", {}).get("candidates")
+        ]
+        found, token = _page(listed, query)
         return {"batches": found, "nextToken": token}
 
     def _read_batch(self, batch_id: str, _body: bytes, _query: Any) -> dict[str, Any]:
@@ -335,10 +341,12 @@ class ServedLedger(ServedImports):
 
     def _costs(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
         group = query.get("groupBy", "model")
+        if group == "trace":
+            group = query["traceField"]
         days = [query.get("from", "2026-11-22"), query.get("to", "2026-11-23")]
         figures = {"rows": 2, "inputTokens": 30, "outputTokens": 4, "costNanoUsd": 1_250_000_000}
         return {
-            "groupBy": group,
+            "groupBy": query.get("groupBy", "model"),
             "costs": [{"day": day, "group": f"a {group}", **figures} for day in days],
         }
 

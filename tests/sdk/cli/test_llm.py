@@ -381,6 +381,10 @@ def test_batches_are_listed_shown_and_canceled(api, run, enqueued):
     assert run("llm", "batch", batch_id, "--json").json_lines[0]["unclear"] == 3
     rows = run("llm", "batch", batch_id, "--rows", "--json").json_lines
     assert [one["id"] for one in rows] == ids
+    job = {"stage": "unknown", "rows": 0, "candidates": ["a", "b"]}
+    unclear = api.new_batch(job=job)
+    (line,) = run("llm", "batches", "--needs-operator").stdout.splitlines()[1:]
+    assert line.split()[0] == unclear
     assert "canceled" in run("llm", "cancel-batch", batch_id).stdout
 
 
@@ -396,6 +400,10 @@ def test_costs_are_listed_with_their_sum(run):
     assert "a purpose" in ran.stdout
     assert "2.5 US dollars in all" in ran.stderr
     assert run("llm", "costs", "--since", "January").exit_code == exit_codes.USAGE
+    traced = run("llm", "costs", "--group-by", "trace", "--trace-field", "experimentId")
+    assert "a experimentId" in traced.stdout
+    for alone in (("--group-by", "trace"), ("--trace-field", "rubricId")):
+        assert run("llm", "costs", *alone).exit_code == exit_codes.USAGE
 
 
 def test_an_estimate_says_whether_the_budget_has_room(api, run, write_jsonl, options):

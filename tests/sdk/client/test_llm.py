@@ -385,6 +385,10 @@ def test_batches_are_listed_read_walked_and_canceled(api, client, enqueued):
     ids = enqueued(3)
     first, second = api.new_batch(*ids), api.new_batch()
     assert [one.id for one in client.llm.batches.list(page_size=1)] == [second, first]
+    job = {"stage": "unknown", "rows": 0, "candidates": ["a", "b"]}
+    unclear = api.new_batch(job=job)
+    (waits,) = client.llm.batches.list(needs_operator=True)
+    assert (waits.id, waits.job.candidates) == (unclear, ["a", "b"])
     batch = client.llm.batches.get(first)
     assert (batch.counts.rows, batch.reserved_nano_usd) == (3, 10)
     assert [one.id for one in client.llm.batches.rows(first, page_size=2)] == ids
@@ -401,6 +405,8 @@ def test_costs_are_read_by_group_and_day(client):
     ]
     assert costs[0].cost_nano_usd == 1_250_000_000
     assert client.llm.costs()[0].group == "a model"
+    traced = client.llm.costs(group_by="trace", trace_field="rubricId")
+    assert traced[0].group == "a rubricId"
 
 
 def test_the_budget_is_replaced_and_read(client):

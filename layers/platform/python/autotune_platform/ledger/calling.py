@@ -16,7 +16,7 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.calls import Answer, Refusal
-from autotune_platform.ledger.costs import CostRepository, Spent
+from autotune_platform.ledger.costs import TRACED, CostRepository, Spent, TracedSpent
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.planning import RowPlanner
@@ -67,6 +67,9 @@ class LedgerCalls:
         """Give back what was set aside for a row that has ended; doing it again changes nothing."""
         spent = Spent()
         spent.add(row, row.cost_nano_usd)
+        by_trace = TracedSpent()
+        by_trace.add(row, row.cost_nano_usd)
+        now = self.clock.now()
         settled = self.batches.settling_row(row.id)
         additions = [
             settled,
@@ -78,11 +81,12 @@ class LedgerCalls:
             ),
             *self.costs.additions(
                 row.organization_id,
-                self.clock.now(),
+                now,
                 connection_id=row.connection_id,
                 model=row.model,
                 by_purpose={row.purpose: spent},
             ),
+            *self.costs.traced(row.organization_id, now, by_trace, room=len(TRACED)),
         ]
         self.batches.write(additions, undone=settled)
         self.batches.close(row.id)

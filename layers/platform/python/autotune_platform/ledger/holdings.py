@@ -147,6 +147,13 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
+            key="traced#org_* / *",
+            what="sums of costs by day and callers' ids of experiments and rubrics",
+            days=800,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
             key="lim_* / state",
             what="imports: how far they are, first lines that were rejected, callers' ids of these",
             days=LLM_IMPORT_DAYS,

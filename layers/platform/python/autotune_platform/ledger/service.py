@@ -20,6 +20,7 @@ from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.unclear import needs_operator
 from autotune_platform.ledger.wire import batch_on_wire, request_on_wire, summary_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -137,11 +138,22 @@ class LedgerService:
         return batch_on_wire(self._batch(caller, batch_id))
 
     def list_batches(
-        self, caller: Caller, *, limit: int, next_token: str | None
+        self,
+        caller: Caller,
+        *,
+        unresolved: bool = False,
+        limit: int,
+        next_token: str | None,
     ) -> tuple[list[wire.LlmBatch], str | None]:
-        """Return a page of the organisation's batches, the youngest first."""
+        """Return a page of the organisation's batches, the youngest first.
+
+        Args:
+            unresolved: only those that wait for an operator; a page may be short then.
+        """
         found, token = self.batches.page(caller.organization_id, limit=limit, next_token=next_token)
-        return [batch_on_wire(batch) for batch in found], token
+        now = self.clock.now()
+        shown = (batch for batch in found if not unresolved or needs_operator(batch, now))
+        return [batch_on_wire(batch) for batch in shown], token
 
     def batch_rows(
         self, caller: Caller, batch_id: str, *, limit: int, next_token: str | None
@@ -205,17 +217,34 @@ class LedgerService:
         return batch_on_wire(self._batch(caller, batch_id))
 
     def spent(
-        self, caller: Caller, *, group_by: wire.LlmCostGroup, first: date, last: date
+        self,
+        caller: Caller,
+        *,
+        group_by: wire.LlmCostGroup,
+        trace_field: wire.LlmTraceField | None,
+        first: date,
+        last: date,
     ) -> list[wire.LlmCost]:
         """Return what was spent on some days, by day and group.
 
         Raises:
-            InvalidRequestError: the days are in no order, or too many.
+            InvalidRequestError: the days are in no order, or too many, or it is not said which id
+                of traces costs are grouped by.
         """
+        if (group_by == "trace") != (trace_field is not None):
+            raise InvalidRequestError.of_field(
+                "traceField", "given with groupBy=trace, and only then"
+            )
         if last < first:
             raise InvalidRequestError.of_field("to", "a day that is not before from")
         if (last - first).days >= MOST_COST_DAYS:
             raise InvalidRequestError.of_field("from", f"at most {MOST_COST_DAYS} days before to")
+        if trace_field is not None:
+            name = {"experimentId": "experiment_id", "rubricId": "rubric_id"}[trace_field]
+            return [
+                wire.LlmCost(group=one.trace_id, **one.model_dump(exclude={"trace_id"}))
+                for one in self.costs.traced_between(caller.organization_id, name, first, last)
+            ]
         sums: dict[tuple[str, str], wire.LlmCost] = {}
         for one in self.costs.between(caller.organization_id, first, last):
             names = {

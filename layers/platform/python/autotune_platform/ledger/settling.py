@@ -15,13 +15,14 @@ from autotune.protocol.llm_events import LedgerBatchCompleted
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
-from autotune_platform.ledger.costs import CostRepository, Spent
+from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
 from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.webhooks.models import Event
 
 logger = Logger()
@@ -42,6 +43,7 @@ class Totals:
     pending: int = 0
     cost: int = 0
     by_purpose: dict[str, Spent] = field(default_factory=lambda: defaultdict(Spent))
+    by_trace: TracedSpent = field(default_factory=TracedSpent)
 
     def add(self, row: Row, batch_id: str) -> None:
         """Count a row."""
@@ -53,6 +55,7 @@ class Totals:
             purpose = _OTHERS
         if is_tried:
             self.by_purpose[purpose].add(row, spent)
+            self.by_trace.add(row, spent)
         if row.batch_id != batch_id:
             self.released += 1
         elif row.status == "completed":
@@ -133,6 +136,8 @@ class BatchSettling:
                 by_purpose=totals.by_purpose,
             ),
         ]
+        room = MAX_ADDITIONS - len(additions)
+        additions += self.costs.traced(batch.organization_id, now, totals.by_trace, room=room)
         if self.batches.write(additions, undone=settled):
             logger.info("batch settled", batch_id=batch.id, rows=dict(totals.numbers))
         self.batches.close(batch.id)

@@ -199,9 +199,19 @@ def delete_content(invocation: Invocation, request_id: str) -> None:
 
 
 @command(app)
-def batches(invocation: Invocation, *, limit: Limit = None) -> None:
+def batches(
+    invocation: Invocation,
+    *,
+    needs_operator: Annotated[
+        bool,
+        typer.Option("--needs-operator", help="Only those that `resolve-batch` is waited for."),
+    ] = False,
+    limit: Limit = None,
+) -> None:
     """List batches, the youngest first."""
-    found = invocation.client.llm.batches.list(page_size=page_size(limit))
+    found = invocation.client.llm.batches.list(
+        needs_operator=needs_operator, page_size=page_size(limit)
+    )
     invocation.show_all(found, _BATCHES, limit)
 
 

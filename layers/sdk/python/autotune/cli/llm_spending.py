@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from autotune.cli import exit_codes
-from autotune.cli.invocation import Columns, Invocation, note, require_one
+from autotune.cli.invocation import Columns, Invocation, note, require_one, stop
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowsFile
-from autotune.protocol.llm_batches import LlmBudgetUse, LlmCost, LlmCostGroup
+from autotune.protocol.llm_batches import LlmBudgetUse, LlmCost, LlmCostGroup, LlmTraceField
 
 _DAY = ["%Y-%m-%d"]
 
@@ -46,6 +46,9 @@ def costs(
     invocation: Invocation,
     *,
     group_by: Annotated[LlmCostGroup, typer.Option(help="What costs are listed by.")] = "model",
+    trace_field: Annotated[
+        LlmTraceField | None, typer.Option(help="With --group-by trace: which id of the trace.")
+    ] = None,
     since: Annotated[
         datetime | None,
         typer.Option(formats=_DAY, help="The first day, in UTC; else the last 30 days."),
@@ -54,9 +57,15 @@ def costs(
         datetime | None, typer.Option(formats=_DAY, help="The last day, included; else today.")
     ] = None,
 ) -> None:
-    """List what was spent by day and model, purpose or connection; days are those of UTC."""
+    """List what was spent by day and model, purpose, connection or id of the requests' traces.
+
+    Days are those of UTC.
+    """
+    if (group_by == "trace") != (trace_field is not None):
+        stop("--group-by trace and --trace-field go together")
     found = invocation.client.llm.costs(
         group_by=group_by,
+        trace_field=trace_field,
         first=since.date() if since else None,
         last=until.date() if until else None,
     )

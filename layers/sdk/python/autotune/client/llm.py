@@ -116,6 +116,7 @@ def delete_content(request_id: str, **options: Unpack[CallOptions]) -> Call[None
 def list_costs(
     *,
     group_by: llm_batches.LlmCostGroup | None = None,
+    trace_field: llm_batches.LlmTraceField | None = None,
     first: date | None = None,
     last: date | None = None,
     **options: Unpack[CallOptions],
@@ -123,15 +124,19 @@ def list_costs(
     """Read what was spent, by day and group, oldest first; a day is one of UTC.
 
     Args:
-        group_by: ``model`` (default), ``purpose``, ``connection``, or ``day`` alone.
+        group_by: ``model`` (default), ``purpose``, ``connection``, ``day`` alone, or ``trace``.
+        trace_field: of ``trace`` which id: ``experimentId`` or ``rubricId``. Ids of a batch that
+            has very many share the group ``all others``.
         first: the first day; by default the 30th, ``last`` included.
         last: the last day, included; by default today. At most 400 days in all.
 
     Raises:
-        InvalidRequestError: ``last`` is before ``first``, or the days are too many.
+        InvalidRequestError: ``last`` is before ``first``, the days are too many, or
+            ``trace_field`` is missing, or one too many.
     """
     query = {
         "groupBy": group_by,
+        "traceField": trace_field,
         "from": None if first is None else f"{first:%Y-%m-%d}",
         "to": None if last is None else f"{last:%Y-%m-%d}",
     }

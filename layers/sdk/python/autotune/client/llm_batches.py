@@ -14,14 +14,20 @@ _rows = returning(wire.LlmBatchRows, lambda page: (page.requests, page.next_toke
 
 
 def list_batches(
-    *, page_size: int | None = None, **options: Unpack[CallOptions]
+    *,
+    needs_operator: bool = False,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
 ) -> Listing[wire.LlmBatch]:
     """Walk through the organisation's batches, the youngest first.
 
     Args:
+        needs_operator: only those whose creation at the provider is unclear, because several jobs
+            may be it or for over an hour; ``resolve`` says what became of it.
         page_size: batches fetched at a time, 1 to 200.
     """
-    return listing("llm-batches", read=_batches, page_size=page_size, **options)
+    query = {"needsOperator": "true"} if needs_operator else None
+    return listing("llm-batches", read=_batches, page_size=page_size, query=query, **options)
 
 
 def get_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[wire.LlmBatch]:

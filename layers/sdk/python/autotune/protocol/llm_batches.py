@@ -166,7 +166,10 @@ class LlmEstimate(ResponseModel):
     fits: bool
 
 
-LlmCostGroup = Literal["model", "purpose", "connection", "day"]
+LlmCostGroup = Literal["model", "purpose", "connection", "day", "trace"]
+
+LlmTraceField = Literal["experimentId", "rubricId"]
+"""Ids of a request's ``trace`` that costs are summed by."""
 
 
 class LlmCost(ResponseModel):
@@ -186,7 +189,11 @@ LLM_COST_NUMBERS = ("rows", "input_tokens", "cached_input_tokens", "output_token
 
 
 class LlmCosts(ResponseModel):
-    """Costs by day and group, oldest first."""
+    """Costs by day and group, oldest first.
+
+    Of ``trace``, ids that share one sum are the group ``all others``.
+    """
 
     group_by: LlmCostGroup
+    trace_field: LlmTraceField | None = None
     costs: list[LlmCost]

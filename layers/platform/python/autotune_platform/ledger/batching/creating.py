@@ -29,6 +29,7 @@ from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.jobs.contract import Created, NotCreated
 from autotune_platform.ledger.models import Batch, Connection, new_nonce
+from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR, needs_operator
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -108,7 +109,15 @@ class JobCreating:
         )
 
     def find(self, batch: Batch, connection: Connection) -> Advanced:
-        """Look for the job of an unclear creation."""
+        """Look for the job of an unclear creation; at each look the log says who waits for long."""
+        found = self._find(batch, connection)
+        after = found.batch
+        if needs_operator(after, self.clock.now()):
+            jobs = state_of(after).candidates
+            logger.error(WAITS_FOR_OPERATOR, batch_id=after.id, jobs=list(jobs))
+        return found
+
+    def _find(self, batch: Batch, connection: Connection) -> Advanced:
         state = state_of(batch)
         assert state.begun_at is not None, "a creation is unclear once it was begun"
         session = self.desk.session(connection, batch)
@@ -124,9 +133,6 @@ class JobCreating:
         if len(mine) == 1:
             return self._adopt(batch, mine[0])
         if mine:
-            logger.error(
-                "an operator is to say which job was created", batch_id=batch.id, jobs=mine
-            )
             waiting = self.desk.store(batch, job={"candidates": mine})
             return Advanced(waiting, LONGEST_WAIT_SECONDS)
         if now < state.begun_at + VISIBLE_WITHIN:
