@@ -82,6 +82,14 @@ class Closing:
         jobs = [self._world.batches[one.batch_id] for _, one in mine if one.batch_id]
         return any(one.traps.keys() & {"counts_zero", "counts_absent"} for one in jobs)
 
+    def _job_traps(self, attempt: dict[str, Any], mine: list[tuple[int, Execution]]) -> list[str]:
+        """Return what the job of an attempt met, for whoever reads of a violation."""
+        jobs = {one.batch_id for _, one in mine}
+        batch = self.tables.batches.get(attempt.get("batch_id", ""), {})
+        jobs.add((batch.get("job") or {}).get("job_id"))
+        traps = [one.trap for one in self._world.traps.firings if one.batch_id in jobs - {None}]
+        return [batch.get("id", ""), *sorted(set(traps))]
+
     def _attempts(
         self,
         row_id: str,
@@ -135,7 +143,8 @@ class Closing:
                 "the ledger's cost is the bill",
                 excused,
                 f"{row_id} attempt {number} ({row['provider']}, {code}) cost {cost}, "
-                f"on the bill {actual}, bound {row['bound_nano_usd']}, traps {sorted(reasons)}",
+                f"on the bill {actual}, bound {row['bound_nano_usd']}, traps {sorted(reasons)}, "
+                f"of the job {self._job_traps(attempt, mine)}",
             )
             self._assumed += cost - actual
             self.excused[

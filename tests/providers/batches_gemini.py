@@ -197,7 +197,7 @@ def _make_output(world: World, batch: Batch) -> dict[str, Any]:
         content = as_jsonl(lines)
         files_gemini.store(world, batch.workspace, name, content, generated=True)
         return {"responsesFile": f"files/{name}"}
-    keyless = spring(world, batch, "inline_without_keys") is not None
+    keyless = spring(world, batch, "inline_without_keys", batch.rows) is not None
     shown = []
     for line in lines:
         told = {name: line[name] for name in ("response", "error") if name in line}

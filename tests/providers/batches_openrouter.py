@@ -146,7 +146,7 @@ def _results(world: World, batch: Batch) -> list[dict[str, Any]] | None:
         return None
     if "results" not in batch.extra:
         lines = result_lines(world, batch, batch.rows, _line, "custom_id")
-        if spring(world, batch, "inline_without_keys") is not None:
+        if spring(world, batch, "inline_without_keys", batch.rows) is not None:
             lines = [{**line, "custom_id": ""} for line in lines]
         batch.extra["results"] = lines
     return batch.extra["results"]

@@ -74,7 +74,7 @@ _LISTED = [
     Trap("rows_unknown_id", 6, BATCH, "count=1 results more, of ids that nobody asked for"),
     Trap("rows_foreign_id", 6, BATCH, "count=1 results more, of another batch's ids"),
     Trap("rows_missing", 6, ROW, "executed and paid, and not among the results", excuses=True),
-    Trap("inline_without_keys", 6, BATCH, "inline results come without their keys"),
+    Trap("inline_without_keys", 6, BATCH, "inline results come without their keys", excuses=True),
     Trap("jsonl_cut", 7, CONTENT, "ends in the middle of the line at share=0.5", excuses=True),
     Trap("jsonl_bad_utf8", 7, CONTENT, "one line has bytes that are no UTF-8", excuses=True),
     Trap("jsonl_empty_lines", 7, CONTENT, "empty lines between the others"),

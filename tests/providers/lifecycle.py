@@ -218,5 +218,5 @@ def _end(world: World, batch: Batch, status: str, rest: str, at: float) -> None:
     if status == "expired":
         batch.expires_at = min(batch.expires_at, at)
     batch.status, batch.ended_at = status, at
-    paid = [row for row in batch.rows if row.ended == "succeeded"]
-    spring(world, batch, "completed_without_output", paid)
+    # Of rows that were refused, which are not paid, nobody hears either.
+    spring(world, batch, "completed_without_output", batch.rows)

@@ -290,6 +290,27 @@ def test_a_canceled_batch_keeps_what_was_paid(ledger: Ledger) -> None:
     assert_paid_once(ledger, ids)
 
 
+def test_a_canceled_job_that_says_nothing_of_what_it_did_counts_as_paid(ledger: Ledger) -> None:
+    ledger.fake.world.timing.run_seconds = 1800
+    trap(ledger, "completed_without_output")
+    trap(ledger, "counts_absent")
+    ids = enqueue(ledger, "openai")
+    with pytest.raises(AssertionError, match="under way"):
+        ledger.run_jobs(hours=0.25)
+    (batch,) = ledger.batches()
+    ledger.platform.call("POST", f"/api/v1/llm-batches/{batch['id']}/cancel", {})
+    ledger.run_jobs()
+    found = read_all(ledger, ids)
+    missing = [one for one in found if one["error"]["code"] == "result_missing"]
+    assert len(missing) == len(ledger.fake.world.executions) > 0
+    assert all(one["costNanoUsd"] > 0 for one in missing)
+    # The others are in the file of errors, each by its name.
+    assert {one["status"] for one in found if one not in missing} == {"canceled"}
+    spent, reserved = ledger.spent_and_reserved("day")
+    assert spent >= ledger.fake.world.bill()["total_nano_usd"]
+    assert reserved == 0
+
+
 def test_a_batch_that_is_canceled_before_it_is_sent_is_not_sent(ledger: Ledger) -> None:
     trap(ledger, "create_429", times=None, retry_after=600)
     ids = enqueue(ledger, "openai")

@@ -177,7 +177,9 @@ class JobResults:
                 # Results may come in parts, as OpenAI's two files do.
                 again = self.desk.store(batch, phase="polling", job={"tries": 0})
                 return Advanced(again, jittered(60))
-            is_paid = is_short or (end.succeeded is None and end.how == "completed")
+            # Where nothing is said of how many were answered, each may have been, unless the job
+            # expired: its own word is then that it came to none of these rows.
+            is_paid = is_short or (end.succeeded is None and end.how != "expired")
             self._end_missing(batch, end, is_paid=is_paid)
         if state.strange:
             logger.warning("results of nobody", batch_id=batch.id, lines=state.strange)
