@@ -51,7 +51,11 @@ _MOST_EARLY_TRIES = 5
 
 @part
 class JobCreating:
-    """Uploads inputs and creates jobs, one creation of a connection at a time."""
+    """Uploads inputs and creates jobs, one creation of a connection at a time.
+
+    Others may create only after what came of this creation is stored: else one that is killed in
+    between would look for its job while theirs is made.
+    """
 
     desk: Desk
     creations: CreationRepository
@@ -100,8 +104,8 @@ class JobCreating:
         if isinstance(made, Created):
             return self._adopt(begun, made.job_id)
         if isinstance(made, NotCreated):
-            self.creations.release(begun)
             again = self.desk.store(begun, job={"begun_at": None})
+            self.creations.release(begun)
             refused = NotCreated(shown(made.refusal, session.key), made.lines)
             return self._refused(again, connection, refused)
         return self._unclear(
@@ -142,15 +146,15 @@ class JobCreating:
 
     def begin_again(self, batch: Batch) -> Advanced:
         """Create a job under another name, because it is certain that there is none."""
-        self.creations.release(batch)
         anew: dict[str, Any] = {"begun_at": None, "candidates": [], "tries": 0}
-        return Advanced(self.desk.store(batch, phase="creating", job=anew))
+        begun = self.desk.store(batch, phase="creating", job=anew)
+        self.creations.release(batch)
+        return Advanced(begun)
 
     def _adopt(self, batch: Batch, job_id: str) -> Advanced:
         """Take a job for the batch's own, unless another batch has it."""
         if not self.creations.own(batch, job_id):
             return self._unclear(batch, "the job is another batch's")
-        self.creations.release(batch)
         now = self.clock.now()
         adopted = self.desk.store(
             batch,
@@ -159,6 +163,7 @@ class JobCreating:
             status="submitted",
             submitted_at=now,
         )
+        self.creations.release(batch)
         logger.info("job created", batch_id=batch.id, job_id=job_id)
         return Advanced(adopted, jittered(_SEARCH_EVERY_SECONDS))
 
