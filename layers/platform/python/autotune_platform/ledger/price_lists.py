@@ -6,9 +6,12 @@ more than it knows, and these answers are not taken:
 - the standard price for a batch, where it has no batch price of the provider's own;
 - the first of several prices, where none is of the day;
 - 0, where a model is listed without prices, as OpenRouter's free ones are;
-- another provider's price, but for Azure, which sells OpenAI's models at OpenAI's prices.
+- another provider's price, but for Azure, which sells OpenAI's models at OpenAI's prices;
+- the price of tokens alone, where a model searches by itself or answers in images or sound: what
+  it takes for these is beyond the bound of a call.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -55,6 +58,11 @@ _RATES = {
 }
 # What a call with texts alone has none of. A price for anything else makes the whole unknown.
 _OF_OTHER_MEDIA = ("audio", "image", "video", "document", "searches")
+_ANSWERS_IN_OTHER_MEDIA = re.compile(r"output_(audio|image|video)")
+# Models that search, or make images or sound, without being asked to: only their names tell.
+_DOES_MORE = re.compile(
+    r"(?:^|[-/:.~])(?:audio|deep-research|image|online|search|sonar|tts)(?:$|[-/:.])"
+)
 
 
 class Tier(FrozenModel):
@@ -101,7 +109,7 @@ def listed(provider: str, model: str, processing: Processing, day: date) -> List
     around it.
     """
     names = _LISTS.get(provider, ())
-    if not names or len(model) > _MOST_MODEL_CHARACTERS:
+    if not names or len(model) > _MOST_MODEL_CHARACTERS or _DOES_MORE.search(model.lower()):
         return None
     import genai_prices  # noqa: PLC0415
     from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415
@@ -169,6 +177,8 @@ def _rates(prices: "ModelPrice") -> dict[str, Rate] | None:
     """Return the rates of texts, None where they are not all that such a call costs."""
     rates: dict[str, Rate] = {}
     for key, value in prices.__dict__.items():
+        if value is not None and _ANSWERS_IN_OTHER_MEDIA.match(key):
+            return None
         if value is None or any(medium in key for medium in _OF_OTHER_MEDIA):
             continue
         if key not in _RATES:
