@@ -125,8 +125,10 @@ def test_a_file_that_cannot_be_taken(
         (b"--b0undary\r\n" * 50, FORM, 400),
         (b"--b0undary\r\nno header\r\n\r\nx\r\n--b0undary--", FORM, 400),
         (b"\xff", FORM, 400),
+        (form(b"{}"), {"content-type": "multipart/form-data; boundary*=idna''b0undary"}, 415),
+        (form(b"{}").replace(b"filename=", b"filename*=punycode''%ff; was="), FORM, 400),
     ],
-    ids=["purpose", "cut", "json", "parts", "headers", "bytes"],
+    ids=["purpose", "cut", "json", "parts", "headers", "bytes", "boundary", "filename"],
 )
 def test_a_form_that_cannot_be_read(
     compatible: Compatible, body: bytes, headers: dict[str, str], status: int

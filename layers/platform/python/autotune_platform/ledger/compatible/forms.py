@@ -34,7 +34,10 @@ def form_of(content_type: str, body: bytes) -> Form:
     """
     header = Message()
     header["Content-Type"] = content_type
-    boundary = header.get_boundary()
+    try:
+        boundary = header.get_boundary()
+    except UnicodeError:  # it names an encoding of its own that it is not in (RFC 2231)
+        boundary = None
     if header.get_content_type() != "multipart/form-data" or not boundary:
         raise UnsupportedMediaTypeError("the body must be multipart/form-data with a boundary")
     if len(boundary) > _LONGEST_BOUNDARY or not boundary.isascii():
@@ -66,10 +69,14 @@ def _read(part: bytes) -> tuple[str, str | None, bytes]:
     if padding.strip() or not found or len(head) > _LONGEST_HEAD:
         raise _malformed(f"parts with headers of at most {_LONGEST_HEAD} bytes and a content")
     headers = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n"))
-    name = headers.get_param("name", header="content-disposition")
+    try:
+        name = headers.get_param("name", header="content-disposition")
+        filename = headers.get_filename()
+    except UnicodeError as error:
+        raise _malformed("a name and a filename in the encoding that they say") from error
     if headers.get_content_disposition() != "form-data" or not isinstance(name, str):
         raise _malformed("Content-Disposition: form-data with a name in each part")
-    return name, headers.get_filename(), content
+    return name, filename, content
 
 
 def _malformed(expected: str) -> MalformedRequestError:
