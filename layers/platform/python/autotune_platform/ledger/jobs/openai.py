@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
+from urllib.parse import quote
 
 from autotune_platform.ledger.calls import Question, Refusal
 from autotune_platform.ledger.jobs.contract import (
@@ -172,7 +173,7 @@ class OpenAiJobs:
         last = (job.begun_at + _AFTER).timestamp()
         place = self._place(session)
         for _ in range(_PAGES):
-            query = f"limit=100&after={cursor}" if cursor else "limit=100"
+            query = f"limit=100&after={_in_url(cursor)}" if cursor else "limit=100"
             reply = session.ask("GET", place.at("/batches", query), place.headers)
             if isinstance(reply, Refusal):
                 return reply
@@ -195,7 +196,7 @@ class OpenAiJobs:
 
     def look(self, session: Session, job: Job) -> Look | Refusal:
         """Return how far the job is."""
-        reply = self._send(session, "GET", f"/batches/{job.job_id}")
+        reply = self._send(session, "GET", _path_of(job))
         if isinstance(reply, Refusal):
             return reply
         if reply.status == HTTPStatus.NOT_FOUND:
@@ -223,7 +224,7 @@ class OpenAiJobs:
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:
         """Ask for the job to end."""
-        reply = self._send(session, "POST", f"/batches/{job.job_id}/cancel", {})
+        reply = self._send(session, "POST", f"{_path_of(job)}/cancel", {})
         if isinstance(reply, Refusal):
             return reply
         if reply.succeeded or reply.status in {HTTPStatus.CONFLICT, HTTPStatus.BAD_REQUEST}:
@@ -233,7 +234,8 @@ class OpenAiJobs:
     def fetch(self, session: Session, job: Job, results: Results) -> Iterator[bytes]:  # noqa: ARG002 - the contract's
         """Yield a file of results."""
         place = self._place(session)
-        yield from session.fetch(place.at(f"/files/{results.place}/content"), place.headers)
+        path = f"/files/{_in_url(results.place)}/content"
+        yield from session.fetch(place.at(path), place.headers)
 
     def line(self, line: bytes, key: str | None) -> Line | None:
         """Return what a line of an output or error file means."""
@@ -259,7 +261,7 @@ class OpenAiJobs:
     def clean(self, session: Session, job: Job, ended: Sequence[Results]) -> Refusal | None:
         """Delete the input file and the files of results."""
         for file in filter(None, [job.input_file, *(one.place for one in ended)]):
-            reply = self._send(session, "DELETE", f"/files/{file}")
+            reply = self._send(session, "DELETE", f"/files/{_in_url(file)}")
             if isinstance(reply, Refusal):
                 return reply
             if not reply.succeeded and reply.status != HTTPStatus.NOT_FOUND:
@@ -298,6 +300,15 @@ class AzureJobs(OpenAiJobs):
 def api_version(connection: Connection) -> str:
     """Return the version of Azure's API that has batches; older dated ones have none."""
     return connection.api_version or "2024-10-21"
+
+
+def _path_of(job: Job) -> str:
+    return f"/batches/{_in_url(job.job_id or '')}"
+
+
+def _in_url(named: str) -> str:
+    """Return a name that the provider gave as one part of a path or a query, whatever it holds."""
+    return quote(named, safe="")
 
 
 def _number(value: Any) -> float | None:
