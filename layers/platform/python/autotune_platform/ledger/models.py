@@ -244,6 +244,7 @@ class JobState(FrozenModel):
         missed_since: since when each look at it did not see it.
         is_cancel_sent: whether the provider was asked to end it.
         sizes: how many bytes each of the results has that were fetched.
+        is_too_large: whether some were not, because they are more than rows can answer with.
         source: which of them are being stored.
         offset: from which byte on.
         strange: lines of results that are nobody's, came twice or cannot be read.
@@ -262,6 +263,7 @@ class JobState(FrozenModel):
     is_cancel_sent: bool = False
     end: JobEnd | None = None
     sizes: Sequence[int] = ()
+    is_too_large: bool = False
     source: int = 0
     offset: int = 0
     strange: int = 0

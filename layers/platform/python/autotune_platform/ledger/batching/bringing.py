@@ -4,14 +4,14 @@ A line is a row's if the row is in this batch, in this attempt, and has no end. 
 counted and dropped. What no line was of, is decided by what the provider says of its counts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.batch_rows import BatchRows, portions
 from autotune_platform.ledger.batching.custom_ids import row_of
-from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.files import LONGEST_LINE_BYTES, JobFiles
 from autotune_platform.ledger.batching.polling import RESULTS_WITHIN
 from autotune_platform.ledger.batching.stepping import (
     Advanced,
@@ -40,9 +40,21 @@ CHECKPOINT_ROWS: Final = 500
 CHECKPOINT_BYTES: Final = 16_000_000
 """Most bytes of results and of questions that are in memory at once, but for a single row's."""
 
+CHECKPOINT_LINES: Final = 100_000
+"""Most lines that are read between two notes, those of nobody included."""
+
+MOST_RESULT_BYTES: Final = 5_000_000_000
+"""Most bytes of one object of results; as many as each row may answer with, where that is less."""
+
+# Lines of nobody may be as long as any.
+_SPARE_LINES = 10
 _WRITERS = 8
 _MOST_TRIES = 12
 _SPARE_SECONDS = 30
+
+
+class _TooLargeError(Exception):
+    """What comes is more than all rows can have been answered with."""
 
 
 @part
@@ -69,15 +81,21 @@ class JobResults:
             return Advanced(batch, 1)
         session = self.desk.session(connection, batch)
         parts = self.desk.provider(batch).fetch(session, job_of(batch), Results(end.places[number]))
+        most_bytes = min((state.rows + _SPARE_LINES) * LONGEST_LINE_BYTES, MOST_RESULT_BYTES)
+        is_too_large = state.is_too_large
         try:
-            size = self.files.store(batch.id, result_name(number), parts)
+            size = self.files.store(batch.id, result_name(number), _at_most(parts, most_bytes))
+        except _TooLargeError:
+            # Another try would be as large: rows without a result are what is missing of it.
+            logger.warning("results too large", batch_id=batch.id, most_bytes=most_bytes)
+            size, is_too_large = 0, True
         except FetchError as error:
             refusal = shown(error.refusal, session.key)
             logger.warning("results not fetched", batch_id=batch.id, reason=refusal.message)
             if state.tries < _MOST_TRIES:
                 return self.desk.failed(batch, refusal)
             size = 0
-        fetched = {"sizes": [*state.sizes, size], "tries": 0}
+        fetched = {"sizes": [*state.sizes, size], "tries": 0, "is_too_large": is_too_large}
         return Advanced(self.desk.store(batch, job=fetched))
 
     def ingest(
@@ -112,7 +130,11 @@ class JobResults:
                 strange += 1
             else:
                 found[named[0]] = (named[1], line.outcome)
-            if count >= CHECKPOINT_ROWS or offset - begun >= CHECKPOINT_BYTES:
+            if (
+                len(found) >= CHECKPOINT_ROWS
+                or count >= CHECKPOINT_LINES
+                or offset - begun >= CHECKPOINT_BYTES
+            ):
                 break
         else:
             offset = state.sizes[state.source]
@@ -172,8 +194,8 @@ class JobResults:
         if missing:
             answered = self._answered(batch)
             is_short = end.succeeded is not None and answered < end.succeeded
-            may_come = self.clock.now() < end.seen_at + RESULTS_WITHIN
-            if is_short and may_come:
+            is_early = self.clock.now() < end.seen_at + RESULTS_WITHIN
+            if is_short and is_early and not state.is_too_large:
                 # Results may come in parts, as OpenAI's two files do.
                 again = self.desk.store(batch, phase="polling", job={"tries": 0})
                 return Advanced(again, jittered(60))
@@ -206,6 +228,20 @@ class JobResults:
             row.batch_id == batch.id and row.status == "completed"
             for row in self.remaining.all(batch)
         )
+
+
+def _at_most(parts: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
+    """Yield parts until they are more than so many bytes together.
+
+    Raises:
+        _TooLargeError: they are more.
+    """
+    size = 0
+    for some in parts:
+        size += len(some)
+        if size > most_bytes:
+            raise _TooLargeError
+        yield some
 
 
 def result_name(number: int) -> str:
