@@ -54,9 +54,11 @@ def pinned(fingerprints: Sequence[str]) -> Iterator[None]:
 def time_limit(seconds: float) -> Iterator[None]:
     """Let everything that is sent and received inside take at most ``seconds`` together.
 
-    Time-outs of single reads do not bound an answer that drips in byte by byte.
+    Time-outs of single reads do not bound an answer that drips in byte by byte. A limit inside of
+    another one makes it no longer.
     """
-    token = _deadline.set(time.monotonic() + seconds)
+    ends = time.monotonic() + seconds
+    token = _deadline.set(min(ends, _deadline.get(ends)))
     try:
         yield
     finally:

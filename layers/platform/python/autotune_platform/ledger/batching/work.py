@@ -24,6 +24,7 @@ from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs.contract import Results
 from autotune_platform.ledger.models import Batch, BatchPhase, Connection
 from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.outbound.connections import time_limit
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -33,6 +34,9 @@ _UNSENT: frozenset[BatchPhase] = frozenset({"writing", "uploading", "creating"})
 _Timed = Callable[[Batch, Connection, Callable[[], float]], Advanced]
 _MOST_CLEANING_TRIES = 6
 _SPARE_SECONDS = 20
+# A phase may send many requests, as for a list of many pages. However slow they are together, the
+# step is there to store that they failed: one that is killed says nothing, and begins anew.
+_STORING_SECONDS = 10
 
 
 @part
@@ -56,7 +60,8 @@ class JobWork:
             while batch.phase != "settled":
                 if seconds_left() < _SPARE_SECONDS:
                     return Advanced(batch, 1)
-                advanced = self._phase(batch, seconds_left)
+                with time_limit(seconds_left() - _STORING_SECONDS):
+                    advanced = self._phase(batch, seconds_left)
                 batch = advanced.batch
                 if advanced.wait_seconds is not None:
                     return advanced
