@@ -7,7 +7,7 @@ https://openrouter.ai/docs/api/reference/errors-and-debugging, as of August 2026
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from autotune.protocol.llm_requests import FinishReason
+from autotune.protocol.llm_requests import FinishReason, LlmParams
 from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
@@ -45,6 +45,8 @@ _ACCOUNT_WORDS = frozenset(
 )
 # OpenRouter tells what a moderator found of the input in the error's metadata.
 _FLAGGED = "flagged_input"
+# OpenRouter's choice of who answers, each at a price of its own: the listed one is not the dearest.
+_ROUTING = ("only", "order", "sort")
 _STATUS_OF_WORD: Mapping[str, int] = {
     "authentication_error": 401,
     "insufficient_quota": 429,
@@ -86,6 +88,12 @@ class OpenAiFormat(JsonFormat):
     ) -> None:
         """Name the field that bounds the tokens of an answer; OpenAI's newer models want theirs."""
         self._limit_field = limit_field
+
+    def unsupported(self, params: LlmParams) -> str | None:
+        """Return the first field that the provider does not take, by its name on the wire."""
+        routing = (params.extra or {}).get("provider")
+        chosen = [field for field in _ROUTING if isinstance(routing, dict) and field in routing]
+        return f"extra.provider.{chosen[0]}" if chosen else super().unsupported(params)
 
     def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
         """Return what is sent; without a key, no authorisation."""
