@@ -161,7 +161,8 @@ deploy: install ## deploy to the AWS account of the current credentials
 
 # --- housekeeping -----------------------------------------------------------------------------
 
-LOCKED := integrations/*/requirements.in benchmarks/peers/*/requirements.in
+LOCKED := integrations/*/requirements.in benchmarks/peers/*/requirements.in \
+	benchmarks/llm_peers/*/requirements.in
 
 lock: install ## pin the newest packages that pyproject.toml allows
 	@$(LOCK) --upgrade --group dev --output-file requirements-dev.txt

@@ -142,3 +142,9 @@ def test_an_unknown_field_of_a_creation_is_refused_in_openais_shape(openai):
         "param": "nonce",
         "code": None,
     }
+
+
+@pytest.mark.parametrize(("name", "status"), [("upload", 200), ("in.jsonl", 200), ("in.txt", 400)])
+def test_a_file_without_an_extension_is_taken_as_the_sdk_sends_bytes(openai, http, name, status):
+    form = {"data": {"purpose": "batch"}, "files": {"file": (name, jsonl(1))}}
+    assert http.post("/v1/files", headers=BEARER, **form).status_code == status
