@@ -85,3 +85,32 @@ def test_imports_are_listed_by_state_without_links(api, run, write_jsonl, option
     assert (shown["id"], shown["counts"]["rejected"]) == (done, 1)
     assert "secret" not in listed.stdout + only.stdout
     assert run("llm", "imports", "--state", "gone").exit_code == exit_codes.USAGE
+
+
+@pytest.mark.parametrize("missing", ["--format", "--connection", "--purpose"])
+def test_an_option_that_is_needed_is_asked_for_by_name(api, run, write_jsonl, options, missing):
+    place = options.index(missing)
+    given = (*options[:place], *options[place + 2 :])
+    ran = run("llm", "import", write_jsonl([{"custom_id": "a"}]), *given)
+    assert ran.exit_code == exit_codes.USAGE
+    assert f"Missing option '{missing}'" in ran.stderr
+    assert not api.imports
+
+
+def test_help_shows_no_default_of_what_is_needed(run):
+    shown = run("llm", "import", "--help").stdout
+    assert "MISSING" not in shown
+    assert shown.count("[required]") == 4
+
+
+@pytest.mark.parametrize("command", [("import", "f.jsonl"), ("list",)])
+def test_a_connection_that_is_no_id_is_refused_with_the_command_that_lists_them(
+    api, run, write_jsonl, options, command
+):
+    path = write_jsonl([{"custom_id": "a"}])
+    words = ["llm", command[0], *([path] if command[1:] else [])]
+    rest = [one if one != options[3] else "bad" for one in options] if command[1:] else []
+    ran = run(*words, *(rest or ["--connection", "bad"]))
+    assert ran.exit_code == exit_codes.NOT_FOUND
+    assert "--connection takes an id as `autotune llm connections` shows it" in ran.stderr
+    assert "----" not in ran.stderr

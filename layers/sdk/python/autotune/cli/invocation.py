@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, NoReturn, Self, TypeVar
@@ -162,8 +162,12 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], C
 
 def _spread(parameter: inspect.Parameter) -> list[inspect.Parameter]:
     if is_dataclass(parameter.annotation):
-        return [_parameter(one.name, one.type, one.default) for one in fields(parameter.annotation)]
+        return [_parameter(one.name, one.type, _default(one)) for one in fields(parameter.annotation)]
     return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+
+
+def _default(option: Field[Any]) -> Any:
+    return inspect.Parameter.empty if option.default is MISSING else option.default
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -186,10 +190,14 @@ def page_size(limit: int | None) -> int:
     return MAX_PAGE_ITEMS if limit is None else min(limit, MAX_PAGE_ITEMS)
 
 
-def require_id(given: str, *kinds: IdKind, name: str) -> None:
-    """End as for an unknown id where the option ``--<name>`` holds what is no id of these kinds."""
+def require_id(given: str, *kinds: IdKind, name: str, listed_by: str | None = None) -> None:
+    """End as for an unknown id where the option ``--<name>`` holds what is no id of these kinds.
+
+    ``listed_by`` is the command that shows them, where that is not ``list`` of what is named.
+    """
     if not any(is_id(kind, given) for kind in kinds):
-        unknown = f"no {name} {given}: --{name} takes an id as `autotune {name}s list` shows it"
+        shows = listed_by or f"{name}s list"
+        unknown = f"no {name} {given}: --{name} takes an id as `autotune {shows}` shows it"
         stop(unknown, exit_codes.NOT_FOUND)
 
 

@@ -61,7 +61,7 @@ class RequestFilterOptions:
     def arguments(self) -> dict[str, Any]:
         """Return what was given, as arguments of ``client.llm.list``."""
         if self.connection is not None:
-            require_id(self.connection, "llc", name="connection")
+            require_id(self.connection, "llc", name="connection", listed_by="llm connections")
         given = {name: value for name, value in asdict(self).items() if value is not None}
         return {_NAMES.get(name, name): value for name, value in given.items()}
 

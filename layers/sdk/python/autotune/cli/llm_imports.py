@@ -73,7 +73,7 @@ class ImportOptions:
 
     def fields(self) -> dict[str, Any]:
         """Return the arguments of ``client.llm.import_file``."""
-        require_id(self.connection, "llc", name="--connection")
+        require_id(self.connection, "llc", name="connection", listed_by="llm connections")
         defaults = self._defaults()
         for name, value in (("model", self.model), ("priority", self.priority)):
             if value is not None:
