@@ -162,7 +162,9 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], C
 
 def _spread(parameter: inspect.Parameter) -> list[inspect.Parameter]:
     if is_dataclass(parameter.annotation):
-        return [_parameter(one.name, one.type, _default(one)) for one in fields(parameter.annotation)]
+        return [
+            _parameter(one.name, one.type, _default(one)) for one in fields(parameter.annotation)
+        ]
     return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
 
 
