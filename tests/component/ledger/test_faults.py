@@ -4,12 +4,17 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
+import boto3
 import pytest
 
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from tests.component.ledger.test_journeys import assert_settled, statuses
 from tests.support.ledger import Ledger, later, row
+
+
+class KilledError(BaseException):
+    """The process is gone: nothing catches it."""
 
 
 def arm(ledger: Ledger, name: str, **fields: Any) -> None:
@@ -106,16 +111,54 @@ def test_a_step_that_is_killed_is_gone_on_with_and_what_ended_stays(
             ledger.run()
     before = statuses(ledger, ids)
     assert before["completed"] == 11
-    with later(timedelta(minutes=20)):
-        ledger.sweep()
-        ledger.run()
+    run_again(ledger)
     assert statuses(ledger, ids) == {"completed": 30}
     again = Counter(one.fingerprint for one in ledger.fake.world.executions)
     # Eight calls are under way at once; no other row was asked twice.
     assert sum(count - 1 for count in again.values()) <= 8
-    (batch,) = ledger.batches()
-    assert batch["unclear"] == 8
+    # What nobody knows is charged: eight attempts say so, whichever rows were asked.
+    attempts = [one for each in ids for one in ledger.read(each)["attempts"]]
+    unclear = [one for one in attempts if (one["error"] or {}).get("code") == "outcome_unclear"]
+    assert len(unclear) == sum(batch["unclear"] for batch in ledger.batches()) == 8
+    assert all(one["costNanoUsd"] > 0 for one in unclear)
     assert {one["reservedNanoUsd"] for one in ledger.budget().values()} == {0}
+
+
+def test_a_budget_holds_what_killed_steps_may_have_paid(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = ledger.connect()
+    ledger.fake.world.answers.answerer = lambda _: "word " * 400
+    ids = [f"q{number}" for number in range(4)]
+    asked = {"params": {"maxTokens": 200}}
+    estimate = {"requests": [row(connection, one, **asked) for one in ids]}
+    bound = ledger.platform.call("POST", "/api/v1/llm-estimates", estimate).json["boundNanoUsd"]
+    # The limit has room for each row twice.
+    limit = {"dayUsd": f"{2 * bound / 1e9:.9f}"}
+    ledger.platform.call("PUT", "/api/v1/llm-budget", limit)
+    rows = ledger.enqueue(connection, *ids, **asked)
+    kills = 0
+    answered = RowEnds.answered
+
+    def killed(self: Any, row: Any, text: Any, answer: Any) -> Any:
+        nonlocal kills
+        if kills < 4:
+            kills += 1
+            raise KilledError
+        return answered(self, row, text, answer)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RowEnds, "answered", killed)
+        ledger.run_jobs(hours=12, killed_by=KilledError)
+    assert statuses(ledger, rows) == {"completed": 4}
+    spent, reserved = ledger.spent_and_reserved("day")
+    assert spent == sum(ledger.read(one)["costNanoUsd"] for one in rows)
+    assert spent >= ledger.fake.world.bill()["total_nano_usd"]
+    assert reserved == 0
+    assert kills == 4
+    items = boto3.client("dynamodb").scan(TableName="budgets", ConsistentRead=True)["Items"]
+    days = [int(one["spent"]["N"]) for one in items if one["sk"]["S"].startswith("day#")]
+    assert max(days) <= 2 * bound
 
 
 def test_a_budget_lets_as_many_rows_go_as_it_has_room_for(ledger: Ledger) -> None:

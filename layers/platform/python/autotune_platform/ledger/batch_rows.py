@@ -1,5 +1,6 @@
 """The rows of a batch that still have no end in it."""
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Set
 
 from autotune.protocol.llm_requests import LlmErrorCode
@@ -15,6 +16,7 @@ from autotune_platform.runtime.threads import in_parallel
 _ROWS_READ = 100
 _SPARE_SECONDS = 20
 _WRITERS = 8
+_LOST = Refusal("outcome_unclear", "the step that may have asked it was lost", may_be_paid=True)
 
 
 def portions(rows: Iterable[Row], *, most_bytes: int) -> Iterator[list[Row]]:
@@ -78,6 +80,20 @@ class BatchRows:
         """End all of them, none of which was asked."""
         for some in groups(self.pending(batch), _ROWS_READ):
             in_parallel(lambda row: self.ends.unasked(row, code), some, at_most=_WRITERS)
+
+    def charge_dearest(self, batch: Batch, *, at_most: int) -> int:
+        """Charge some of them at their bounds, and put them back; return how many these were.
+
+        They are the dearest: whichever were asked by a step that was killed, if no more than these,
+        the bill is no higher.
+        """
+        dearest = heapq.nlargest(at_most, self.pending(batch), key=lambda row: row.bound_nano_usd)
+
+        def charge(row: Row) -> None:
+            self.ends.refused(row, _LOST, more_attempts=row.cancel_requested_at is None)
+
+        in_parallel(charge, dearest, at_most=_WRITERS)
+        return len(dearest)
 
     def refuse(self, batch: Batch, refusal: Refusal, *, more_attempts: bool) -> int:
         """End all of them for the same reason, or put them back; return how many went back."""

@@ -1,7 +1,8 @@
 """One step of a batch's execution: as much as there is time for, each row a checkpoint.
 
 A step has the batch for itself until a time that it stores before it begins. So two steps never ask
-the same rows, and what a killed one was asking is counted as unclear.
+the same rows. What a killed one was asking may be paid, and nobody knows which rows that were: as
+many of the dearest as it asks at once are charged at their bounds, and go back to their queue.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.budgets.permits import CONCURRENT_CALLS
 from autotune_platform.ledger.asking import Asked, RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
@@ -78,6 +80,8 @@ class BatchWork:
             return self._take_rows(taken, seconds_left)
         if taken.mode == "job":
             return self._advance_job(taken, seconds_left)
+        if batch.worked_until is not None:
+            taken = self._charge_lost(taken)
         return self._advance_calls(taken, seconds_left)
 
     def _take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
@@ -121,18 +125,18 @@ class BatchWork:
 
     def _taken(self, batch: Batch, seconds: float) -> Batch | None:
         """Have the batch for oneself."""
-        now = self.clock.now()
-        until = now + timedelta(seconds=seconds)
-        # The step before was killed; as many calls may have been under way as it makes at once.
-        unclear = batch.unclear
-        if batch.worked_until is not None and batch.phase == "working":
-            connection = self.connections.get(batch.connection_id)
-            unclear += connection.concurrency if connection else 0
-            logger.warning("step was lost; calls may be paid twice", batch_id=batch.id)
-        changes = {"worked_until": until, "unclear": unclear}
-        if not self.batches.change(batch, changes, due_at=until + LOST_AFTER):
+        until = self.clock.now() + timedelta(seconds=seconds)
+        if not self.batches.change(batch, {"worked_until": until}, due_at=until + LOST_AFTER):
             return None
-        return batch.model_copy(update={"worked_until": until, "unclear": unclear})
+        return batch.model_copy(update={"worked_until": until})
+
+    def _charge_lost(self, batch: Batch) -> Batch:
+        """Charge what the step before may have been asking when it was killed."""
+        lost = self.remaining.charge_dearest(batch, at_most=CONCURRENT_CALLS)
+        logger.warning("step was lost; calls may be paid twice", batch_id=batch.id, calls=lost)
+        if lost:
+            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
+        return batch.model_copy(update={"unclear": batch.unclear + lost})
 
     def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
         connection = self.connections.get(batch.connection_id)
