@@ -10,6 +10,7 @@ import pytest
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from tests.component.ledger.test_journeys import assert_settled, statuses
+from tests.providers import chat_openai
 from tests.support.ledger import Ledger, later, row
 
 
@@ -89,6 +90,22 @@ def test_a_refused_key_pauses_the_connection_and_uses_no_attempt(ledger: Ledger)
     run_again(ledger)
     assert statuses(ledger, ids) == {"completed": 30}
     assert_settled(ledger)
+
+
+@pytest.mark.parametrize(
+    "counted", [{"prompt_tokens": 0}, {"completion_tokens": 0, "total_tokens": 0}]
+)
+def test_a_count_of_nothing_is_no_count(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, counted: dict[str, int]
+) -> None:
+    counts = chat_openai.usage
+    monkeypatch.setattr(chat_openai, "usage", lambda outcome: {**counts(outcome), **counted})
+    (request_id,) = ledger.enqueue(ledger.connect(), "q")
+    ledger.run()
+    found = ledger.read(request_id)
+    bill = ledger.fake.world.bill()["total_nano_usd"]
+    assert (found["status"], found["usage"]["assumed"]) == ("completed", True)
+    assert found["costNanoUsd"] > bill > 0
 
 
 def test_a_step_that_is_killed_is_gone_on_with_and_what_ended_stays(

@@ -104,6 +104,10 @@ def test_the_documented_answer_whose_output_includes_thoughts() -> None:
             {"promptTokenCount": 9, "toolUsePromptTokenCount": 3, "candidatesTokenCount": 1},
             Usage(input_tokens=12, output_tokens=1),
         ),
+        (
+            {"promptTokenCount": 9, "thoughtsTokenCount": 2, "totalTokenCount": 900},
+            Usage(input_tokens=9, output_tokens=891, reasoning_tokens=2),
+        ),
         ({"promptTokenCount": 9, "thoughtsTokenCount": -1}, None),
         ({"promptTokenCount": 9, "cachedContentTokenCount": 10}, None),
         ({"candidatesTokenCount": 9}, None),

@@ -225,6 +225,10 @@ def test_own_prices_of_batches_are_prices_of_their_own() -> None:
     own = {"input_usd": "9", "output_usd": "9"}
     connection = Sold("azure", {"gpt-4o": own})
     assert Prices().find(connection, "gpt-4o", processing="batch", at=DAY) is None
+    # OpenAI's own list has a price in batches, which says nothing of this connection's.
+    listed = Sold("openai", {"gpt-4o": own})
+    assert Prices().find(listed, "gpt-4o", processing="batch", at=DAY) is None
+    assert Prices().find(Sold("openai", {}), "gpt-4o", processing="batch", at=DAY) is not None
     batch = {"batch_input_usd": "1", "batch_output_usd": "0"}
     found = Prices().find(
         Sold("azure", {"gpt-4o": {**own, **batch}}), "gpt-4o", processing="batch", at=DAY

@@ -57,12 +57,13 @@ class RowEnds:
         if text is not None:
             output, parse_error = _read(text, answer)
             self.texts.put(row, "output", output)
-        usage = answer.usage or _assumed(row)
+        counted = _counted(answer)
+        usage = counted or _assumed(row)
         return self._end(
             row,
             "completed",
             None,
-            _charge(row, answer.usage),
+            _charge(row, counted),
             {
                 "usage": usage.model_dump(mode="json", exclude_defaults=True),
                 "finish_reason": answer.finish_reason,
@@ -159,6 +160,18 @@ def end_unasked(
 
 def _charge(row: Row, usage: Usage | None) -> int:
     return row.bound_nano_usd if usage is None else cost(usage, row.price)
+
+
+def _counted(answer: Answer) -> Usage | None:
+    """Return the usage, None where it counts nothing of what was read or written.
+
+    Some servers answer zeros in place of leaving usage out. What is paid is never charged nothing.
+    """
+    usage = answer.usage
+    if usage is None or not usage.input_tokens:
+        return None
+    is_silent = not (answer.text or answer.reasoning)
+    return usage if usage.output_tokens or is_silent else None
 
 
 def _assumed(row: Row) -> Usage:

@@ -116,7 +116,8 @@ class Prices:
     ) -> PriceSnapshot | None:
         """Return the price of a model's tokens; one that is not known is None, and never 0.
 
-        The connection's own price goes before any list.
+        The connection's own price of a model stands in place of any list's: without a price in
+        batches it has none there, because the list's may be far below it.
 
         Args:
             connection: where the model is called.
@@ -127,7 +128,7 @@ class Prices:
         """
         day = (at or self.clock.now()).astimezone(UTC).date()
         own = _own(connection, model, processing, day)
-        if own is not None:
+        if own is not None or model in connection.prices:
             return own
         found = listed(connection.provider, model, processing, day)
         if found is None:

@@ -185,12 +185,15 @@ def _usage(told: Any) -> Usage | None:
         detail(inside(told, "cachedContentTokenCount")),
         detail(inside(told, "candidatesTokenCount")),
         detail(inside(told, "thoughtsTokenCount")),
+        detail(inside(told, "totalTokenCount")),
     )
     if found is None:
         return None
-    sent, from_tools, cached, answered, thought = found
+    sent, from_tools, cached, answered, thought, total = found
     if cached > sent:
         return None
+    # The total has all that is paid, also where a part is left out.
+    answered = max(answered, total - sent - from_tools - thought)
     return Usage(
         input_tokens=sent + from_tools,
         cached_input_tokens=cached,
