@@ -37,6 +37,7 @@ class LedgerStack(DomainStack):
 
     Attributes:
         work: The function that works on batches.
+        connections: The function that answers for connections, and asks through them to verify one.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
     """
@@ -184,7 +185,7 @@ class LedgerStack(DomainStack):
 
     def _add_connections(self, http: HttpStack) -> None:
         data = self.shared.data
-        connections = self.create_api(
+        self.connections = connections = self.create_api(
             "ConnectionsApi", module="connections_api", environment=self._calls
         )
         for keys in (CONNECTIONS, TOKENS):

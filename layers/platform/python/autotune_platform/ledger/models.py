@@ -11,7 +11,7 @@ from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProv
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.prices import PriceSnapshot
-from autotune_platform.ledger.usage import Usage
+from autotune_platform.ledger.usage import Difference, JobUsage, Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -223,7 +223,7 @@ class JobEnd(FrozenModel):
     how: Literal["completed", "failed", "expired", "canceled"]
     places: Sequence[str] = ()
     succeeded: int | None = None
-    usage: Usage | None = None
+    usage: JobUsage | None = None
     cost_nano_usd: int | None = None
     seen_at: datetime
 
@@ -281,6 +281,8 @@ class Batch(FrozenModel):
         redrive: how often its execution was lost; executions from before have no effect.
         worked_until: until when a step has the batch for itself.
         job: how far its provider's job is, of a batch that is one.
+        above_bound: rows whose usage cost more than what was reserved for them.
+        difference: between what the provider reports and what was charged, once it is settled.
     """
 
     id: str
@@ -299,6 +301,8 @@ class Batch(FrozenModel):
     unclear: int = 0
     reserved_nano_usd: int
     cost_nano_usd: int = 0
+    above_bound: int = 0
+    difference: Difference | None = None
     periods: Sequence[str] = ()
     error: Fault | None = None
     redrive: int = 0

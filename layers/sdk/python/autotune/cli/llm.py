@@ -206,11 +206,15 @@ def batches(
         bool,
         typer.Option("--needs-operator", help="Only those that `resolve-batch` is waited for."),
     ] = False,
+    differs: Annotated[
+        bool,
+        typer.Option("--differs", help="Only those charged otherwise than their provider reports."),
+    ] = False,
     limit: Limit = None,
 ) -> None:
     """List batches, the youngest first."""
     found = invocation.client.llm.batches.list(
-        needs_operator=needs_operator, page_size=page_size(limit)
+        needs_operator=needs_operator, differs=differs, page_size=page_size(limit)
     )
     invocation.show_all(found, _BATCHES, limit)
 
