@@ -190,9 +190,10 @@ def list_batches(
     """List the organisation's batches, the youngest first.
 
     ``needsOperator`` lists only those whose creation at the provider is unclear, because several
-    jobs may be it or for over an hour. ``differs`` lists only those that were charged otherwise
-    than their provider reports, beyond what is explained, or that have requests above their bound.
-    A page may be short then: ``nextToken`` leads on where there is more.
+    jobs may be it or for over an hour, and those whose job the provider has refused to show for
+    over six hours. ``differs`` lists only those that were charged otherwise than their provider
+    reports, beyond what is explained, or that have requests above their bound. A page may be short
+    then: ``nextToken`` leads on where there is more.
     """
     found, token = parts().ledger.list_batches(
         app.caller,

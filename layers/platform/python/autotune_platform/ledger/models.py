@@ -242,6 +242,7 @@ class JobState(FrozenModel):
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.
         missed_since: since when each look at it did not see it.
+        refused_since: since when each look at it was refused.
         is_cancel_sent: whether the provider was asked to end it.
         sizes: how many bytes each of the results has that were fetched.
         is_too_large: whether some were not, because they are more than rows can answer with.
@@ -260,6 +261,7 @@ class JobState(FrozenModel):
     candidates: Sequence[str] = ()
     tries: int = 0
     missed_since: datetime | None = None
+    refused_since: datetime | None = None
     is_cancel_sent: bool = False
     end: JobEnd | None = None
     sizes: Sequence[int] = ()

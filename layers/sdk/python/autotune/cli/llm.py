@@ -204,7 +204,7 @@ def batches(
     *,
     needs_operator: Annotated[
         bool,
-        typer.Option("--needs-operator", help="Only those that `resolve-batch` is waited for."),
+        typer.Option("--needs-operator", help="Only those that do not go on by themselves."),
     ] = False,
     differs: Annotated[
         bool,

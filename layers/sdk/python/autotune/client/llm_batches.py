@@ -24,7 +24,8 @@ def list_batches(
 
     Args:
         needs_operator: only those whose creation at the provider is unclear, because several jobs
-            may be it or for over an hour; ``resolve`` says what became of it.
+            may be it or for over an hour, which ``resolve`` ends, and those whose job the provider
+            has refused to show for over six hours.
         differs: only those that were charged otherwise than their provider reports, beyond what is
             explained (``difference``), or that have requests above their bound (``above_bound``).
         page_size: batches fetched at a time, 1 to 200.
