@@ -139,6 +139,15 @@ def test_what_was_charged_at_its_bound_explains_that_less_is_reported(
     assert listed(ledger) == said == []
 
 
+def test_results_that_come_twice_are_counted_apart(ledger: Ledger, said: list[Any]) -> None:
+    trap(ledger, "rows_doubled_conflicting", count=2)
+    ids = enqueue(ledger, "openai")
+    ledger.run_jobs()
+    assert the_batch(ledger)["difference"] == {**NOTHING, "droppedResults": 2}
+    assert said == []
+    assert_paid_once(ledger, ids)
+
+
 def test_what_was_charged_at_its_bound_explains_no_more_than_that(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, said: list[Any]
 ) -> None:
