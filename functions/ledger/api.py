@@ -183,17 +183,24 @@ def delete_content(llm_request_id: str) -> None:
 @app.get("/api/v1/llm-batches", tags=["language models"])
 def list_batches(
     needs_operator: Annotated[bool, Query(alias="needsOperator")] = False,
+    differs: Annotated[bool, Query()] = False,
     limit: PageSize = 50,
     next_token: NextToken = None,
 ) -> LlmBatchList:
     """List the organisation's batches, the youngest first.
 
     ``needsOperator`` lists only those whose creation at the provider is unclear, because several
-    jobs may be it or for over an hour. A page may be short then: ``nextToken`` leads on where there
-    is more.
+    jobs may be it or for over an hour, and those whose job the provider has refused to show for
+    over six hours. ``differs`` lists only those that were charged otherwise than their provider
+    reports, beyond what is explained, or that have requests above their bound. A page may be short
+    then: ``nextToken`` leads on where there is more.
     """
     found, token = parts().ledger.list_batches(
-        app.caller, unresolved=needs_operator, limit=limit, next_token=next_token
+        app.caller,
+        unresolved=needs_operator,
+        differs=differs,
+        limit=limit,
+        next_token=next_token,
     )
     return LlmBatchList(batches=found, next_token=token)
 

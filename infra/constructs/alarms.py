@@ -1,5 +1,7 @@
 """Alarms that call a person: what failed, what waits, what is refused, what is behind."""
 
+from collections.abc import Sequence
+
 from aws_cdk import ArnFormat, Aws, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -240,11 +242,13 @@ class Alarms(Construct):
         threshold: float = 1,
         value: str = "1",
         statistic: str = "Sum",
+        also: Sequence[ServiceFunction] = (),
     ) -> None:
         """Makes a metric of what lines of a function's log say, and alarms on it.
 
         Args:
             function: Writes the lines.
+            also: Others that do.
             name: Of metric and alarm.
             message: What the lines say.
             description: What the alarm means.
@@ -252,15 +256,16 @@ class Alarms(Construct):
             value: What each line adds: a number, or a field as ``$.field``.
             statistic: How values become one in five minutes.
         """
-        logs.MetricFilter(
-            self,
-            f"{name}Filter",
-            log_group=function.log_group,
-            filter_pattern=logs.FilterPattern.string_value("$.message", "=", message),
-            metric_namespace=METRICS_NAMESPACE,
-            metric_name=name,
-            metric_value=value,
-        )
+        for number, one in enumerate([function, *also]):
+            logs.MetricFilter(
+                self,
+                f"{name}Filter{number or ''}",
+                log_group=one.log_group,
+                filter_pattern=logs.FilterPattern.string_value("$.message", "=", message),
+                metric_namespace=METRICS_NAMESPACE,
+                metric_name=name,
+                metric_value=value,
+            )
         metric = own_metric(name, statistic=statistic)
         self._alarm(name, metric=metric, description=description, threshold=threshold)
 

@@ -37,6 +37,7 @@ class LedgerStack(DomainStack):
 
     Attributes:
         work: The function that works on batches.
+        connections: The function that answers for connections, and asks through them to verify one.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
     """
@@ -91,6 +92,8 @@ class LedgerStack(DomainStack):
         data = self.shared.data
         data.ledger.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
         data.ledger.grant_write(work.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        # Keys that were replaced, and that a job needs one.
+        data.ledger.grant_write(work.function, "DeleteItem", keys=CONNECTIONS)
         data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
         data.budgets.grant_write(work.function, "PutItem", keys=CONNECTIONS)
         data.ledger_texts.grant_read_write(work.function)
@@ -184,7 +187,7 @@ class LedgerStack(DomainStack):
 
     def _add_connections(self, http: HttpStack) -> None:
         data = self.shared.data
-        connections = self.create_api(
+        self.connections = connections = self.create_api(
             "ConnectionsApi", module="connections_api", environment=self._calls
         )
         for keys in (CONNECTIONS, TOKENS):
@@ -192,6 +195,7 @@ class LedgerStack(DomainStack):
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)
         self.grant_count_entities(connections)
         data.ledger.grant_read(connections.function, "GetItem")
+        data.ledger.grant_read(connections.function, "Query", keys=CONNECTIONS)
         data.ledger.grant_write(connections.function, "DeleteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)

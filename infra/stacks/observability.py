@@ -60,12 +60,26 @@ class ObservabilityStack(DomainStack):
         reserved = sum(shared.config.reserved_functions.values())
         self.alarms.watch_account(unreserved=max(ACCOUNT_FUNCTIONS - reserved, UNRESERVED))
         self.alarms.watch_api(http.api.api, submission=completions.submission)
-        # It stands here because the ledger's own stack has no room for more.
+        # These stand here because the ledger's own stack has no room for more.
         self.alarms.watch_log(
             ledger.work,
             name="LlmBatchesUnresolved",
             message="a batch waits for an operator",  # as ``ledger.unclear`` words it
             description="It is unclear what became of batches at their providers",
+        )
+        self.alarms.watch_log(
+            ledger.work,
+            name="LlmCostsDiffer",
+            # As ``ledger.comparing`` words it, both times.
+            message="a batch was charged otherwise than its provider reports",
+            description="Providers report other costs of batches than were charged",
+        )
+        self.alarms.watch_log(
+            ledger.work,
+            also=[ledger.connections],
+            name="LlmCostsAboveBound",
+            message="a request cost more than its bound",
+            description="Requests to language models cost more than was reserved for them",
         )
         # What graders send for five minutes in vain ends as a time-out of theirs.
         self.alarms.watch_refused(
@@ -95,11 +109,13 @@ class ObservabilityStack(DomainStack):
                 _Graph(title="Messages that wait", lines=_waiting(queues)),
                 _Graph(title="The oldest message, in seconds", lines=_ages(queues)),
                 _Graph(
-                    title="Batches that are due or unclear, graders that went down, errors of ours",
+                    title="Batches due, unclear or charged otherwise, graders down, errors of ours",
                     lines=[
                         own_metric("OldestDueBatchSeconds", statistic="Maximum"),
                         own_metric("GradersDown", statistic="Sum"),
                         own_metric("LlmBatchesUnresolved", statistic="Sum"),
+                        own_metric("LlmCostsDiffer", statistic="Sum"),
+                        own_metric("LlmCostsAboveBound", statistic="Sum"),
                         own_metric("PlatformErrorPercent", statistic="Average"),
                     ],
                 ),

@@ -341,6 +341,7 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llt_*")
     | table("Registry/index/byCollection", "Query")
     | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "Query", keys="llc_*")
     | bucket("LedgerTexts", "PutObject")
     | {("kms:Encrypt", "ProviderKeysKey", "")},
     "ImportsApi": API
@@ -376,6 +377,7 @@ EXPECTED = {
         "Ledger",
         *("BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     )
+    | table("Ledger", "DeleteItem", keys="llc_*")
     | table("Ledger/index/queuedRows", "Query")
     | table("Budgets", "PutItem", keys="llc_*")
     | found_in("LedgerTexts")

@@ -307,6 +307,18 @@ _OF_TIMING_AND_FAILURES = (
     ),
     *rare(
         "ConnectionsApi",
+        "dynamodb:Query Ledger llc_*",
+        "A key that was replaced is deleted once no job needs it "
+        "(tests/component/ledger/test_key_versions.py).",
+    ),
+    *rare(
+        "WorkLlmBatch",
+        "dynamodb:DeleteItem Ledger llc_*",
+        "A provider's job that has ended needs its key no more "
+        "(tests/component/ledger/test_key_versions.py).",
+    ),
+    *rare(
+        "ConnectionsApi",
         "s3:PutObject LedgerTexts/ledger/*",
         "A provider that is verified answers with more than an item holds.",
     ),

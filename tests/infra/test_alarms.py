@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from autotune_platform.graders.probing import GONE
+from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR
 from autotune_platform.projections.counting import COUNTED
 from autotune_platform.scoring.sweeper import SWEPT
@@ -34,6 +35,8 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "GradersDown",
         *["IteratorAge"] * 3,
         "LlmBatchesUnresolved",
+        "LlmCostsAboveBound",
+        "LlmCostsDiffer",
         "OldestDueBatchSeconds",
         "PlatformErrorPercent",
         *["ReadThrottleEvents"] * 6,
@@ -76,7 +79,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 62
+    assert len(alarms) == 64
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -201,18 +204,24 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
     [
         ("GradersDown", GONE, "1"),
         ("LlmBatchesUnresolved", WAITS_FOR_OPERATOR, "1"),
+        ("LlmCostsAboveBound", ABOVE_BOUND, "1"),
+        ("LlmCostsDiffer", DIFFERS, "1"),
         ("OldestDueBatchSeconds", SWEPT, "$.oldest_due_seconds"),
         ("PlatformErrorPercent", COUNTED, "$.platform_error_percent"),
     ],
 )
 def test_what_logs_say_becomes_a_metric(aws, name, message, value):
-    [made] = [
+    filters = [
         each["Properties"]
         for each in aws.service.find_resources("AWS::Logs::MetricFilter").values()
         if each["Properties"]["MetricTransformations"][0]["MetricName"] == name
     ]
-    assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'
-    assert made["MetricTransformations"][0]["MetricValue"] == value
+    # Of rows above their bound, two functions write.
+    assert len(filters) == (2 if name == "LlmCostsAboveBound" else 1)
+    assert len({str(made["LogGroupName"]) for made in filters}) == len(filters)
+    for made in filters:
+        assert made["FilterPattern"] == f'{{ $.message = "{message}" }}'
+        assert made["MetricTransformations"][0]["MetricValue"] == value
 
 
 def test_the_operators_guide_has_an_entry_for_each_alarm(aws):
@@ -241,6 +250,7 @@ def test_the_dashboard_draws_what_alarms_watch(aws):
     drawn = str(dashboard["Properties"]["DashboardBody"])
     for name in (
         *("GradersDown", "LlmBatchesUnresolved", "OldestDueBatchSeconds"),
+        *("LlmCostsAboveBound", "LlmCostsDiffer"),
         *("PlatformErrorPercent", "Throttles"),
     ):
         assert name in drawn

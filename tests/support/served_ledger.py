@@ -313,10 +313,12 @@ class ServedLedger(ServedImports):
 
     def _list_batches(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
         unresolved = query.get("needsOperator") == "true"
+        differs = query.get("differs") == "true"
         listed = [
             one
             for one in reversed(self.batches.values())
-            if not unresolved or one.get("job", {}).get("candidates")
+            if (not unresolved or one.get("job", {}).get("candidates"))
+            and (not differs or not one.get("difference", {}).get("withinTolerance", True))
         ]
         found, token = _page(listed, query)
         return {"batches": found, "nextToken": token}

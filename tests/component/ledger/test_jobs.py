@@ -173,6 +173,8 @@ def test_a_trap_costs_time_and_nothing_else(
     ledger.run_jobs()
     assert [ledger.read(one)["status"] for one in ids] == ["completed"] * len(ids)
     assert_paid_once(ledger, ids)
+    differences = [one["difference"] for one in ledger.batches() if one["difference"]]
+    assert [one for one in differences if not one["withinTolerance"]] == []
     assert [one.trap for one in ledger.fake.world.traps.firings if one.trap == name]
 
 

@@ -12,6 +12,7 @@ from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.jobs.bedrock import BedrockJobs
+from autotune_platform.ledger.jobs.bedrock_bucket import BedrockBucket
 from autotune_platform.ledger.jobs.contract import Body, Created, Job, Unclear
 from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.providers.bedrock import BedrockFormat
@@ -338,3 +339,43 @@ def test_a_token_that_is_replayed_is_the_same_job(lab: Ledger) -> None:
         # The same token for another job says that there is one: no certainty that there is none.
         other = replace(job, model="anthropic.claude-haiku-4-5-20251001-v1:0")
         assert isinstance(jobs.create(session, other, body), Unclear)
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_what_the_manifest_counts_is_compared_with_what_was_charged(
+    small_jobs: Ledger, monkeypatch: pytest.MonkeyPatch, more: int
+) -> None:
+    read = BedrockBucket.read
+
+    def told(self: BedrockBucket, *args: Any) -> Any:
+        manifest = read(self, *args)
+        return {**manifest, "outputTokenCount": manifest["outputTokenCount"] + more}
+
+    monkeypatch.setattr(BedrockBucket, "read", told)
+    ids = enqueue(small_jobs)
+    small_jobs.run_jobs()
+    (batch,) = small_jobs.batches()
+    bill = small_jobs.fake.world.bill()["tokens"]
+    assert batch["reported"] == {
+        "usage": {
+            "inputTokens": bill["input"],
+            "cachedInputTokens": None,
+            "outputTokens": bill["output"] + more,
+        },
+        "costNanoUsd": None,
+    }
+    difference = batch["difference"]
+    assert (difference["inputTokens"], difference["outputTokens"]) == (0, more)
+    assert (difference["cachedInputTokens"], difference["withinTolerance"]) == (None, not more)
+    assert_paid_once(small_jobs, ids)
+
+
+def test_the_manifest_of_a_job_that_ran_out_of_time_counts_what_it_ran(small_jobs: Ledger) -> None:
+    trap(small_jobs, "bedrock_partially_completed", share=0.5)
+    ids = enqueue(small_jobs)
+    small_jobs.run_jobs()
+    jobs = [one for one in small_jobs.batches() if one["difference"]]
+    assert [one["counts"]["completed"] for one in jobs if one["counts"]["released"]] == [FEW // 2]
+    assert all(one["difference"]["withinTolerance"] for one in jobs)
+    assert {one["difference"]["outputTokens"] for one in jobs} == {0}
+    assert_all_completed(small_jobs, ids)

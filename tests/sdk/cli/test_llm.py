@@ -385,6 +385,15 @@ def test_batches_are_listed_shown_and_canceled(api, run, enqueued):
     unclear = api.new_batch(job=job)
     (line,) = run("llm", "batches", "--needs-operator").stdout.splitlines()[1:]
     assert line.split()[0] == unclear
+    difference = {"outputTokens": 3, "assumedRows": 0, "withinTolerance": False}
+    usage = {"inputTokens": 5, "outputTokens": 8}
+    other = api.new_batch(difference=difference, reported={"usage": usage}, aboveBound=2)
+    (line,) = run("llm", "batches", "--differs").stdout.splitlines()[1:]
+    assert line.split()[0] == other
+    shown = run("llm", "batch", other).stdout
+    assert '"outputTokens": 3' in shown
+    assert '"outputTokens": 8' in shown
+    assert "aboveBound       2" in shown
     assert "canceled" in run("llm", "cancel-batch", batch_id).stdout
 
 

@@ -389,6 +389,11 @@ def test_batches_are_listed_read_walked_and_canceled(api, client, enqueued):
     unclear = api.new_batch(job=job)
     (waits,) = client.llm.batches.list(needs_operator=True)
     assert (waits.id, waits.job.candidates) == (unclear, ["a", "b"])
+    difference = {"costNanoUsd": -9, "assumedRows": 1, "withinTolerance": False}
+    other = api.new_batch(difference=difference, reported={"costNanoUsd": 4})
+    (differs,) = client.llm.batches.list(differs=True)
+    assert (differs.id, differs.difference.cost_nano_usd) == (other, -9)
+    assert (differs.reported.cost_nano_usd, differs.reported.usage) == (4, None)
     batch = client.llm.batches.get(first)
     assert (batch.counts.rows, batch.reserved_nano_usd) == (3, 10)
     assert [one.id for one in client.llm.batches.rows(first, page_size=2)] == ids

@@ -74,6 +74,11 @@ class BatchRepository:
         item = self._table.get(batch_id, STATE) if is_id("lbt", batch_id) else None
         return entity_from(item, Batch) if item else None
 
+    def is_settled(self, batch_id: str) -> bool:
+        """Return whether nothing more becomes of a batch, which may be gone."""
+        batch = self.get(batch_id)
+        return batch is None or batch.phase == "settled"
+
     def change(
         self, batch: Batch, changes: Mapping[str, Any], *, due_at: datetime | None = None
     ) -> bool:

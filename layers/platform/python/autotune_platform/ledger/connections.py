@@ -7,6 +7,7 @@ from autotune.protocol import llm_connections as wire
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.access.models import Caller
+from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
 from autotune_platform.ledger.jobs.registry import provider_jobs, rows_at_least
 from autotune_platform.ledger.keys import ProviderKeys
@@ -37,6 +38,7 @@ class ConnectionService:
 
     repository: ConnectionRepository
     keys: ProviderKeys
+    batches: BatchRepository
     admit_private: bool
     clock: Clock = SYSTEM_CLOCK
 
@@ -95,6 +97,9 @@ class ConnectionService:
             if after.key_version != before.key_version:
                 self.keys.drop(after)
             raise ConflictError("others are changing the connection; read it again")
+        if after.key_version != before.key_version:
+            now = self.clock.now()
+            self.keys.retire(after, is_settled=self.batches.is_settled, now=now)
         return after
 
     def get(self, caller: Caller, connection_id: str) -> Connection:

@@ -10,6 +10,7 @@ from autotune.protocol.llm_requests import LlmErrorCode
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.comparing import check_bound
 from autotune_platform.ledger.models import Attempt, Fault, Row, RowInput, RowOutput
 from autotune_platform.ledger.parsing import parse
 from autotune_platform.ledger.prices import cost, most_input_tokens
@@ -59,11 +60,13 @@ class RowEnds:
             self.texts.put(row, "output", output)
         counted = _counted(answer)
         usage = counted or _assumed(row)
+        charge = _charge(row, counted)
+        check_bound(row, charge, usage)
         return self._end(
             row,
             "completed",
             None,
-            _charge(row, counted),
+            charge,
             {
                 "usage": usage.model_dump(mode="json", exclude_defaults=True),
                 "finish_reason": answer.finish_reason,

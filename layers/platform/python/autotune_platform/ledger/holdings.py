@@ -59,8 +59,8 @@ HOLDER = DataHolder(
         Holding(
             place="table ledger",
             key="llc_* / key#*",
-            what="keys to providers, encrypted",
-            kept="until the connection is revoked",
+            what="keys to providers, encrypted, and which batches need which",
+            kept="until the connection is revoked; one that was replaced, until no job needs it",
             erased="`DELETE /api/v1/llm-connections/{id}`",
         ),
         Holding(

@@ -11,7 +11,7 @@ from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProv
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.prices import PriceSnapshot
-from autotune_platform.ledger.usage import Usage
+from autotune_platform.ledger.usage import Difference, JobUsage, Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -223,7 +223,7 @@ class JobEnd(FrozenModel):
     how: Literal["completed", "failed", "expired", "canceled"]
     places: Sequence[str] = ()
     succeeded: int | None = None
-    usage: Usage | None = None
+    usage: JobUsage | None = None
     cost_nano_usd: int | None = None
     seen_at: datetime
 
@@ -242,6 +242,7 @@ class JobState(FrozenModel):
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.
         missed_since: since when each look at it did not see it.
+        refused_since: since when each look at it was refused.
         is_cancel_sent: whether the provider was asked to end it.
         sizes: how many bytes each of the results has that were fetched.
         is_too_large: whether some were not, because they are more than rows can answer with.
@@ -260,6 +261,7 @@ class JobState(FrozenModel):
     candidates: Sequence[str] = ()
     tries: int = 0
     missed_since: datetime | None = None
+    refused_since: datetime | None = None
     is_cancel_sent: bool = False
     end: JobEnd | None = None
     sizes: Sequence[int] = ()
@@ -281,6 +283,8 @@ class Batch(FrozenModel):
         redrive: how often its execution was lost; executions from before have no effect.
         worked_until: until when a step has the batch for itself.
         job: how far its provider's job is, of a batch that is one.
+        above_bound: rows whose usage cost more than what was reserved for them.
+        difference: between what the provider reports and what was charged, once it is settled.
     """
 
     id: str
@@ -299,6 +303,8 @@ class Batch(FrozenModel):
     unclear: int = 0
     reserved_nano_usd: int
     cost_nano_usd: int = 0
+    above_bound: int = 0
+    difference: Difference | None = None
     periods: Sequence[str] = ()
     error: Fault | None = None
     redrive: int = 0

@@ -11,6 +11,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.budgets.money import MoneyBudgets, MoneyLimits
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.comparing import is_charged_otherwise
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
 from autotune_platform.ledger.creations import CreationRepository
@@ -142,6 +143,7 @@ class LedgerService:
         caller: Caller,
         *,
         unresolved: bool = False,
+        differs: bool = False,
         limit: int,
         next_token: str | None,
     ) -> tuple[list[wire.LlmBatch], str | None]:
@@ -149,10 +151,17 @@ class LedgerService:
 
         Args:
             unresolved: only those that wait for an operator; a page may be short then.
+            differs: only those that were charged otherwise than their provider reports, beyond what
+                is explained, or that have rows above their bound; likewise.
         """
         found, token = self.batches.page(caller.organization_id, limit=limit, next_token=next_token)
         now = self.clock.now()
-        shown = (batch for batch in found if not unresolved or needs_operator(batch, now))
+        shown = (
+            batch
+            for batch in found
+            if (not unresolved or needs_operator(batch, now))
+            and (not differs or is_charged_otherwise(batch))
+        )
         return [batch_on_wire(batch) for batch in shown], token
 
     def batch_rows(

@@ -6,6 +6,7 @@ All of it is one transaction, computed from the rows themselves: doing it again 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
@@ -15,9 +16,11 @@ from autotune.protocol.llm_events import LedgerBatchCompleted
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.comparing import DIFFERS, Booked, difference
 from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
 from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.usage import Difference
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
@@ -42,6 +45,7 @@ class Totals:
     released: int = 0
     pending: int = 0
     cost: int = 0
+    booked: Booked = field(default_factory=Booked)
     by_purpose: dict[str, Spent] = field(default_factory=lambda: defaultdict(Spent))
     by_trace: TracedSpent = field(default_factory=TracedSpent)
 
@@ -49,6 +53,7 @@ class Totals:
         """Count a row."""
         spent = row.cost_in(batch_id)
         self.cost += spent
+        self.booked.add(row, batch_id)
         is_tried = spent or (row.batch_id == batch_id and row.status == "completed")
         purpose = row.purpose
         if purpose not in self.by_purpose and len(self.by_purpose) >= _MOST_PURPOSES:
@@ -81,6 +86,7 @@ class Totals:
             "canceled": self.canceled,
             "released": self.released,
             "cost_nano_usd": self.cost,
+            "above_bound": self.booked.above_bound,
         }
 
 
@@ -111,16 +117,19 @@ class BatchSettling:
         status: LlmBatchStatus = "completed" if batch.error is None else "error"
         if batch.cancel_requested_at is not None:
             status = "canceled"
-        changes = {
+        changes: dict[str, Any] = {
             **totals.numbers,
             "unclear": batch.unclear,
             "status": status,
             "completed_at": now,
         }
+        after = batch.model_copy(update={**changes, "difference": self._compared(batch, totals)})
+        if after.difference is not None:
+            changes["difference"] = after.difference.model_dump(mode="json", exclude_none=True)
         settled = self.batches.settling(batch, changes)
         additions = [
             settled,
-            self.batches.publishing(batch.id, batch_completed(batch.model_copy(update=changes))),
+            self.batches.publishing(batch.id, batch_completed(after)),
             *self.money.settlement(
                 batch.organization_id,
                 batch.periods,
@@ -142,6 +151,22 @@ class BatchSettling:
             logger.info("batch settled", batch_id=batch.id, rows=dict(totals.numbers))
         self.batches.close(batch.id)
 
+    def _compared(self, batch: Batch, totals: Totals) -> Difference | None:
+        """Compare what was charged with what the provider reports, and say where they differ."""
+        found = difference(batch, totals.booked)
+        if found is not None and not found.within_tolerance:
+            # Before anything is written: a step that is killed then says it again, and never not.
+            assert batch.job is not None
+            logger.error(
+                DIFFERS,
+                batch_id=batch.id,
+                connection_id=batch.connection_id,
+                job_id=batch.job.job_id,
+                charged_nano_usd=totals.cost,
+                difference=found.model_dump(exclude_none=True),
+            )
+        return found
+
     def _totals(self, batch: Batch) -> Totals:
         totals = Totals()
         for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
@@ -155,15 +180,19 @@ class BatchSettling:
 def batch_completed(batch: Batch) -> Event:
     """Return the event ``ledger.batch.completed`` of a batch that has ended."""
     assert batch.completed_at is not None
+    shown = batch_on_wire(batch)
     data = LedgerBatchCompleted(
         batch_id=batch.id,
         status=batch.status,
         connection_id=batch.connection_id,
         provider=batch.provider,
         model=batch.model,
-        counts=batch_on_wire(batch).counts,
+        counts=shown.counts,
         unclear=batch.unclear,
+        above_bound=batch.above_bound,
         cost_nano_usd=batch.cost_nano_usd,
+        reported=shown.reported,
+        difference=shown.difference,
         created_at=batch.created_at,
         completed_at=batch.completed_at,
     )

@@ -1,4 +1,4 @@
-"""What a call used, as the provider counted it."""
+"""What a call used, as the provider counted it, and what a job of many did."""
 
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -18,3 +18,27 @@ class Usage(FrozenModel):
     output_tokens: int
     reasoning_tokens: int = 0
     assumed: bool = False
+
+
+class JobUsage(FrozenModel):
+    """Tokens of all rows of a provider's job together, as far as the provider tells."""
+
+    input_tokens: int
+    cached_input_tokens: int | None = None
+    output_tokens: int
+
+
+class Difference(FrozenModel):
+    """What a provider reports of a job, less what its rows were charged; None where it does not.
+
+    Attributes:
+        assumed_rows: rows that were charged at their bound, because nobody said what they used.
+        within_tolerance: whether these explain it, and that costs are rounded.
+    """
+
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_nano_usd: int | None = None
+    assumed_rows: int = 0
+    within_tolerance: bool

@@ -1,7 +1,7 @@
 """Rows and batches as callers see them."""
 
 from autotune.protocol import llm_batches, llm_requests
-from autotune_platform.ledger.models import Batch, Row, RowInput, RowOutput
+from autotune_platform.ledger.models import Batch, JobEnd, Row, RowInput, RowOutput
 
 
 def summary_on_wire(row: Row) -> llm_requests.LlmRequestSummary:
@@ -43,9 +43,30 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
             cost_nano_usd=state.end.cost_nano_usd if state.end else None,
         )
     )
-    return llm_batches.LlmBatch.model_validate(
-        {**batch.model_dump(), "counts": counts, "reserved_nano_usd": reserved, "job": job}
+    changed = {
+        "counts": counts,
+        "reserved_nano_usd": reserved,
+        "job": job,
+        "reported": _reported(state.end if state else None),
+        "difference": _difference(batch),
+    }
+    return llm_batches.LlmBatch.model_validate({**batch.model_dump(), **changed})
+
+
+def _reported(end: JobEnd | None) -> llm_batches.LlmReported | None:
+    if end is None or (end.usage is None and end.cost_nano_usd is None):
+        return None
+    usage = end.usage.model_dump() if end.usage else None
+    return llm_batches.LlmReported.model_validate(
+        {"usage": usage, "cost_nano_usd": end.cost_nano_usd}
     )
+
+
+def _difference(batch: Batch) -> llm_batches.LlmDifference | None:
+    if batch.difference is None:
+        return None
+    dropped = batch.job.strange if batch.job else 0
+    return llm_batches.LlmDifference(**batch.difference.model_dump(), dropped_results=dropped)
 
 
 def _known(row: Row) -> dict[str, object]:

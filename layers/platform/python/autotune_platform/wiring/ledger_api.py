@@ -55,6 +55,7 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
         return ConnectionService(
             repository=self.connection_repository,
             keys=self.provider_keys,
+            batches=self.llm_batches,
             admit_private=self.environment.admit_private_addresses,
         )
 

@@ -204,13 +204,17 @@ def batches(
     *,
     needs_operator: Annotated[
         bool,
-        typer.Option("--needs-operator", help="Only those that `resolve-batch` is waited for."),
+        typer.Option("--needs-operator", help="Only those that do not go on by themselves."),
+    ] = False,
+    differs: Annotated[
+        bool,
+        typer.Option("--differs", help="Only those charged otherwise than their provider reports."),
     ] = False,
     limit: Limit = None,
 ) -> None:
     """List batches, the youngest first."""
     found = invocation.client.llm.batches.list(
-        needs_operator=needs_operator, page_size=page_size(limit)
+        needs_operator=needs_operator, differs=differs, page_size=page_size(limit)
     )
     invocation.show_all(found, _BATCHES, limit)
 

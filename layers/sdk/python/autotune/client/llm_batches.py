@@ -16,6 +16,7 @@ _rows = returning(wire.LlmBatchRows, lambda page: (page.requests, page.next_toke
 def list_batches(
     *,
     needs_operator: bool = False,
+    differs: bool = False,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[wire.LlmBatch]:
@@ -23,10 +24,14 @@ def list_batches(
 
     Args:
         needs_operator: only those whose creation at the provider is unclear, because several jobs
-            may be it or for over an hour; ``resolve`` says what became of it.
+            may be it or for over an hour, which ``resolve`` ends, and those whose job the provider
+            has refused to show for over six hours.
+        differs: only those that were charged otherwise than their provider reports, beyond what is
+            explained (``difference``), or that have requests above their bound (``above_bound``).
         page_size: batches fetched at a time, 1 to 200.
     """
-    query = {"needsOperator": "true"} if needs_operator else None
+    wanted = {"needsOperator": needs_operator, "differs": differs}
+    query = {name: "true" for name, is_wanted in wanted.items() if is_wanted}
     return listing("llm-batches", read=_batches, page_size=page_size, query=query, **options)
 
 

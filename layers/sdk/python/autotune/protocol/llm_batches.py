@@ -47,14 +47,54 @@ class LlmJob(ResponseModel):
     cost_nano_usd: int | None = None
 
 
+class LlmReportedUsage(ResponseModel):
+    """Tokens of all rows together as the provider counted them; None is what it does not tell."""
+
+    input_tokens: int
+    cached_input_tokens: int | None = None
+    output_tokens: int
+
+
+class LlmReported(ResponseModel):
+    """What the provider reports of a job as a whole, as far as it does."""
+
+    usage: LlmReportedUsage | None = None
+    cost_nano_usd: int | None = None
+
+
+class LlmDifference(ResponseModel):
+    """What the provider reports of a job, less what its rows were charged; 0 where all is right.
+
+    Attributes:
+        input_tokens: None, as the others, where the provider does not report it.
+        assumed_rows: rows that were charged at their bound, because nobody said what they used. The
+            provider may report less by up to as much.
+        dropped_results: results that came twice, late or unreadable, or were of no row of it.
+        within_tolerance: whether that explains it, and a nano-USD for each row, whose cost is
+            rounded. Where it does not, operators get an alarm.
+    """
+
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_nano_usd: int | None = None
+    assumed_rows: int = 0
+    dropped_results: int = 0
+    within_tolerance: bool
+
+
 class LlmBatch(ResponseModel):
     """Rows of one connection and model that were sent together.
 
     Attributes:
         job: the provider's, of a batch that is one.
         unclear: calls that may have been paid although no answer came.
+        above_bound: rows that the provider counted more tokens of than were reserved for; they are
+            charged at what they cost, and a budget may be overspent by as much.
         reserved_nano_usd: what is set aside for it until it has ended.
         cost_nano_usd: what its rows cost so far, in billionths of a US dollar.
+        reported: what the provider says of its job as a whole, once that has ended.
+        difference: between that and what was charged, once the batch has ended.
     """
 
     id: str
@@ -66,8 +106,11 @@ class LlmBatch(ResponseModel):
     status: LlmBatchStatus
     counts: LlmBatchCounts
     unclear: int = 0
+    above_bound: int = 0
     reserved_nano_usd: int
     cost_nano_usd: int
+    reported: LlmReported | None = None
+    difference: LlmDifference | None = None
     error: LlmError | None = None
     created_at: Timestamp
     submitted_at: Timestamp | None = None

@@ -5,7 +5,13 @@ They are apart from other events, so that who publishes those alone does not loa
 
 from typing import Literal
 
-from autotune.protocol.llm_batches import BudgetPeriod, LlmBatchCounts, LlmBatchStatus
+from autotune.protocol.llm_batches import (
+    BudgetPeriod,
+    LlmBatchCounts,
+    LlmBatchStatus,
+    LlmDifference,
+    LlmReported,
+)
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.types import ResponseModel, Timestamp
 
@@ -16,7 +22,10 @@ class LedgerBatchCompleted(ResponseModel):
     Attributes:
         status: ``completed``, ``error`` or ``canceled``.
         unclear: calls that may have been paid although no answer came.
+        above_bound: rows that the provider counted more tokens of than were reserved for.
         cost_nano_usd: what its rows cost in it, in billionths of a US dollar.
+        reported: what the provider says of its job as a whole, where it does.
+        difference: between that and what was charged.
     """
 
     batch_id: str
@@ -26,7 +35,10 @@ class LedgerBatchCompleted(ResponseModel):
     model: str
     counts: LlmBatchCounts
     unclear: int
+    above_bound: int = 0
     cost_nano_usd: int
+    reported: LlmReported | None = None
+    difference: LlmDifference | None = None
     created_at: Timestamp
     completed_at: Timestamp
 

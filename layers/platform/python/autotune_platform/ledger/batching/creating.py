@@ -90,6 +90,8 @@ class JobCreating:
         if not self.creations.take(batch, now, until=now + _LEASE):
             return Advanced(batch, jittered(15))
         provider = self.desk.provider(batch)
+        # Before it is stored: the key of a job that there may be is not to be deleted.
+        self.desk.keys.use(connection, batch.id)
         begun = self.desk.store(
             batch,
             job={

@@ -19,9 +19,10 @@ from autotune_platform.ledger.batching.stepping import (
     state_of,
 )
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Ended, Missing
+from autotune_platform.ledger.jobs.contract import Ended, Missing, Running
 from autotune_platform.ledger.jobs.registry import ends_within
 from autotune_platform.ledger.models import Batch, Connection, JobEnd
+from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR, needs_operator
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -32,6 +33,10 @@ OVERDUE = timedelta(hours=1)
 
 LOST_AFTER = timedelta(hours=72)
 """After which a job that cannot be seen is given up, and its rows count as paid."""
+
+GIVEN_UP_AFTER = timedelta(days=30)
+"""After which a job is given up likewise, if looks at it have been refused for long: no provider
+keeps results as long. Anthropic has them for 29 days, and files of ours at OpenAI go after 14."""
 
 PATIENCE = timedelta(minutes=15)
 """For how long it must not have been seen by then: a single look proves nothing."""
@@ -55,24 +60,54 @@ class JobPolling:
         batch = self._cancel(batch, connection)
         session = self.desk.session(connection, batch)
         look = self.desk.provider(batch).look(session, job_of(batch))
+        if isinstance(look, Refusal) and look.code == "account" and _is_older(batch, connection):
+            # Its key may be gone at the provider, and the one in its place may see the job as well.
+            newest = self.desk.with_newest_key(connection, batch)
+            session_of_newest = self.desk.session(connection, newest)
+            again = self.desk.provider(batch).look(session_of_newest, job_of(batch))
+            if isinstance(again, Running | Ended):
+                self.desk.keys.use(connection, batch.id)
+                batch = self.desk.store(batch, job={"key_version": connection.key_version})
+                session, look = session_of_newest, again
         if isinstance(look, Refusal):
-            refusal = shown(look, session.key)
-            if refusal.code == "account":
-                self.desk.pause(connection, refusal)
-            return self.desk.failed(batch, refusal)
+            return self._refused(batch, connection, shown(look, session.key))
         if isinstance(look, Ended):
             return self._ended(batch, connection, look, session.key)
-        if not isinstance(look, Missing):
-            if state_of(batch).missed_since is not None:
-                batch = self.desk.store(batch, job={"missed_since": None})
-            return Advanced(batch, self._wait(batch))
-        if state_of(batch).missed_since is None:
-            batch = self.desk.store(batch, job={"missed_since": self.clock.now()})
-        if self._age(batch) > LOST_AFTER and self._missed_for(batch) > PATIENCE:
-            logger.error("job lost sight of", batch_id=batch.id, job_id=state_of(batch).job_id)
-            lost = JobEnd(how="completed", seen_at=self.clock.now() - RESULTS_WITHIN)
-            return Advanced(self.desk.store(batch, phase="fetching", job={"end": lost}))
+        state, now = state_of(batch), self.clock.now()
+        missed_since = (state.missed_since or now) if isinstance(look, Missing) else None
+        if missed_since != state.missed_since or state.refused_since is not None:
+            seen = {"missed_since": missed_since, "refused_since": None}
+            batch = self.desk.store(batch, job=seen)
+        is_unseen = missed_since is not None and now - missed_since > PATIENCE
+        if is_unseen and self._age(batch) > LOST_AFTER:
+            return self._lost(batch, "job lost sight of")
         return Advanced(batch, self._wait(batch))
+
+    def _refused(self, batch: Batch, connection: Connection, refusal: Refusal) -> Advanced:
+        """Look again later: for as long as the provider may have results, nothing is given up."""
+        if refusal.code == "account" and not _is_older(batch, connection):
+            self.desk.pause(connection, refusal)
+        now = self.clock.now()
+        if state_of(batch).refused_since is None:
+            batch = self.desk.store(batch, job={"refused_since": now})
+        if needs_operator(batch, now):
+            if self._age(batch) > GIVEN_UP_AFTER:
+                return self._lost(batch, "job given up, because looks at it were refused")
+            logger.error(
+                WAITS_FOR_OPERATOR,
+                batch_id=batch.id,
+                job_id=state_of(batch).job_id,
+                code=refusal.code,
+                reason=refusal.message,
+            )
+        return self.desk.failed(batch, refusal)
+
+    def _lost(self, batch: Batch, why: str) -> Advanced:
+        """Give a job up, whose rows count as paid."""
+        logger.error(why, batch_id=batch.id, job_id=state_of(batch).job_id)
+        lost = JobEnd(how="completed", seen_at=self.clock.now() - RESULTS_WITHIN)
+        gone = {"end": lost, "refused_since": None}
+        return Advanced(self.desk.store(batch, phase="fetching", job=gone))
 
     def _ended(
         self, batch: Batch, connection: Connection, look: Ended, key: str | None
@@ -98,6 +133,7 @@ class JobPolling:
         )
         # What was fetched before was not all of it: all is read again, and stored once.
         anew = {"end": end, "tries": 0, "source": 0, "offset": 0, "strange": 0, "sizes": []}
+        anew["refused_since"] = None
         may_come = look.succeeded != 0 and now < seen_at + RESULTS_WITHIN
         if not look.results and may_come:
             return Advanced(self.desk.store(batch, job=anew), self._wait(batch, seen_at))
@@ -116,10 +152,6 @@ class JobPolling:
         logger.info("job asked to end", batch_id=batch.id, is_late=is_late)
         return self.desk.store(batch, job={"is_cancel_sent": True})
 
-    def _missed_for(self, batch: Batch) -> timedelta:
-        now = self.clock.now()
-        return now - (state_of(batch).missed_since or now)
-
     def _age(self, batch: Batch) -> timedelta:
         return self.clock.now() - (state_of(batch).begun_at or batch.created_at)
 
@@ -128,3 +160,8 @@ class JobPolling:
             return jittered(_SHORTEST_WAIT_SECONDS)
         tenth = self._age(batch).total_seconds() / 10
         return jittered(min(max(tenth, _SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS))
+
+
+def _is_older(batch: Batch, connection: Connection) -> bool:
+    """Return whether a job was created with a key in whose place there is another one now."""
+    return state_of(batch).key_version != connection.key_version

@@ -62,6 +62,11 @@ class Desk:
         versioned = connection.model_copy(update={"key_version": version})
         return Session(connection, self.keys.of(versioned), self.exchanges, self.roles)
 
+    def with_newest_key(self, connection: Connection, batch: Batch) -> Batch:
+        """Return a batch as if its job had been created with the connection's present key."""
+        newest = state_of(batch).model_copy(update={"key_version": connection.key_version})
+        return batch.model_copy(update={"job": newest})
+
     def store(
         self,
         batch: Batch,

@@ -132,4 +132,13 @@ class JobWork:
         if any(row.batch_id != batch.id for row in self.remaining.all(batch)):
             self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
         self.settling.settle(batch)
+        if state.key_version:
+            self._let_key_go(batch, connection)
         return Advanced(batch.model_copy(update={"phase": "settled"}))
+
+    def _let_key_go(self, batch: Batch, connection: Connection | None) -> None:
+        """Say that a batch needs its key no more; delete one that was replaced and nobody needs."""
+        keys = self.desk.keys
+        keys.let_go(batch.connection_id, batch.id)
+        if connection is not None and state_of(batch).key_version != connection.key_version:
+            keys.retire(connection, is_settled=self.batches.is_settled, now=self.clock.now())

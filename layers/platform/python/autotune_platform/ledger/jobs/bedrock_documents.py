@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.providers.documents import inside, text, tokens
-from autotune_platform.ledger.usage import Usage
+from autotune_platform.ledger.usage import JobUsage
 
 End = Literal["completed", "failed", "expired", "canceled"]
 
@@ -33,13 +33,13 @@ def counts(document: Any) -> tuple[int, int] | None:
     return (succeeded, total) if total and succeeded is not None else None
 
 
-def usage_of(manifest: Any) -> Usage | None:
+def usage_of(manifest: Any) -> JobUsage | None:
     """Return what all records used together, as the manifest says."""
     asked = tokens(inside(manifest, "inputTokenCount"))
     answered = tokens(inside(manifest, "outputTokenCount"))
     if asked is None or answered is None:
         return None
-    return Usage(input_tokens=asked, output_tokens=answered)
+    return JobUsage(input_tokens=asked, output_tokens=answered)
 
 
 def failure(document: Any) -> Refusal:

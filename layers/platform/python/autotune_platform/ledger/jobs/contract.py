@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from autotune_platform.ledger.calls import Outcome, Question, Refusal
 from autotune_platform.ledger.jobs.session import Session
-from autotune_platform.ledger.usage import Usage
+from autotune_platform.ledger.usage import JobUsage
 
 DAY = timedelta(hours=24)
 
@@ -147,7 +147,7 @@ class Ended:
     total: int | None = None
     refusal: Refusal | None = None
     lines: Mapping[int, str] = field(default_factory=dict)
-    usage: Usage | None = None
+    usage: JobUsage | None = None
     cost_nano_usd: int | None = None
 
 

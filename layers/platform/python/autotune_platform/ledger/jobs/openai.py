@@ -32,7 +32,6 @@ from autotune_platform.ledger.jobs.session import Reply, Session
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.documents import (
     all_of,
-    detail,
     document_of,
     inside,
     items,
@@ -42,7 +41,7 @@ from autotune_platform.ledger.providers.documents import (
 )
 from autotune_platform.ledger.providers.json_format import present
 from autotune_platform.ledger.providers.openai import OpenAiFormat
-from autotune_platform.ledger.usage import Usage
+from autotune_platform.ledger.usage import JobUsage
 
 _UPLOAD_SECONDS: Final = 240
 _PAGES: Final = 50
@@ -324,22 +323,13 @@ def _counts(shown: Any) -> tuple[int | None, int | None]:
     return found[0], found[1]
 
 
-def _usage(shown: Any) -> Usage | None:
-    found = all_of(
-        tokens(inside(shown, "input_tokens")),
-        tokens(inside(shown, "output_tokens")),
-        detail(inside(shown, "input_tokens_details", "cached_tokens")),
-        detail(inside(shown, "output_tokens_details", "reasoning_tokens")),
-    )
+def _usage(shown: Any) -> JobUsage | None:
+    found = all_of(tokens(inside(shown, "input_tokens")), tokens(inside(shown, "output_tokens")))
     if found is None:
         return None
-    sent, answered, cached, reasoned = found
-    return Usage(
-        input_tokens=sent,
-        cached_input_tokens=cached,
-        output_tokens=answered,
-        reasoning_tokens=reasoned,
-    )
+    sent, answered = found
+    cached = tokens(inside(shown, "input_tokens_details", "cached_tokens"))
+    return JobUsage(input_tokens=sent, cached_input_tokens=cached, output_tokens=answered)
 
 
 def _failure(document: Any) -> tuple[Refusal, dict[int, str]]:

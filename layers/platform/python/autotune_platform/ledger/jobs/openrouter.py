@@ -40,6 +40,7 @@ from autotune_platform.ledger.providers.documents import (
 )
 from autotune_platform.ledger.providers.json_format import present
 from autotune_platform.ledger.providers.openai import OpenAiFormat, usage_of
+from autotune_platform.ledger.usage import JobUsage
 
 _SEND_SECONDS: Final = 240
 _LOOK_SECONDS: Final = 60
@@ -214,7 +215,7 @@ class OpenRouterJobs:
             succeeded=succeeded,
             total=total,
             refusal=self._failure(inside(document, "error"), key) if status == "failed" else None,
-            usage=usage_of(used),
+            usage=_usage(used),
             cost_nano_usd=_nano_usd(inside(used, "cost")),
         )
 
@@ -276,6 +277,18 @@ def _counts(document: Any) -> tuple[int | None, int | None]:
     counts = inside(document, "request_counts")
     found = all_of(tokens(inside(counts, "completed")), tokens(inside(counts, "total")))
     return (None, None) if found is None or not found[1] else (found[0], found[1])
+
+
+def _usage(shown: Any) -> JobUsage | None:
+    """Return what all rows used, counted as that of each is."""
+    used = usage_of(shown)
+    if used is None:
+        return None
+    return JobUsage(
+        input_tokens=used.input_tokens,
+        cached_input_tokens=tokens(inside(shown, "prompt_tokens_details", "cached_tokens")),
+        output_tokens=used.output_tokens,
+    )
 
 
 def _nano_usd(cost: Any) -> int | None:

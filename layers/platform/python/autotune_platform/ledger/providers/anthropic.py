@@ -81,8 +81,8 @@ class AnthropicFormat(JsonFormat):
     own_fields = frozenset(
         {
             "container",
+            "context_management",  # what it writes to make a text shorter is counted apart
             "inference_geo",
-            "max_tokens",
             "mcp_servers",
             "service_tier",
             "speed",

@@ -29,6 +29,7 @@ from autotune_platform.ledger.providers.json_format import (
     present,
     words,
 )
+from autotune_platform.ledger.providers.lengths import lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
 from autotune_platform.ledger.usage import Usage
 
@@ -45,22 +46,16 @@ _MODEL_FIELDS = "additionalModelRequestFields"
 # All else of a body is ours, asks for what is charged apart (guardrails, tiers, latency), or is not
 # taken by batch jobs (tools, formats of the answer).
 _EXTRA = frozenset({_MODEL_FIELDS, "requestMetadata"})
-# What makers call the most tokens of an answer and the number of answers, without marks and case.
-_BOUNDED = frozenset(
+# What makers of models take beside length and number of answers that costs more, without marks and
+# case; a part that has them is refused whole.
+_DEARER = frozenset(
     {
         "anthropicbeta",
+        "contextmanagement",
         "inferenceconfig",
-        "maxcompletiontokens",
-        "maxgenlen",
-        "maxnewtokens",
-        "maxtokencount",
-        "maxtokens",
-        "maxtokenstosample",
-        "n",
-        "numgenerations",
-        "numresults",
         "servicetier",
         "speed",
+        "textgenerationconfig",
         "tools",
     }
 )
@@ -161,9 +156,9 @@ def _unsupported(params: LlmParams) -> Iterator[str]:
     if not isinstance(fields, dict):
         yield f"extra.{_MODEL_FIELDS}"
         return
-    for member in sorted(fields):
-        if member.replace("_", "").replace("-", "").lower() in _BOUNDED:
-            yield f"extra.{_MODEL_FIELDS}.{member}"
+    within = f"extra.{_MODEL_FIELDS}"
+    yield from (f"{within}.{member}" for member in sorted(fields) if plain(member) in _DEARER)
+    yield from lengthening(fields, within)
 
 
 def endpoint(connection: Connection, service: Literal["bedrock", "s3"]) -> str:

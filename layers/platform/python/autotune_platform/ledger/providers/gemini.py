@@ -28,16 +28,15 @@ from autotune_platform.ledger.providers.json_format import (
     present,
     words,
 )
+from autotune_platform.ledger.providers.lengths import lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
 from autotune_platform.ledger.usage import Usage
 
 _SEEDS_END = 2**31
 _RESPONSE_FORMAT = frozenset({"responseJsonSchema", "responseMimeType", "responseSchema"})
 _CONFIG = "generationConfig"
-# Without case and underscores: Gemini takes maxOutputTokens and max_output_tokens alike.
-_OWN_CONFIG = frozenset(
-    {"candidatecount", "imageconfig", "maxoutputtokens", "responsemodalities", "speechconfig"}
-)
+# Without case and underscores: Gemini takes imageConfig and image_config alike.
+_OWN_CONFIG = frozenset({"imageconfig", "responsemodalities", "speechconfig"})
 # What is cached is read and paid too, however long it is: no byte of it is in the row.
 _OWN_MEMBERS = frozenset({"cachedcontent", "servicetier", "systeminstruction"})
 _FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -108,14 +107,14 @@ class GeminiFormat(JsonFormat):
             return "responseFormat"
         extra = params.extra or {}
         for member in sorted(extra):
-            plain = _plain(member)
-            if plain in _OWN_MEMBERS or (plain == _plain(_CONFIG) and member != _CONFIG):
+            known = plain(member)
+            if known in _OWN_MEMBERS or (known == plain(_CONFIG) and member != _CONFIG):
                 return f"extra.{member}"
         given = extra.get(_CONFIG) or {}
         if not isinstance(given, dict):
             return f"extra.{_CONFIG}"
-        refused = next((field for field in sorted(given) if _plain(field) in _OWN_CONFIG), None)
-        return f"extra.{_CONFIG}.{refused}" if refused else None
+        refused = next((field for field in sorted(given) if plain(field) in _OWN_CONFIG), None)
+        return f"extra.{_CONFIG}.{refused}" if refused else next(lengthening(extra, "extra"), None)
 
     def _trouble(self, status: int, document: Any) -> Trouble | None:
         # Some answers that were meant to be streams are lists of one.
@@ -162,10 +161,6 @@ class GeminiFormat(JsonFormat):
 def model_in_path(model: str) -> str:
     """Return a model's name as it stands in a path, behind ``models/``."""
     return quote(model.removeprefix("models/"), safe="")
-
-
-def _plain(field: str) -> str:
-    return field.replace("_", "").lower()
 
 
 def _joined(parts: list[Any], *, thoughts: bool) -> str | None:

@@ -10,6 +10,7 @@ from autotune_platform.ledger.calls import HttpQuestion, Outcome, Question
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
 from autotune_platform.ledger.providers.documents import document_of, name
+from autotune_platform.ledger.providers.lengths import lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
 from autotune_platform.runtime.bounded_json import EXPANDING
 
@@ -22,7 +23,9 @@ class JsonFormat(ABC):
     Attributes:
         vocabulary: what the provider's words for errors mean.
         own_fields: what ``extra`` may not set, because the bound of what a row costs follows from
-            it: how many tokens are answered at most, how often, by which model, at which price.
+            it: by which model it is answered, at which price, with what that is paid apart. Length
+            and number of answers are refused beside them (``lengths``), and so is each name in
+            other spellings.
     """
 
     vocabulary = Vocabulary()
@@ -34,8 +37,10 @@ class JsonFormat(ABC):
 
     def unsupported(self, params: LlmParams) -> str | None:
         """Return the first field that the provider does not take, by its name on the wire."""
-        refused = sorted(self.own_fields.intersection(params.extra or {}))
-        return f"extra.{refused[0]}" if refused else None
+        extra = params.extra or {}
+        own = {plain(field) for field in self.own_fields}
+        refused = (f"extra.{member}" for member in sorted(extra) if plain(member) in own)
+        return next(refused, None) or next(lengthening(extra, "extra"), None)
 
     def outcome(
         self, status: int, headers: Mapping[str, str], body: bytes, key: str | None = None

@@ -46,7 +46,14 @@ _ACCOUNT_WORDS = frozenset(
 # OpenRouter tells what a moderator found of the input in the error's metadata.
 _FLAGGED = "flagged_input"
 # OpenRouter's choice of who answers, each at a price of its own: the listed one is not the dearest.
-_ROUTING = ("only", "order", "sort")
+_ROUTING = (
+    "ignore",
+    "only",
+    "order",
+    "preferred_max_latency",
+    "preferred_min_throughput",
+    "sort",
+)
 _STATUS_OF_WORD: Mapping[str, int] = {
     "authentication_error": 401,
     "insufficient_quota": 429,
@@ -68,10 +75,11 @@ class OpenAiFormat(JsonFormat):
     own_fields = frozenset(
         {
             "audio",
+            "chat_template",  # vLLM's: what is read is made by it, however long that is
+            "extra_body",  # LiteLLM's: all that is refused here may stand in it
+            "fallbacks",  # LiteLLM's, as OpenRouter's models
             "function_call",
             "functions",
-            "max_completion_tokens",
-            "max_tokens",
             "models",  # OpenRouter's: others that are asked where the first fails
             "modalities",
             "prediction",  # what is refused of it is paid as output, beyond the most of an answer
