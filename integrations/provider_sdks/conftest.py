@@ -61,7 +61,7 @@ def serving(*options):
 
 @pytest.fixture
 def fake():
-    """A fake whose clock moves only when told."""
+    """A fake whose clock a test moves."""
     with serving("--start", START) as made:
         yield made
 
