@@ -57,9 +57,11 @@ def main() -> int:
         killed = kills.read_text().splitlines() if kills.exists() else []
         longest = _longest(made)
     print(f"{arguments.rows:,} rows in {len(batches)} jobs, {seconds:,.0f} s")
+    print(f"  answers of {arguments.rows * arguments.output_bytes:,} bytes")
     print(f"  executed {billed['executions']:,}; cost {billed['total_nano_usd']:,} nano-USD")
+    print("| function | most memory | longest invocation |\n|---|---|---|")
     for name, peak in sorted(peaks.items(), key=lambda one: -one[1]):
-        print(f"  {name}: {peak:,.0f} MB at most; {longest.get(name, 0):,.1f} s at most")
+        print(f"| {name} | {peak:,.0f} MB | {longest.get(name, 0):,.1f} s |")
     cost = sum(one.cost_nano_usd for one in batches)
     wrong = [
         *(f"killed for memory: {line}" for line in killed),

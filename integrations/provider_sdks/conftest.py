@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -40,10 +41,11 @@ class Fake:
         return {one["token"] for one in mine}
 
 
-@pytest.fixture
-def fake():
+@contextmanager
+def serving(*options):
+    """The fake in a process of its own; afterwards it must have had no fault."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.providers", "--seed", "3", "--start", START],
+        [sys.executable, "-m", "tests.providers", "--seed", "3", *options],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
@@ -55,6 +57,20 @@ def fake():
     finally:
         process.terminate()
         process.communicate(timeout=10)
+
+
+@pytest.fixture
+def fake():
+    """A fake whose clock a test moves."""
+    with serving("--start", START) as made:
+        yield made
+
+
+@pytest.fixture
+def running_fake():
+    """A fake on real time, whose batches take three seconds."""
+    with serving("--validate-seconds=1", "--run-seconds=2") as made:
+        yield made
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ def start(client):
 def test_a_batch_from_creation_to_results(client, fake, token_in):
     batch = start(client)
     assert (batch.processing_status, batch.request_counts.processing) == ("in_progress", 5)
+    fake.advance(30)
+    assert client.messages.batches.retrieve(batch.id).results_url is None
     fake.advance()
     batch = client.messages.batches.retrieve(batch.id)
     assert (batch.processing_status, batch.request_counts.succeeded) == ("ended", 5)
@@ -57,6 +59,16 @@ def test_rows_that_fail(client, fake):
     results = {one.custom_id: one.result for one in client.messages.batches.results(batch.id)}
     assert results["row0"].error.error.type == "overloaded_error"
     assert results["row1"].message.stop_reason == "refusal"
+
+
+def test_a_batch_that_expires_says_so_of_each_row(client, fake):
+    fake.arm("expires_partial")
+    batch = start(client)
+    fake.advance()
+    counts = client.messages.batches.retrieve(batch.id).request_counts
+    assert (counts.succeeded, counts.expired) == (2, 3)
+    kinds = [one.result.type for one in client.messages.batches.results(batch.id)]
+    assert sorted(kinds) == ["expired"] * 3 + ["succeeded"] * 2
 
 
 def test_all_batches_are_found_page_by_page(client):

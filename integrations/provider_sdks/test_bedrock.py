@@ -88,6 +88,8 @@ def output_of(buckets, arn):
 def test_a_job_from_creation_to_results(bedrock, buckets, start, fake, token_in):
     arn = start()
     assert bedrock.get_model_invocation_job(jobIdentifier=arn)["status"] == "Submitted"
+    fake.advance(30)
+    assert bedrock.get_model_invocation_job(jobIdentifier=arn)["status"] == "InProgress"
     fake.advance()
     job = bedrock.get_model_invocation_job(jobIdentifier=arn)
     assert (job["status"], job["successRecordCount"]) == ("Completed", 100)
@@ -119,6 +121,39 @@ def test_the_same_token_is_the_same_job(bedrock, start):
     assert start(jobName="other-3") != arn
     found = bedrock.list_model_invocation_jobs(nameContains="job-1")["invocationJobSummaries"]
     assert [one["jobArn"] for one in found] == [arn]
+
+
+def test_all_jobs_are_found_page_by_page(bedrock, start):
+    made = [start(jobName=f"job-{number}") for number in range(3)]
+    pages = bedrock.get_paginator("list_model_invocation_jobs").paginate(
+        PaginationConfig={"PageSize": 1}
+    )
+    found = [one["jobArn"] for page in pages for one in page["invocationJobSummaries"]]
+    assert found == made[::-1]
+
+
+def test_records_that_fail(bedrock, buckets, start, fake, token_in):
+    fake.arm("row_error", rows=[0], params={"status": 500})
+    arn = start()
+    fake.advance()
+    job = bedrock.get_model_invocation_job(jobIdentifier=arn)
+    assert (job["successRecordCount"], job["errorRecordCount"]) == (99, 1)
+    _, lines = output_of(buckets, arn)
+    assert [line["recordId"] for line in lines if "error" in line] == ["row0"]
+    texts = [
+        line["modelOutput"]["output"]["message"]["content"][0]["text"]
+        for line in lines
+        if "error" not in line
+    ]
+    assert {token_in(text) for text in texts} == fake.paid("bedrock")
+
+
+def test_a_job_that_expires_has_what_was_done(bedrock, buckets, start, fake):
+    fake.arm("expires_partial")
+    arn = start()
+    fake.advance()
+    assert bedrock.get_model_invocation_job(jobIdentifier=arn)["status"] == "Expired"
+    assert len(output_of(buckets, arn)[1]) == len(fake.paid("bedrock")) == 50
 
 
 def test_a_job_that_is_stopped(bedrock, buckets, start, fake):

@@ -49,6 +49,8 @@ def test_a_batch_from_a_file(client, fake, token_in):
     )
     job = client.batches.create(model=MODEL, src=uploaded.name, config={"display_name": "nonce-1"})
     assert job.state.name == "JOB_STATE_PENDING"
+    fake.advance(30)
+    assert client.batches.get(name=job.name).state.name == "JOB_STATE_RUNNING"
     fake.advance()
     job = client.batches.get(name=job.name)
     assert (job.state.name, job.display_name) == ("JOB_STATE_SUCCEEDED", "nonce-1")
@@ -80,6 +82,36 @@ def test_a_batch_that_is_canceled_has_no_results(client, fake):
     job = client.batches.get(name=job.name)
     assert (job.state.name, job.dest) == ("JOB_STATE_CANCELLED", None)
     assert fake.paid("gemini") == set()
+
+
+def test_rows_that_fail(client, fake, token_in):
+    fake.arm("row_error", rows=[0], params={"status": 500})
+    job = client.batches.create(model=MODEL, src=inline_requests())
+    fake.advance()
+    job = client.batches.get(name=job.name)
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    first, *others = job.dest.inlined_responses
+    assert (first.response, first.error.code) == (None, 13)
+    assert {token_in(one.response.text) for one in others} == fake.paid("gemini")
+
+
+def test_a_file_that_cannot_be_read_fails_the_job(client, fake):
+    uploaded = client.files.upload(
+        file=io.BytesIO(b"no request\n"), config={"mime_type": "application/jsonl"}
+    )
+    job = client.batches.create(model=MODEL, src=uploaded.name)
+    fake.advance()
+    job = client.batches.get(name=job.name)
+    assert (job.state.name, job.dest) == ("JOB_STATE_FAILED", None)
+    assert fake.paid("gemini") == set()
+
+
+def test_a_job_that_expires_has_no_results(client, fake):
+    fake.arm("expires_empty")
+    job = client.batches.create(model=MODEL, src=inline_requests())
+    fake.advance()
+    job = client.batches.get(name=job.name)
+    assert (job.state.name, job.dest) == ("JOB_STATE_EXPIRED", None)
 
 
 def test_all_jobs_are_found_page_by_page(client):

@@ -51,6 +51,8 @@ def test_a_batch_from_upload_to_results(client, fake, token_in):
     batch = start(client)
     assert batch.status == "validating"
     assert [one.metadata for one in client.batches.list(limit=1)] == [{"nonce": "n1"}]
+    fake.advance(30)
+    assert client.batches.retrieve(batch.id).status == "in_progress"
     fake.advance()
     batch = client.batches.retrieve(batch.id)
     assert (batch.status, batch.request_counts.completed) == ("completed", 5)
@@ -74,6 +76,44 @@ def test_a_batch_that_is_canceled(client, fake):
     left = client.files.content(batch.error_file_id).text.splitlines()
     assert (len(done), len(left)) == (2, 3)
     assert len(fake.paid(provider_of(client))) == 2
+
+
+def test_rows_that_fail(client, fake, token_in):
+    fake.arm("row_error", rows=[0], params={"status": 500})
+    fake.arm("row_error", rows=[1], params={"status": 400})
+    batch = start(client)
+    fake.advance()
+    batch = client.batches.retrieve(batch.id)
+    counts = batch.request_counts
+    assert (batch.status, counts.completed, counts.failed) == ("completed", 3, 2)
+    errors = [json.loads(line) for line in client.files.content(batch.error_file_id).iter_lines()]
+    told = {one["custom_id"]: one["response"]["status_code"] for one in errors}
+    assert told == {"row0": 500, "row1": 400}
+    done = [json.loads(line) for line in client.files.content(batch.output_file_id).iter_lines()]
+    texts = [one["response"]["body"]["choices"][0]["message"]["content"] for one in done]
+    assert {token_in(text) for text in texts} == fake.paid(provider_of(client))
+
+
+def test_a_batch_that_fails_names_the_line(client, fake):
+    fake.arm("poison_row", rows=[2])
+    batch = start(client)
+    fake.advance()
+    batch = client.batches.retrieve(batch.id)
+    assert (batch.status, batch.output_file_id, batch.error_file_id) == ("failed", None, None)
+    assert [(one.line, one.code) for one in batch.errors.data] == [(3, "invalid_request")]
+    assert fake.paid(provider_of(client)) == set()
+
+
+def test_a_batch_that_expires_has_what_was_done(client, fake):
+    fake.arm("expires_partial")
+    batch = start(client)
+    fake.advance()
+    batch = client.batches.retrieve(batch.id)
+    assert batch.status == "expired"
+    left = client.files.content(batch.error_file_id).text.splitlines()
+    assert {json.loads(line)["error"]["code"] for line in left} == {"batch_expired"}
+    done = client.files.content(batch.output_file_id).text.splitlines()
+    assert (len(done), len(left)) == (2, 3)
 
 
 def test_all_batches_are_found_page_by_page(client):

@@ -13,6 +13,7 @@ from tests.chaos_ledger.load import LABELS, Load, name_in
 from tests.chaos_ledger.storm import Storm
 from tests.chaos_ledger.watch import ENDED, Tables, Watch
 from tests.providers.state import Execution
+from tests.support.traces import spellings
 
 ASSUMED = frozenset(["no_usage"])
 """Traps after which the answer is there and its price is not: the bound is charged."""
@@ -306,7 +307,7 @@ def _verdict_in(output: str) -> str | None:
 
 def search(keys: Iterable[str], places: Iterable[tuple[str, bytes]]) -> list[str]:
     """Return the places that hold a key, as it is or in base64."""
-    needles = [needle for key in keys for needle in _spellings(key.encode())]
+    needles = [needle for key in keys for needle in spellings(key.encode())]
     return [place for place, content in places if any(one in content for one in needles)]
 
 
@@ -327,12 +328,6 @@ def places(storm: Storm, logs: bytes) -> list[tuple[str, bytes]]:
             body = s3.get_object(Bucket=bucket["Name"], Key=one["Key"])["Body"].read()
             found.append((f"object {one['Key']}", body))
     return found
-
-
-def _spellings(key: bytes) -> list[bytes]:
-    """Return a key, and the middle of what it is in base64 wherever it begins in there."""
-    coded = [base64.b64encode(b"." * shift + key)[4:-4] for shift in range(3)]
-    return [key, *coded]
 
 
 def _unpacked(packed: bytes) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from local.stack import LocalStack
 from tests.infra.reviewed_permissions import compared_permissions
 from tests.support.graders import LoopbackGrader
 from tests.support.permissions import SUMMARY, SUMMARY_NAME
+from tests.support.xray import Daemon, listening_daemon
 
 AUTOTUNE = Path(sys.executable).with_name("autotune")
 
@@ -35,8 +36,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
+def xray() -> Iterator[Daemon]:
+    """What the stack's functions send to X-Ray: each of their invocations is traced."""
+    with listening_daemon() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
 def stack(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, xray: Daemon
 ) -> Iterator[LocalStack]:
     """A running stack whose back-offs take a fiftieth of their time.
 
@@ -44,7 +52,8 @@ def stack(
     have been used, or stand in ``tests/infra/reviewed_permissions.py``.
     """
     made = LocalStack(
-        directory=tmp_path_factory.mktemp("stack"), environment={"SFN_WAIT_SCALE": "0.02"}
+        directory=tmp_path_factory.mktemp("stack"),
+        environment={"SFN_WAIT_SCALE": "0.02", "AWS_XRAY_DAEMON_ADDRESS": xray.address},
     )
     with made:
         yield made

@@ -2,12 +2,15 @@
 
 import secrets
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from autotune import APIError, AutotuneClient
 from autotune.protocol.llm_connections import LlmConnection
+from tests.e2e.conftest import until
 from tests.providers.server import FakeServer, serve
+from tests.support.subscribers import loopback_subscriber
 
 PATIENCE = 90
 # Random, so that packing does not make it small enough for an item of the table.
@@ -110,6 +113,51 @@ def test_nothing_is_sent_that_a_budget_has_no_room_for(
     changed = client.llm.connections.update(connection.id, name="renamed")
     assert changed.name == "renamed"
     assert connection.id in [one.id for one in client.llm.connections.list()]
+
+
+def test_webhooks_hear_of_a_batch_that_ended_and_of_a_budget_that_is_used_up(
+    client: AutotuneClient, connection: LlmConnection
+) -> None:
+    with loopback_subscriber() as subscriber:
+        types = ["ledger.batch.completed", "budget.exhausted"]
+        webhook = client.webhooks.create(url=subscriber.url, event_types=types)
+
+        def told(kind: str, **which: Any) -> dict[str, Any] | None:
+            """The event of a kind about something, whose signature is right."""
+            messages = [one.verified(webhook.secret) for one in list(subscriber.received)]
+            found = [one["data"] for one in messages if one["event"] == kind]
+            return next((one for one in found if which.items() <= one.items()), None)
+
+        client.llm.wait(client.llm.enqueue(asked(connection, "a", "b")).request_ids, timeout=90)
+        (batch,) = [one for one in client.llm.batches.list() if one.connection_id == connection.id]
+        about = {"connectionId": connection.id}
+        ended = until(lambda: told("ledger.batch.completed", **about), seconds=60)
+        seen = client.llm.batches.get(batch.id).model_dump(mode="json", by_alias=True)
+        assert ended == {
+            "batchId": batch.id,
+            **{name: seen[name] for name in ended.keys() - {"batchId"}},
+        }
+        assert (ended["status"], ended["counts"]["completed"]) == ("completed", 2)
+        assert ended["costNanoUsd"] > 0
+
+        # Each period says it once: the day is another test's.
+        client.llm.set_budget(week_usd="0.000000001")
+        try:
+            for _ in range(2):
+                with pytest.raises(APIError, match="budget"):
+                    client.llm.connections.verify(connection.id, model="small")
+            used = until(lambda: told("budget.exhausted", period="week"), seconds=60)
+            (week,) = [one for one in client.llm.budget().periods if one.period == "week"]
+            shown = week.model_dump(mode="json", by_alias=True)
+            assert used == {
+                "scope": "organization",
+                **{name: shown[name] for name in used.keys() - {"scope"}},
+            }
+            assert (used["limitNanoUsd"], used["spentNanoUsd"] > 0) == (1, True)
+        finally:
+            client.llm.set_budget()
+            client.webhooks.delete(webhook.webhook.id)
+        assert len(set(subscriber.event_ids)) == len(subscriber.received)
 
 
 def test_rows_go_in_a_job_of_the_provider_at_its_price(

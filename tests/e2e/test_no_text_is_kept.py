@@ -1,8 +1,8 @@
 """Prompts, responses and metadata lie in the content of completions, and nowhere else.
 
 A stack is taken through what goes right and wrong with completions that carry markers. Then its
-logs, executions, dead letters and tables are searched for them; and markers that are planted there
-on purpose are found, so that a search which finds nothing means something.
+logs, executions, dead letters, tables and traces are searched for them; and markers that are
+planted there on purpose are found, so that a search which finds nothing means something.
 
 The same run hands out secrets and is sent signatures. They are in none of these places, and neither
 in content, other objects and messages that wait; but for the link in the notification of a review,
@@ -18,22 +18,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import httpx
 import pytest
 
 from autotune import AutotuneClient, InvalidRequestError
-from autotune.protocol.ids import new_id
-from autotune.protocol.signing import sign_api_request
 from local.records import LocalProfile
 from tests.e2e.conftest import until, verified
-from tests.providers.server import serve
 from tests.support.graders import Exchange, LoopbackGrader, loopback_grader
+from tests.support.known_secrets import Secrets
 from tests.support.subscribers import Subscriber, loopback_subscriber
 from tests.support.traces import Places, leaks
+from tests.support.xray import Daemon
 
 MARKERS = {part: f"{part}mark{secrets.token_hex(8)}" for part in ("prompt", "response", "metadata")}
-_FREE = {f"{kind}{side}_usd": "0.1" for kind in ("", "batch_") for side in ("input", "output")}
-KINDS_OF_PLACES = {"log", "execution", "history", "queue", "table"}
+TABLES = ("Registry", "Completions", "Budgets", "Deliveries", "Ledger", "Audit")
+KINDS_OF_PLACES = {"log", "execution", "history", "queue", "table", "trace"}
 # Does not compress: it outgrows its item.
 LARGE = "".join(chr(256 + int.from_bytes(secrets.token_bytes(2)) % 40_000) for _ in range(400_000))
 
@@ -200,123 +198,9 @@ class Scenario:
             sqs.set_queue_attributes(QueueUrl=queue, Attributes=before["Attributes"])
 
 
-class Secrets:
-    """Everything that is handed out once, or that proves something, as it comes to be known."""
-
-    def __init__(self, client: AutotuneClient, profile: LocalProfile) -> None:
-        self._client = client
-        self._profile = profile
-        self._http = httpx.Client(trust_env=False, timeout=60)
-        self.known: dict[str, str] = {"first API key": profile.api_key.partition(".")[2]}
-
-    def close(self) -> None:
-        self._http.close()
-
-    def keys(self) -> None:
-        """Make a key, sign a request with it, send it twice, and send another under its name."""
-        made = self._client.keys.create(name="marked", role="admin").api_key
-        key_id, _, secret = made.partition(".")
-        path = "/api/v1/keys/me"
-        signed = sign_api_request(
-            key_id=key_id,
-            secret=secret,
-            method="GET",
-            path=path,
-            query="",
-            body=b"",
-            request_id=new_id("req"),
-        )
-        statuses = [
-            self._http.get(f"{self._profile.base_url}{to}", headers=signed).status_code
-            for to in (path, path, "/api/v1/keys")
-        ]
-        assert statuses == [200, 401, 401]
-        self.known |= {"API key": secret, "signature of a request": signed["x-autotune-signature"]}
-
-    def links(self) -> None:
-        """Open reviews by a link, and by one that somebody changed."""
-        token = self._client.reviews.link(reviewer_id="anna").url.partition("#")[2]
-        for sent, status in ((token, 200), (f"{token[:-2]}AA", 401)):
-            answer = self._http.get(
-                f"{self._profile.base_url}/api/v1/reviews",
-                headers={"authorization": f"Bearer {sent}"},
-            )
-            assert answer.status_code == status, answer.text
-        self.known["review link"] = token.partition(".")[2]
-
-    def reward_urls(self, task_id: str) -> None:
-        """Ask for a reward at an address, and at one that somebody changed."""
-        url = self._client.reward_urls.create(name="marked", task_id=task_id, model_id="m").url
-        mac = url.rpartition("-")[2]
-        body = {"prompt": MARKERS["prompt"], "response": MARKERS["response"], "label": None}
-        for to, status in ((url, 200), (url.replace(mac, mac[::-1]), 404)):
-            answer = self._http.post(f"{to}/slime", params={"wait": 30}, json=body)
-            assert answer.status_code == status, answer.text
-        self.known["reward URL"] = mac
-
-    def graders(self, graders: list[LoopbackGrader]) -> None:
-        for number, grader in enumerate(graders):
-            assert grader.signatures
-            self.known[f"shared secret {number}"] = grader.secret
-            self.known[f"signature of a question {number}"] = grader.signatures[-1]
-        registered = self._client.graders.register(name="unasked", endpoint=graders[0].url)
-        rotated = self._client.graders.rotate_secret(registered.grader.id)
-        assert registered.credentials is not None
-        self.known["secret before"] = registered.credentials.shared_secret
-        self.known["secret after"] = rotated.credentials.shared_secret
-
-    def providers(self) -> None:
-        """Ask language models with a key, with one that is refused, and with the one after it."""
-        first, refused, second = (f"sk-{secrets.token_hex(30)}" for _ in range(3))
-        ways = (("simulated", "/served/v1", "small"), ("openai", "/v1", "gpt-5-mini"))
-        with serve() as fake:
-            fake.world.prices.add("compatible", "small", (0.1, 0.1, 0.4))
-            fake.world.timing.validate_seconds = fake.world.timing.run_seconds = 1
-            for dialect in ("*", "compatible"):
-                fake.world.keys[dialect] = {first: "main", second: "main"}
-            for provider, base, model in ways:
-                made = self._client.llm.connections.create(
-                    name="marked",
-                    provider=provider,
-                    base_url=f"{fake.base_url}{base}",
-                    api_key=first,
-                    prices={model: _FREE},
-                    batches="always" if provider == "openai" else "never",
-                    min_rows=1,
-                )
-                row = {
-                    "connectionId": made.id,
-                    "purpose": "scoring",
-                    "model": model,
-                    "input": {"user": "q"},
-                    "params": {"maxTokens": 100},
-                }
-                asked = [self._client.llm.enqueue([row]).request_ids[0]]
-                change = self._client.llm.connections.update
-                assert self._client.llm.wait(asked, timeout=180)[0].status == "completed"
-                change(made.id, api_key=refused)
-                assert not self._client.llm.connections.verify(made.id, model=model).works
-                change(made.id, api_key=second)
-                assert self._client.llm.connections.verify(made.id, model=model).works
-                self._client.llm.connections.revoke(made.id)
-        named = {"provider's key": first, "refused key": refused, "key after it": second}
-        self.known |= named
-        self.known |= {
-            f"{name} in base64": base64.b64encode(key.encode()).decode().rstrip("=")
-            for name, key in named.items()
-        }
-
-    def webhook(self, secret: str, webhook_id: str, subscriber: Subscriber) -> None:
-        after = self._client.webhooks.rotate_secret(webhook_id).secret
-        self.known["webhook secret"] = secret.removeprefix("whsec_")
-        self.known["webhook secret after"] = after.removeprefix("whsec_")
-        signature = subscriber.received[0].headers["webhook-signature"]
-        self.known["signature of an event"] = signature.removeprefix("v1,")
-
-
 @contextmanager
-def planted(places: Places, marker: str) -> Iterator[None]:
-    """Leave a marker in a log, an execution, a dead letter and a table, and take it away again."""
+def planted(places: Places, xray: Daemon, marker: str) -> Iterator[None]:
+    """Leave a marker in each kind of place, and in base64 in an object; take it away again."""
     logs, states = places.client("logs"), places.client("stepfunctions")
     sqs, dynamodb = places.client("sqs"), places.client("dynamodb")
     logs.create_log_group(logGroupName="planted")
@@ -339,6 +223,8 @@ def planted(places: Places, marker: str) -> Iterator[None]:
     s3 = places.client("s3")
     bucket = s3.list_buckets()["Buckets"][0]["Name"]
     s3.put_object(Bucket=bucket, Key="planted", Body=gzip.compress(marker.encode()))
+    s3.put_object(Bucket=bucket, Key="coded", Body=base64.b64encode(b"x" + marker.encode()))
+    xray.send(sent := json.dumps({"name": marker}).encode())
     tables = dynamodb.list_tables()["TableNames"]
     key = {"pk": {"S": "planted"}, "sk": {"S": "planted"}}
     for table in tables:
@@ -349,7 +235,8 @@ def planted(places: Places, marker: str) -> Iterator[None]:
         logs.delete_log_group(logGroupName="planted")
         states.delete_state_machine(stateMachineArn=machine)
         sqs.delete_queue(QueueUrl=queue)
-        s3.delete_object(Bucket=bucket, Key="planted")
+        s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "planted"}, {"Key": "coded"}]})
+        xray.forget(sent)
         for table in tables:
             dynamodb.delete_item(TableName=table, Key=key)
 
@@ -359,9 +246,9 @@ def _is_delivery(place: str) -> bool:
 
 
 def test_texts_are_kept_in_their_content_and_nowhere_else(
-    client: AutotuneClient, profile: LocalProfile
+    client: AutotuneClient, profile: LocalProfile, xray: Daemon
 ) -> None:
-    places = Places(profile.aws_endpoint_url, since=int(time.time() * 1000))
+    places = Places(profile.aws_endpoint_url, since=int(time.time() * 1000), xray=xray)
     with ExitStack() as running:
         subscriber = running.enter_context(loopback_subscriber())
         webhook = client.webhooks.create(
@@ -382,7 +269,7 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
         running.callback(known.close)
         known.keys()
         known.links()
-        known.reward_urls(scenario.task())
+        known.reward_urls(scenario.task(), MARKERS)
         known.graders(scenario.graders)
         known.providers()
         scenario.dead_lettered(kept)
@@ -391,9 +278,12 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
 
     found = list(places.everything())
     # What was searched is what was done: each kind of place has something to tell.
-    for kind in ("log of GradeChunk", "log of CompletionsApi", "execution ", "history ", "queue "):
+    for kind in (
+        *("log of GradeChunk", "log of CompletionsApi", "log of WorkLlmBatch"),
+        *("log of ConnectionsApi", "execution ", "history ", "queue ", "trace"),
+    ):
         assert any(place.startswith(kind) for place, _ in found), kind
-    for table in ("Registry", "Completions", "Budgets", "Deliveries"):
+    for table in TABLES:
         assert any(f"{table}" in place for place, _ in found if place.startswith("table")), table
     assert leaks(found, MARKERS.values()) == set()
 
@@ -411,12 +301,13 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
     assert all(marker in contents[kept] for marker in MARKERS.values())
     assert leaks(((id_, contents.get(id_, "")) for id_ in deleted), MARKERS.values()) == set()
 
-    with planted(places, known.known["reward URL"]):
+    with planted(places, xray, known.known["provider's key"]):
         told = leaks(places.left_behind(), known.known.values())
     assert {place.split()[0] for place in told} == {*KINDS_OF_PLACES, "object"}
+    assert {"object planted", "object coded"} <= told
 
-    with planted(places, MARKERS["prompt"].upper()):
+    with planted(places, xray, MARKERS["prompt"].upper()):
         told = leaks(places.everything(), MARKERS.values())
     assert {place.split()[0] for place in told} == KINDS_OF_PLACES
-    assert len([place for place in told if place.startswith("table")]) >= 4
+    assert len([place for place in told if place.startswith("table")]) >= len(TABLES)
     assert leaks(places.everything(), MARKERS.values()) == set()

@@ -5,6 +5,7 @@ import os
 import secrets
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from autotune_platform.runtime import traces
 
 _HEADER = b'{"format":"json","version":1}\n'
 TRACER = "aws_xray_sdk"
+_LISTENING_SECONDS = 0.05
 
 
 @dataclass
@@ -50,15 +52,29 @@ class Daemon:
         host, port = self._socket.getsockname()
         return f"{host}:{port}"
 
-    @property
-    def documents(self) -> list[dict[str, Any]]:
-        """Every segment that was sent so far: loopback delivers it before the sender goes on."""
+    def take_in(self) -> None:
+        """Read all that was sent so far: loopback delivers it before the sender goes on."""
         self._socket.settimeout(0)
         while True:
             try:
                 self.datagrams.append(self._socket.recv(65_536))
             except BlockingIOError:
                 break
+
+    def send(self, datagram: bytes) -> None:
+        """Send something to it, as a function does."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
+            sending.sendto(datagram, self._socket.getsockname())
+
+    def forget(self, datagram: bytes) -> None:
+        """Have something not been sent."""
+        self.take_in()
+        self.datagrams.remove(datagram)
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """Every segment that was sent so far."""
+        self.take_in()
         assert all(one.startswith(_HEADER) for one in self.datagrams)
         return [json.loads(one.removeprefix(_HEADER)) for one in self.datagrams]
 
@@ -73,6 +89,25 @@ def daemon() -> Iterator[Daemon]:
         receiving.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         receiving.bind(("127.0.0.1", 0))
         yield Daemon(receiving)
+
+
+@contextmanager
+def listening_daemon() -> Iterator[Daemon]:
+    """Provide a daemon that reads what others send as it comes, so that none of it is dropped."""
+    over = threading.Event()
+    with daemon() as receiving:
+
+        def listen() -> None:
+            while not over.wait(_LISTENING_SECONDS):
+                receiving.take_in()
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        try:
+            yield receiving
+        finally:
+            over.set()
+            thread.join()
 
 
 @contextmanager

@@ -104,6 +104,7 @@ WRONG: list[tuple[Any, str | None]] = [
     ({**openai_line("id"), "body": 1}, "body"),
     (openai_line("id", max_tokens=None), "body.max_tokens"),
     (openai_line("id", max_tokens=0), "body.max_tokens"),
+    (openai_line("id", max_tokens=None, max_completion_tokens=0), "body.max_completion_tokens"),
     (openai_line("id", stream=True), "body.stream"),
     (openai_line("id", n=2), "body.n"),
     (openai_line("id", tools=[]), "body"),

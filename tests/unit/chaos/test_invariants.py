@@ -1,5 +1,6 @@
 """Each invariant holds on a good example and fails on a bad one."""
 
+import base64
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -207,6 +208,14 @@ def test_a_secret_anywhere_is_a_violation_in_content_too() -> None:
     left = [*LEFT, ("content cmp_3", "my 5ecret")]
     found = invariants.texts_and_secrets_stay(left, "text of ours", ["other", "5ecret"])
     assert found.violations == ["a secret is in content cmp_3"]
+
+
+@pytest.mark.parametrize("before", ["", "x", "xx", "xxx"])
+def test_a_secret_in_base64_is_a_violation_wherever_it_begins(before: str) -> None:
+    secret = "sk-0123456789-planted-key"
+    coded = base64.b64encode(f"{before}{secret} and more".encode()).decode()
+    found = invariants.texts_and_secrets_stay([*LEFT, ("log", coded)], "text of ours", [secret])
+    assert found.violations == ["a secret is in log"]
 
 
 def test_a_search_that_finds_no_text_at_all_is_a_violation() -> None:

@@ -1,6 +1,6 @@
 """Checking a chunk's lines: rows that can be enqueued, and why the others cannot."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from autotune.protocol.ids import derived_id
@@ -12,6 +12,7 @@ from autotune_platform.ledger.imports.formats import (
     as_rejection,
     custom_id_of,
     document_of,
+    names_of,
     request_of,
 )
 from autotune_platform.ledger.imports.lines import Chunk, Line
@@ -42,7 +43,7 @@ class LineChecking:
     def check(self, caller: Caller, one: Import, chunk: Chunk) -> Checked:
         """Return a chunk's rows, whose ids follow from import and line, and its errors in order."""
         checked = Checked()
-        named: list[tuple[Line, str | None]] = []
+        asked: list[tuple[Line, str | None, Mapping[str, str]]] = []
 
         def requests() -> Iterator[tuple[str, EnqueueLlmRequest]]:
             for line in chunk.lines:
@@ -54,13 +55,14 @@ class LineChecking:
                 except LineRejectedError as error:
                     checked.errors.append(_error(line, custom_id, error))
                     continue
-                named.append((line, request.custom_id))
+                names = names_of(document, one.request.format)
+                asked.append((line, request.custom_id, names))
                 yield derived_id("llm", one.organization_id, one.id, str(line.number)), request
 
         for planned in self.planner.plan_each(caller, requests()):
-            line, custom_id = named[-1]
+            line, custom_id, names = asked[-1]
             if isinstance(planned, InvalidRequestError):
-                rejection = as_rejection(planned, one.request.format)
+                rejection = as_rejection(planned, names)
                 checked.errors.append(_error(line, custom_id, rejection))
             else:
                 row = planned.row.model_copy(update={"import_id": one.id})

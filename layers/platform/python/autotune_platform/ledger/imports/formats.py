@@ -21,6 +21,8 @@ Fields = dict[str, Any]
 
 _CHAT = frozenset({"/v1/chat/completions", "/chat/completions"})
 _SYSTEM_ROLES = frozenset({"system", "developer"})
+# OpenAI has two names for the most tokens of an answer, of which a line has one.
+_NEWER_LIMIT = "max_completion_tokens"
 # What a request has one of, and where a line may say so without asking for anything else.
 _ONE_ANSWER: Mapping[str, Any] = {"stream": False, "n": 1}
 
@@ -76,15 +78,23 @@ def request_of(document: Fields, asked: CreateLlmImportRequest) -> EnqueueLlmReq
     try:
         return EnqueueLlmRequest.model_validate(whole)
     except ValidationError as error:
-        raise as_rejection(invalid_request(error.errors()), asked.format) from error
+        names = names_of(document, asked.format)
+        raise as_rejection(invalid_request(error.errors()), names) from error
 
 
-def as_rejection(error: InvalidRequestError, line_format: LlmImportFormat) -> LineRejectedError:
-    """Return an error with the field as the line's format names it."""
+def names_of(document: Fields, line_format: LlmImportFormat) -> Mapping[str, str]:
+    """Return how a line names our fields; it has been read by its format."""
+    if line_format == "openai" and document["body"].get(_NEWER_LIMIT) is not None:
+        return _NEWER_NAMES
+    return _NAMES[line_format]
+
+
+def as_rejection(error: InvalidRequestError, names: Mapping[str, str]) -> LineRejectedError:
+    """Return an error with the field as the line names it (``names_of``)."""
     if not error.fields:
         return LineRejectedError(None, error.detail)
     ours = error.fields[0].field
-    named = _renamed(ours, _NAMES[line_format])
+    named = _renamed(ours, names)
     message = error.detail.removeprefix(f"{ours}: ").split(" (and ")[0]
     return LineRejectedError(named, message)
 
@@ -97,7 +107,7 @@ def _openai(document: Fields) -> Fields:
         raise LineRejectedError("url", "expected /v1/chat/completions")
     body = _object(document, "body")
     system, user = _texts(body.get("messages"), "body.messages", system_allowed=True)
-    limits = [name for name in ("max_completion_tokens", "max_tokens") if name in body]
+    limits = [name for name in (_NEWER_LIMIT, "max_tokens") if body.get(name) is not None]
     if len(limits) > 1:
         raise LineRejectedError("body.max_tokens", "either this or max_completion_tokens")
     stop = body.get("stop")
@@ -177,6 +187,8 @@ _NAMES: Mapping[LlmImportFormat, Mapping[str, str]] = {
     "autotune": {},
 }
 """How formats name our fields, the longer paths first."""
+
+_NEWER_NAMES = {**_NAMES["openai"], "params.maxTokens": f"body.{_NEWER_LIMIT}"}
 
 
 def _renamed(field: str, names: Mapping[str, str]) -> str:
