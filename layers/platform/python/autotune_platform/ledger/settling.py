@@ -16,6 +16,7 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
+from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.wire import batch_on_wire
@@ -92,6 +93,7 @@ class BatchSettling:
     batches: BatchRepository
     claims: ClaimRepository
     costs: CostRepository
+    live: LiveJobs
     money: MoneyBudgets
     clock: Clock = SYSTEM_CLOCK
 
@@ -128,6 +130,7 @@ class BatchSettling:
                 spent=totals.cost,
             ),
             *self.claims.fewer(batch.organization_id, totals.ended),
+            *self.live.fewer(batch),
             *self.costs.additions(
                 batch.organization_id,
                 now,

@@ -1,7 +1,9 @@
 """Rows and batches as callers see them."""
 
 from autotune.protocol import llm_batches, llm_requests
-from autotune_platform.ledger.models import Batch, Row, RowInput, RowOutput
+from autotune_platform.ledger.models import Batch, BatchPhase, Row, RowInput, RowOutput
+
+_WAITING: frozenset[BatchPhase] = frozenset({"building", "creating"})
 
 
 def summary_on_wire(row: Row) -> llm_requests.LlmRequestSummary:
@@ -43,8 +45,16 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
             cost_nano_usd=state.end.cost_nano_usd if state.end else None,
         )
     )
+    # One that is canceled while it waits, waits no more.
+    waiting_for = batch.waiting_for if batch.phase in _WAITING else None
     return llm_batches.LlmBatch.model_validate(
-        {**batch.model_dump(), "counts": counts, "reserved_nano_usd": reserved, "job": job}
+        {
+            **batch.model_dump(),
+            "counts": counts,
+            "reserved_nano_usd": reserved,
+            "job": job,
+            "waiting_for": waiting_for,
+        }
     )
 
 

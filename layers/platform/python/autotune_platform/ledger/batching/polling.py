@@ -10,7 +10,6 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.batching.failing import JobFailing
 from autotune_platform.ledger.batching.stepping import (
-    LONGEST_WAIT_SECONDS,
     Advanced,
     Desk,
     jittered,
@@ -26,20 +25,6 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
-
-OVERDUE = timedelta(hours=1)
-"""After the end that its provider promised, a job is asked to end."""
-
-LOST_AFTER = timedelta(hours=72)
-"""After which a job that cannot be seen is given up, and its rows count as paid."""
-
-PATIENCE = timedelta(minutes=15)
-"""For how long it must not have been seen by then: a single look proves nothing."""
-
-RESULTS_WITHIN = timedelta(hours=1)
-"""For how long results are waited for after a job has ended."""
-
-_SHORTEST_WAIT_SECONDS = 60
 
 
 @part
@@ -65,14 +50,15 @@ class JobPolling:
         if not isinstance(look, Missing):
             if state_of(batch).missed_since is not None:
                 batch = self.desk.store(batch, job={"missed_since": None})
-            return Advanced(batch, self._wait(batch))
+            return Advanced(batch, self._wait(batch, connection))
         if state_of(batch).missed_since is None:
             batch = self.desk.store(batch, job={"missed_since": self.clock.now()})
-        if self._age(batch) > LOST_AFTER and self._missed_for(batch) > PATIENCE:
+        timings = connection.timings
+        if self._age(batch) > timings.lost_after and self._missed_for(batch) > timings.patience:
             logger.error("job lost sight of", batch_id=batch.id, job_id=state_of(batch).job_id)
-            lost = JobEnd(how="completed", seen_at=self.clock.now() - RESULTS_WITHIN)
+            lost = JobEnd(how="completed", seen_at=self.clock.now() - timings.results_within)
             return Advanced(self.desk.store(batch, phase="fetching", job={"end": lost}))
-        return Advanced(batch, self._wait(batch))
+        return Advanced(batch, self._wait(batch, connection))
 
     def _ended(
         self, batch: Batch, connection: Connection, look: Ended, key: str | None
@@ -98,14 +84,15 @@ class JobPolling:
         )
         # What was fetched before was not all of it: all is read again, and stored once.
         anew = {"end": end, "tries": 0, "source": 0, "offset": 0, "strange": 0, "sizes": []}
-        may_come = look.succeeded != 0 and now < seen_at + RESULTS_WITHIN
+        may_come = look.succeeded != 0 and now < seen_at + connection.timings.results_within
         if not look.results and may_come:
-            return Advanced(self.desk.store(batch, job=anew), self._wait(batch, seen_at))
+            waiting = self.desk.store(batch, job=anew)
+            return Advanced(waiting, self._wait(batch, connection, has_ended=True))
         return Advanced(self.desk.store(batch, phase="fetching", job=anew))
 
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""
-        longest = ends_within(connection) + OVERDUE
+        longest = ends_within(connection) + connection.timings.overdue
         is_late = self._age(batch) > longest and batch.provider != "azure"
         if state_of(batch).is_cancel_sent or not (batch.cancel_requested_at or is_late):
             return batch
@@ -123,8 +110,7 @@ class JobPolling:
     def _age(self, batch: Batch) -> timedelta:
         return self.clock.now() - (state_of(batch).begun_at or batch.created_at)
 
-    def _wait(self, batch: Batch, seen_at: object = None) -> float:
-        if seen_at is not None or batch.cancel_requested_at is not None:
-            return jittered(_SHORTEST_WAIT_SECONDS)
-        tenth = self._age(batch).total_seconds() / 10
-        return jittered(min(max(tenth, _SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS))
+    def _wait(self, batch: Batch, connection: Connection, *, has_ended: bool = False) -> float:
+        if has_ended or batch.cancel_requested_at is not None:
+            return jittered(connection.timings.poll_least_seconds)
+        return jittered(connection.timings.poll_after(self._age(batch)))

@@ -37,6 +37,10 @@ class JsonFormat(ABC):
         refused = sorted(self.own_fields.intersection(params.extra or {}))
         return f"extra.{refused[0]}" if refused else None
 
+    def unsupported_in_batch(self, params: LlmParams) -> str | None:  # noqa: ARG002 - others refuse some
+        """Return the first field that single calls take and batch jobs do not; None if none."""
+        return None
+
     def outcome(
         self, status: int, headers: Mapping[str, str], body: bytes, key: str | None = None
     ) -> Outcome:
