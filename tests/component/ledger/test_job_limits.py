@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import boto3
 import pytest
@@ -16,9 +17,10 @@ from autotune_platform.ledger.job_limits import OwnLimits, limits_of
 from autotune_platform.ledger.jobs.gemini import GeminiJobs
 from autotune_platform.ledger.jobs.openai import OpenAiJobs
 from autotune_platform.ledger.models import Batch
+from autotune_platform.storage.table import Table
 from tests.component.ledger.test_connections_changing import service
 from tests.component.ledger.test_jobs import MODELS, assert_paid_once, connect, enqueue, read_all
-from tests.component.ledger.test_jobs_killed import KilledError, Killer, killing
+from tests.component.ledger.test_jobs_killed import KilledError, Killer
 from tests.support.ledger import Ledger, later, row
 
 HOUR = 3_600
@@ -35,6 +37,12 @@ def live_counts(connection: str) -> dict[str, int]:
             if "tokens" in one:
                 counts[one["sk"]["S"]] = int(one["tokens"]["N"])
     return {name: count for name, count in counts.items() if count}
+
+
+def stored(batch_id: str) -> dict[str, Any]:
+    key = {"pk": {"S": batch_id}, "sk": {"S": "state"}}
+    found: dict[str, Any] = boto3.client("dynamodb").get_item(TableName="ledger", Key=key)["Item"]
+    return found
 
 
 def connection_of(ledger: Ledger) -> str:
@@ -117,6 +125,18 @@ def test_executions_at_once_leave_no_limit_behind(
         found = list(threads.map(lambda one: admission().admit(one, limits), several))
     assert sorted(filter(None, found)) == [name] * 5
     assert live_counts("llc_1") == {"jobs": 3, "rows": 30, "model#m": 300}
+
+
+def test_a_count_that_was_read_too_early_is_not_written(ledger: Ledger) -> None:
+    assert ledger.platform
+    limits = limits_of("openai", OwnLimits(open_jobs=1))
+    first, second = stored_batch(), stored_batch()
+    both = admission()
+    for one, expected in ((first, True), (second, False)):
+        assert both.live.short_of(first, limits) == (None if one is first else "openJobs")
+        additions = [both.batches.counted(one), *both.live.more(one, limits)]
+        assert both.batches.try_write(additions) is expected
+    assert live_counts("llc_1") == {"jobs": 1, "rows": 10, "model#m": 100}
 
 
 def test_a_batch_is_counted_once_however_often_it_is_tried(ledger: Ledger) -> None:
@@ -302,20 +322,62 @@ def test_a_creation_that_is_unclear_keeps_its_place(
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("at", [4, 5, 6, 9])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 def test_a_step_that_is_killed_gives_back_what_it_counted_once(
     ledger: Ledger, at: int, after: bool
 ) -> None:
+    """Killed at transactions: those that store batches, count their jobs and settle them."""
     ledger.fake.world.limits["gemini"] = {"jobs": 1}
     connection, ids = two_models(ledger, limits={"openJobs": 1, "creationsPerHour": 100})
     killer = Killer(at, after=after)
-    with killing(killer, "writes"):
+    with patch.object(Table, "add_together", killer.around("together", Table.add_together)):
         ledger.run_jobs(killed_by=KilledError)
     assert killer.has_killed, killer.calls
     assert {one["status"] for one in read_all(ledger, ids)} == {"completed"}
     assert ledger.fake.world.broken_limits == []
     assert live_counts(connection) == {}
     assert_paid_once(ledger, ids)
+
+
+def test_a_step_that_is_killed_around_a_creation_counts_it_at_least_once(ledger: Ledger) -> None:
+    ledger.fake.world.limits["openai"] = {"creations_an_hour": 1}
+    ids = enqueue(ledger, "openai", count=2, maxRows=1, minRows=1, limits={"creationsPerHour": 1})
+    killed: list[float] = []
+    spend = CreationRepository.spend
+
+    def lost(self: Any, *args: Any, **options: Any) -> float:
+        wait = spend(self, *args, **options)
+        if not killed and wait == 0:
+            killed.append(ledger.passed)
+            raise KilledError
+        return wait
+
+    with patch.object(CreationRepository, "spend", lost):
+        ledger.run_jobs(killed_by=KilledError)
+    assert killed
+    assert {one["status"] for one in read_all(ledger, ids)} == {"completed"}
+    assert ledger.fake.world.broken_limits == []
+    assert_paid_once(ledger, ids)
+
+
+def test_a_batch_that_has_room_and_no_time_for_its_rows_waits_for_no_limit(
+    ledger: Ledger,
+) -> None:
+    ledger.fake.world.timing.run_seconds = HOUR
+    connection, ids = two_models(ledger, limits={"openJobs": 1})
+    wait(ledger, hours=0.3)
+    (waiting,) = [one for one in ledger.batches() if one["waitingFor"]]
+    limit(ledger, connection, openJobs=2)
+    redrive = int(stored(waiting["id"])["redrive"]["N"])
+    with later(timedelta(seconds=ledger.passed)):
+        state = {"batch_id": waiting["id"], "redrive": redrive}
+        assert ledger.step(state, seconds=25)["wait_seconds"] == 1
+    (found,) = [one for one in ledger.batches() if one["id"] == waiting["id"]]
+    assert (found["waitingFor"], found["job"]["stage"]) == (None, "building")
+    assert live_counts(connection)["jobs"] == 2
+    ledger.run_jobs()
+    assert {one["status"] for one in read_all(ledger, ids)} == {"completed"}
+    assert live_counts(connection) == {}
 
 
 def test_the_queue_of_a_batch_that_waits_makes_no_second_one(ledger: Ledger) -> None:

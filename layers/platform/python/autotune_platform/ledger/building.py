@@ -131,6 +131,7 @@ class BatchBuilder:
                 self.batches.postpone(batch.group.key, now + LONGEST_ROOM_WAIT)
                 return batch.model_copy(update={"waiting_for": short})
             batch = batch.model_copy(update={"counted_tokens": batch.input_tokens})
+        batch = batch.model_copy(update={"waiting_for": None})
         self.batches.hold_group_on(batch, until)
         for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             if seconds_left() < _SPARE_SECONDS:

@@ -73,9 +73,10 @@ PROVIDER_LIMITS: Mapping[LlmProvider, ProviderLimits] = {
         has_tokens=True,
         open_jobs=500,
     ),
+    # 100,000 was the lowest tier's; newer pages begin with 200,000. All end with 500,000.
     "anthropic": ProviderLimits(
         source="https://platform.claude.com/docs/en/api/rate-limits",
-        read_on=_READ_ON,
+        read_on=date(2026, 11, 25),
         enqueued_rows=100_000,
         rows_by_tier=500_000,
     ),
