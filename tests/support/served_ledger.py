@@ -182,6 +182,11 @@ class ServedLedger(ServedImports):
         given = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
         given.pop("apiKey", None)
         given.pop("bedrock", None)
+        for name in ("limits", "timings"):
+            fields = getattr(asked, name)
+            changed = fields.model_dump(by_alias=True, exclude_unset=True) if fields else {}
+            merged = {**found.get(name, {}), **changed}
+            given[name] = {one: value for one, value in merged.items() if value is not None}
         key: SecretStr | None = asked.api_key
         if key is not None:
             self.keys[found["id"]] = key.get_secret_value()

@@ -20,7 +20,7 @@ from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.outbound.connections import connection_pool
 from tests.support import bedrock
 from tests.support.bedrock import BUCKET, MODEL, PREFIX, PRICES, ROLE, settings
-from tests.support.ledger import Ledger
+from tests.support.ledger import Ledger, row
 from tests.unit.ledger.asking import connection, question
 
 FEW = 6
@@ -379,3 +379,25 @@ def test_the_manifest_of_a_job_that_ran_out_of_time_counts_what_it_ran(small_job
     assert all(one["difference"]["withinTolerance"] for one in jobs)
     assert {one["difference"]["outputTokens"] for one in jobs} == {0}
     assert_all_completed(small_jobs, ids)
+
+
+FORM = {"type": "json_schema", "structure": {"jsonSchema": {"schema": '{"type": "object"}'}}}
+
+
+def test_what_only_jobs_refuse_is_asked_by_itself_where_that_may_be(small_jobs: Ledger) -> None:
+    ids = enqueue(small_jobs)
+    asked = {"maxTokens": 50, "responseFormat": FORM}
+    (single,) = small_jobs.enqueue(connect(small_jobs), "q", model=MODEL, params=asked)
+    small_jobs.run_jobs()
+    assert {small_jobs.read(one)["status"] for one in [*ids, single]} == {"completed"}
+    modes = Counter(one.mode for one in small_jobs.fake.world.executions)
+    assert modes == {"batch": FEW, "synchronous": 1}
+
+
+def test_what_only_jobs_refuse_is_refused_by_field_where_all_goes_in_jobs(lab: Ledger) -> None:
+    body = row(connect(lab, batches="always"), model=MODEL)
+    body["params"] = {"maxTokens": 50, "responseFormat": FORM}
+    answer = lab.platform.call("POST", "/api/v1/llm-requests", body)
+    assert (answer.status, list(answer.fields)) == (422, ["params.responseFormat"])
+    assert "batch jobs of bedrock do not take it" in answer.text
+    assert lab.platform.call("GET", "/api/v1/llm-requests").json["requests"] == []

@@ -127,6 +127,29 @@ def test_a_connection_to_bedrock_has_roles_and_no_key(api, run):
     assert (ran.exit_code, "role" in ran.stderr) == (exit_codes.USAGE, True)
 
 
+def test_limits_and_timings_of_jobs_are_options(api, run):
+    (made,) = run(
+        "llm", "connect", "--name", "lab", "--provider", "openai", "--key-stdin", "--json",
+        "--enqueued-tokens", "gpt-5=900000", "--enqueued-tokens", "gpt-5-mini=5000000",
+        "--open-jobs", 3, "--poll-most-seconds", 300, stdin=KEY + "\n",
+    ).json_lines  # fmt: skip
+    tokens = {"gpt-5": 900_000, "gpt-5-mini": 5_000_000}
+    assert (made["limits"]["enqueuedTokens"], made["limits"]["openJobs"]) == (tokens, 3)
+    assert made["timings"]["pollMostSeconds"] == 300
+    (changed,) = run(
+        "llm", "update-connection", made["id"], "--json", "--creations-per-hour", 10,
+        "--default-timings", "--put-off-seconds", 60,
+    ).json_lines  # fmt: skip
+    assert (changed["limits"]["openJobs"], changed["limits"]["creationsPerHour"]) == (3, 10)
+    timings = changed["timings"]
+    assert (timings["pollMostSeconds"], timings["putOffSeconds"]) == (900, 60)
+    (back,) = run("llm", "update-connection", made["id"], "--default-limits", "--json").json_lines
+    assert back["limits"].get("openJobs") is None
+    for wrong in ("gpt-5", "=3", "gpt-5=many"):
+        ran = run("llm", "update-connection", made["id"], "--enqueued-tokens", wrong)
+        assert (ran.exit_code, "MODEL=TOKENS" in ran.stderr) == (exit_codes.USAGE, True)
+
+
 def test_prices_in_batch_jobs_stand_beside_those_of_single_calls(api, run):
     (made,) = run(
         "llm", "connect", "--name", "own", "--provider", "simulated", "--json",

@@ -22,6 +22,7 @@ from autotune import (
 )
 from autotune.client import llm_enqueuing
 from autotune.protocol.llm_batches import EstimateLlmRequests
+from autotune.protocol.llm_limits import ConnectionLimits
 from autotune.protocol.llm_requests import EnqueueLlmRequests
 from autotune_platform.runtime.bounded_json import require_bounded
 from tests.support.http_faults import Fault
@@ -89,6 +90,26 @@ def test_a_connection_is_made_read_listed_changed_and_revoked(api, client):
     assert client.llm.connections.revoke(made.id).status == "revoked"
     with pytest.raises(NotFoundError):
         client.llm.connections.get("llc_none")
+
+
+def test_limits_and_timings_are_set_by_field_and_taken_back_with_none(client):
+    made = client.llm.connections.create(
+        name="lab",
+        provider="openai",
+        api_key=KEY,
+        limits=ConnectionLimits(open_jobs=3, enqueued_tokens={"gpt-5": 900_000}),
+        timings={"poll_most_seconds": 300},
+    )
+    assert (made.limits.open_jobs, made.limits.enqueued_tokens) == (3, {"gpt-5": 900_000})
+    assert (made.timings.poll_most_seconds, made.timings.poll_least_seconds) == (300, 60)
+    changed = client.llm.connections.update(
+        made.id, limits={"open_jobs": None, "enqueued_rows": 50}, timings={"put_off_seconds": 60}
+    )
+    assert (changed.limits.open_jobs, changed.limits.enqueued_rows) == (None, 50)
+    assert changed.limits.enqueued_tokens == {"gpt-5": 900_000}
+    assert (changed.timings.poll_most_seconds, changed.timings.put_off_seconds) == (300, 60)
+    with pytest.raises(InvalidInputError, match=r"limits\.open_jobs"):
+        client.llm.connections.update(made.id, limits={"open_jobs": 0})
 
 
 def test_a_connection_to_bedrock_has_roles_in_place_of_a_key(api, client):

@@ -9,7 +9,7 @@ from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.calls import Answer, Question, Refusal
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.bedrock import BedrockFormat, endpoint
-from autotune_platform.ledger.providers.registry import unsupported
+from autotune_platform.ledger.providers.registry import unsupported, unsupported_in_batch
 from autotune_platform.ledger.usage import Usage
 from tests.unit.ledger.asking import connection, question
 
@@ -78,6 +78,7 @@ def test_what_only_a_model_knows_goes_along_and_what_is_ours_stays() -> None:
         ({"temperature": 1.5}, "temperature"),
         ({"seed": 3}, "seed"),
         ({"response_format": {"type": "json_object"}}, "responseFormat"),
+        ({"response_format": {"type": "text", "structure": {}}}, "responseFormat"),
         ({"extra": {"guardrailConfig": {}}}, "extra.guardrailConfig"),
         ({"extra": {"inferenceConfig": {"maxTokens": 9_000}}}, "extra.inferenceConfig"),
         ({"extra": {"performanceConfig": {"latency": "optimized"}}}, "extra.performanceConfig"),
@@ -96,6 +97,16 @@ def test_what_only_a_model_knows_goes_along_and_what_is_ours_stays() -> None:
 )
 def test_what_it_does_not_take_is_named(params: dict[str, Any], field: str) -> None:
     assert unsupported("bedrock", question(**params).params) == field
+
+
+def test_a_format_of_the_answer_is_sent_in_single_calls_and_refused_in_jobs() -> None:
+    form = {"type": "json_schema", "structure": {"jsonSchema": {"schema": "{}"}}}
+    asked = question(MODEL, response_format=form)
+    assert sent(asked)[1]["outputConfig"] == {"textFormat": form}
+    assert unsupported("bedrock", asked.params) is None
+    assert unsupported_in_batch("bedrock", asked.params) == "responseFormat"
+    assert unsupported_in_batch("bedrock", question(MODEL).params) is None
+    assert unsupported_in_batch("openai", asked.params) is None
 
 
 def test_what_it_takes_is_taken() -> None:

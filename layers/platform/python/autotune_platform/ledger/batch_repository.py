@@ -92,6 +92,16 @@ class BatchRepository:
         kept = as_stored({name: value for name, value in changes.items() if value is not None})
         return self._due.move(batch.id, due_at, changes=kept, remove=gone, only_if=was)
 
+    def counted(self, batch: Batch) -> Addition:
+        """Return the note that a batch's job is counted, to be written together with the count."""
+        return Addition(
+            table=self._table.name,
+            pk=batch.id,
+            sk=STATE,
+            changes={"counted_tokens": batch.input_tokens},
+            only_if={"phase": batch.phase, "redrive": batch.redrive, "counted_tokens": None},
+        )
+
     def settling(self, batch: Batch, changes: Mapping[str, Any]) -> Addition:
         """Return what settles a batch, to be written together with the return of its money."""
         return Addition(

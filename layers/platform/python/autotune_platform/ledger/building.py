@@ -4,8 +4,8 @@ One at a time makes a batch of a queue, and has it until the rows are its batch'
 the same rows, set money aside for both, and one of the batches would come to nothing.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,20 +14,15 @@ from aws_lambda_powertools import Logger
 from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.ending import end_unasked
-from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_least, rows_at_most
-from autotune_platform.ledger.models import (
-    Batch,
-    Connection,
-    Group,
-    JobState,
-    Mode,
-    Row,
-    new_nonce,
-)
+from autotune_platform.ledger.jobs.registry import rows_at_least, rows_at_most
+from autotune_platform.ledger.live_jobs import exceeds
+from autotune_platform.ledger.models import Batch, Connection, Group, JobState, Row, new_nonce
 from autotune_platform.ledger.prices import Prices, bound
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -50,35 +45,6 @@ _ROWS_READ = 1_000
 _SPARE_SECONDS = 30
 
 
-@dataclass
-class _Chosen:
-    """Rows for a batch, by id, and what they cost at most together."""
-
-    bytes_left: int | None
-    ids: list[str] = field(default_factory=list)
-    amount: int = 0
-    together: int | None = None
-    is_short_of_money: bool = False
-
-    def add(self, row: Row, room: int | None) -> bool:
-        """Add a row; return False where no more can be added."""
-        if room is not None and self.amount + row.bound_nano_usd > room:
-            self.is_short_of_money = True
-            return False
-        if self.together is not None and len(self.ids) >= self.together:
-            return False
-        if row.together is not None and len(self.ids) >= row.together:
-            return True  # it may not share a batch with as many; the next one is soon made
-        if self.bytes_left is not None:
-            self.bytes_left -= row.input_bytes
-            if self.bytes_left < 0 and self.ids:
-                return False
-        self.ids.append(row.id)
-        self.amount += row.bound_nano_usd
-        self.together = min(filter(None, (self.together, row.together)), default=None)
-        return True
-
-
 @dataclass(frozen=True)
 class Built:
     """A batch that was made of a queue.
@@ -99,6 +65,8 @@ class BatchBuilder:
     batches: BatchRepository
     connections: ConnectionRepository
     claims: ClaimRepository
+    choosing: RowChoosing
+    admission: JobAdmission
     money: MoneyBudgets
     organizations: OrganizationService
     prices: Prices
@@ -139,12 +107,31 @@ class BatchBuilder:
     def take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Batch | None:
         """Take the rows of a batch that are still queued; those that others took are theirs.
 
+        Of a job they are taken once its connection's limits have room for it.
+
         Returns:
-            The batch as it is then, ``building`` if there was no time for all; None where another
-            step has it.
+            The batch as it is then: ``building`` if there was no time for all, or if it waits for a
+            limit; ``cleaning`` if none of its rows is to be taken. None where another step has it.
         """
         now = self.clock.now()
         until = now + timedelta(seconds=seconds_left()) + _HELD_AFTER
+        is_uncounted = batch.mode == "job" and batch.counted_tokens is None
+        if is_uncounted and batch.cancel_requested_at is None:
+            connection = self.connections.get(batch.connection_id)
+            if (
+                connection is None
+                or connection.status != "active"
+                or exceeds(batch, connection.limits)
+            ):
+                return self._left(batch)
+            short = self.admission.admit(batch, connection.limits)
+            if short is not None:
+                # Its queue waits with it: else each of its batches would ask for the same room.
+                self.batches.hold_group_on(batch, until + LONGEST_ROOM_WAIT)
+                self.batches.postpone(batch.group.key, now + LONGEST_ROOM_WAIT)
+                return batch.model_copy(update={"waiting_for": short})
+            batch = batch.model_copy(update={"counted_tokens": batch.input_tokens})
+        batch = batch.model_copy(update={"waiting_for": None})
         self.batches.hold_group_on(batch, until)
         for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             if seconds_left() < _SPARE_SECONDS:
@@ -156,10 +143,17 @@ class BatchBuilder:
             if batch.mode == "job"
             else {"phase": "working", "status": "submitted", "submitted_at": now}
         )
-        if not self.batches.change(batch, begun):
+        return self._gone_on(batch, {**begun, "waiting_for": None})
+
+    def _left(self, batch: Batch) -> Batch | None:
+        """Have a batch settled without its rows, which another batch may be made of."""
+        return self._gone_on(batch, {"phase": "cleaning", "waiting_for": None})
+
+    def _gone_on(self, batch: Batch, changes: Mapping[str, Any]) -> Batch | None:
+        if not self.batches.change(batch, changes):
             return None
         self.batches.let_group_go(batch.group.key, batch.id)
-        return batch.model_copy(update=begun)
+        return batch.model_copy(update=changes)
 
     def _built(
         self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
@@ -207,7 +201,7 @@ class BatchBuilder:
         """Store a batch of as many rows as the budget has room for."""
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
-            chosen = self._chosen(ids, connection, group.mode, room)
+            chosen = self.choosing.choose(ids, connection, group, room)
             is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
             if chosen.is_short_of_money and not is_enough:
                 logger.warning("budget exhausted", organization_id=group.organization_id)
@@ -226,7 +220,9 @@ class BatchBuilder:
                 provider=connection.provider,
                 model=group.model,
                 mode=group.mode,
+                settings_version=connection.settings_version,
                 rows=len(chosen.ids),
+                input_tokens=chosen.tokens,
                 reserved_nano_usd=chosen.amount,
                 periods=reservation.periods,
                 job=JobState(nonce=new_nonce()) if group.mode == "job" else None,
@@ -254,24 +250,6 @@ class BatchBuilder:
         in_parallel(move, queued, at_most=_WRITERS)
         logger.info("too few rows for a job", connection_id=connection.id, rows=len(queued))
         self.batches.open_group(group.model_copy(update={"mode": "calls"}), now)
-
-    def _chosen(
-        self, ids: Sequence[str], connection: Connection, mode: Mode, room: int | None
-    ) -> "_Chosen":
-        """Return the first rows that are still queued and fit into one batch, and the budget."""
-        chosen = _Chosen(bytes_left=bytes_at_most(connection) if mode == "job" else None)
-        now = self.clock.now()
-        for some in groups(ids, _ROWS_READ):
-            found = self.rows.get_many(some)
-            for row_id in some:
-                row = found.get(row_id)
-                if row is None or row.status != "queued":
-                    continue
-                if row.complete_by is not None and row.complete_by <= now:
-                    end_unasked(self.rows, self.claims, row, "expired", now)
-                elif not chosen.add(row, room):
-                    return chosen
-        return chosen
 
     def _end_all(self, group: Group, now: datetime) -> None:
         """End the rows of a connection that is gone."""

@@ -83,3 +83,6 @@ class ProviderFormat(Protocol):
 
         It is the name on the wire, such as ``seed`` or ``extra.service_tier``.
         """
+
+    def unsupported_in_batch(self, params: LlmParams) -> str | None:
+        """Return the first of those that it takes and its batch jobs do not."""

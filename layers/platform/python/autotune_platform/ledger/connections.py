@@ -1,7 +1,8 @@
 """Connections: where language models are called, and with whose key."""
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+
+from aws_lambda_powertools import Logger
 
 from autotune.protocol import llm_connections as wire
 from autotune.protocol.ids import new_id
@@ -9,7 +10,12 @@ from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
-from autotune_platform.ledger.jobs.registry import provider_jobs, rows_at_least
+from autotune_platform.ledger.connection_settings import (
+    changed_settings,
+    next_version,
+    require_sense,
+)
+from autotune_platform.ledger.jobs.registry import provider_jobs
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.models import BASE_URLS, Connection
 from autotune_platform.outbound.addresses import check_url
@@ -17,6 +23,8 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.registry import EntityRepository
+
+logger = Logger()
 
 _SHOWN_CHARACTERS = 4
 _LEAST_HIDDEN_CHARACTERS = 12
@@ -62,9 +70,9 @@ class ConnectionService:
             created_at=now,
             updated_at=now,
             bedrock=_bedrock(caller, request.bedrock),
-            **{"batches": _usual_batches(request), **_settings(request)},
+            **{"batches": _usual_batches(request), **changed_settings(None, request)},
         )
-        _require_sense(connection)
+        require_sense(connection)
         if request.api_key is not None:
             connection = self._with_key(connection, request.api_key.get_secret_value())
         self.repository.add(connection, at_most=caller.limits.connections)
@@ -82,11 +90,11 @@ class ConnectionService:
         before = self.repository.get_of(caller.organization_id, connection_id)
         if before.status == "revoked":
             raise ConflictError("the connection is revoked")
-        changes = {**_settings(request), "updated_at": self.clock.now()}
+        changes = {**changed_settings(before, request), "updated_at": self.clock.now()}
         if request.name is not None:
             changes["name"] = request.name
-        after = before.model_copy(update=changes)
-        _require_sense(after)
+        after = next_version(before, before.model_copy(update=changes))
+        require_sense(after)
         if request.api_key is not None and before.bedrock is not None:
             raise InvalidRequestError.of_field("apiKey", "left out: bedrock has a role and no key")
         if request.api_key is not None:
@@ -100,6 +108,8 @@ class ConnectionService:
         if after.key_version != before.key_version:
             now = self.clock.now()
             self.keys.retire(after, is_settled=self.batches.is_settled, now=now)
+        if after.settings_version != before.settings_version:
+            _log_settings(after)
         return after
 
     def get(self, caller: Caller, connection_id: str) -> Connection:
@@ -156,17 +166,21 @@ def pause(repository: ConnectionRepository, connection: Connection, because: str
     repository.replace(connection, connection.model_copy(update=changes))
 
 
+def _log_settings(connection: Connection) -> None:
+    """Log what a version of a connection's settings is: batches name the version alone."""
+    logger.info(
+        "connection settings changed",
+        connection_id=connection.id,
+        settings_version=connection.settings_version,
+        own_limits=connection.own_limits.model_dump(exclude_none=True),
+        timings=connection.timings.model_dump(),
+    )
+
+
 def connection_on_wire(connection: Connection) -> wire.LlmConnection:
     """Return a connection without its key."""
-    return wire.LlmConnection.model_validate(connection.model_dump())
-
-
-def _settings(
-    request: wire.CreateConnectionRequest | wire.UpdateConnectionRequest,
-) -> dict[str, Any]:
-    given: Mapping[str, Any] = request.model_dump(exclude_none=True)
-    left_out = ("name", "provider", "base_url", "api_key", "bedrock")
-    return {name: value for name, value in given.items() if name not in left_out}
+    known = {**connection.model_dump(), "limits": asdict(connection.limits)}
+    return wire.LlmConnection.model_validate(known)
 
 
 def _usual_batches(request: wire.CreateConnectionRequest) -> wire.Batches:
@@ -180,24 +194,3 @@ def _bedrock(caller: Caller, settings: BedrockSettings | None) -> BedrockAccess 
     if settings is None:
         return None
     return BedrockAccess(**settings.model_dump(), external_id=caller.organization_id)
-
-
-def _require_sense(connection: Connection) -> None:
-    most = connection.rows_at_most("calls" if connection.batches == "never" else "job")
-    if connection.min_rows > most:
-        raise InvalidRequestError.of_field(
-            "minRows", f"at most maxRows, {most}, not {connection.min_rows}"
-        )
-    least = rows_at_least(connection, "job")
-    if connection.batches != "never" and most < least:
-        raise InvalidRequestError.of_field(
-            "maxRows", f"at least {least}: {connection.provider} takes no smaller jobs"
-        )
-    if connection.bedrock and connection.batches != "never" and not connection.bedrock.bucket:
-        raise InvalidRequestError.of_field(
-            "bedrock.bucket", "a bucket, with batchRoleArn, for batch jobs; or batches never"
-        )
-    if connection.batches != "never" and provider_jobs(connection.provider) is None:
-        raise InvalidRequestError.of_field(
-            "batches", f"never: {connection.provider} has no batch jobs here"
-        )

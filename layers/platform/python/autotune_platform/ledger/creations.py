@@ -1,17 +1,21 @@
-"""Which batch creates a job at present, and which batch has which job."""
+"""Which batch creates a job at present, how many were created lately, and which batch has which."""
 
 import hashlib
 from datetime import datetime
 
 from autotune_platform.ledger.models import Batch
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Table
 
-_LEASE, _OWNER = "lease", "owner"
+_LEASE, _OWNER, _HOUR = "lease", "owner", "hour"
+_SLOT_SECONDS, _SLOTS = 300, 13
+_ATTEMPTS = 8
 
 
 class CreationRepository:
-    """Leases of creations, and owners of jobs, in the ``ledger`` table."""
+    """Leases and counts of creations, and owners of jobs, in the ``ledger`` table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -23,6 +27,41 @@ class CreationRepository:
             return True
         held = self._table.get(item["pk"], _LEASE)
         return held is not None and held["batch_id"] == batch.id
+
+    def spend(self, batch: Batch, now: datetime, *, at_most: int) -> float:
+        """Count a creation, unless there were as many within the hour before.
+
+        Creations are counted by five minutes, and those of thirteen such times are added up: that
+        is never less than an hour's. One that is killed before it creates anything stays counted.
+
+        Returns:
+            0 where it is counted, else after how many seconds there may be room.
+
+        Raises:
+            UnavailableError: others kept counting creations of the same connection.
+        """
+        pk, slot = f"created#{batch.connection_id}", int(now.timestamp()) // _SLOT_SECONDS
+        for _ in BUSY.attempts(_ATTEMPTS):
+            item = self._table.get(pk, _HOUR)
+            known = item["slots"] if item else {}
+            slots = {int(one): count for one, count in known.items() if int(one) > slot - _SLOTS}
+            if sum(slots.values()) >= at_most:
+                return (min(slots) + _SLOTS) * _SLOT_SECONDS - now.timestamp()
+            slots[slot] = slots.get(slot, 0) + 1
+            written = {
+                "organization_id": batch.organization_id,
+                "slots": {str(one): count for one, count in slots.items()},
+                "number": (item["number"] if item else 0) + 1,
+                "expires_at": int(now.timestamp()) + 2 * _SLOTS * _SLOT_SECONDS,
+            }
+            if item is None:
+                is_written = self._table.put_new({"pk": pk, "sk": _HOUR, **written})
+            else:
+                was = {"number": item["number"]}
+                is_written = self._table.update(pk, _HOUR, written, only_if=was) is not None
+            if is_written:
+                return 0
+        raise UnavailableError("the table is busy", retry_after_seconds=1)
 
     def hold(self, batch: Batch, *, until: datetime) -> None:
         """Keep the connection's creations for a while longer, if this batch has them or nobody."""

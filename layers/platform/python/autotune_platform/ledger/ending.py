@@ -145,14 +145,20 @@ class RowEnds:
 
 
 def end_unasked(
-    rows: RowRepository, claims: ClaimRepository, row: Row, code: LlmErrorCode, now: datetime
+    rows: RowRepository,
+    claims: ClaimRepository,
+    row: Row,
+    code: LlmErrorCode,
+    now: datetime,
+    *,
+    message: str | None = None,
 ) -> Row | None:
     """End a row that is in its queue, and count it as under way no more.
 
     Returns:
         The row; None where it had left its queue.
     """
-    fault = Fault(code=code, message=_MESSAGES[code])
+    fault = Fault(code=code, message=message or _MESSAGES[code])
     status = "canceled" if code == "canceled" else "error"
     changes = {"status": status, "error": fault.model_dump(mode="json")}
     ended = rows.end(row, changes, now)

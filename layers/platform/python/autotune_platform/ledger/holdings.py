@@ -116,6 +116,19 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
+            key="created#llc_* / hour",
+            what="how many of a provider's jobs were asked for within the hour",
+            days=1,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
+            key="live#llc_* / *",
+            what="how many of a provider's jobs have not ended, with how many rows and tokens",
+            retained="what is under way is still counted",
+        ),
+        Holding(
+            place="table ledger",
             key="job#* / owner",
             what="which batch has which of a provider's jobs, by a digest of its name",
             retained="so that no two batches take the same job for their own",

@@ -8,9 +8,12 @@ from typing import Any, Literal
 from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
+from autotune.protocol.llm_limits import JobLimitName
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
 from autotune_platform.ledger.bedrock_access import BedrockAccess
+from autotune_platform.ledger.job_limits import Limits, OwnLimits, limits_of
 from autotune_platform.ledger.prices import PriceSnapshot
+from autotune_platform.ledger.timings import Timings
 from autotune_platform.ledger.usage import Difference, JobUsage, Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
@@ -61,6 +64,8 @@ class Connection(Entity):
     ``created_by`` is the API key that made it.
 
     ``prices`` are those of the organisation's own, as its caller wrote them, by model.
+
+    ``settings_version`` is one more after each change of how it is used.
     """
 
     name: str
@@ -81,8 +86,16 @@ class Connection(Entity):
     max_rows: int | None = None
     max_bytes: int | None = None
     max_wait_seconds: int = 300
+    own_limits: OwnLimits = OwnLimits()
+    timings: Timings = Timings()
+    settings_version: int = 1
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def limits(self) -> Limits:
+        """What its jobs may be together."""
+        return limits_of(self.provider, self.own_limits)
 
     def rows_at_most(self, mode: Mode) -> int:
         """Return how many rows a batch may have."""
@@ -239,6 +252,7 @@ class JobState(FrozenModel):
         job_id: the provider's name of the job.
         key_version: of the key that it was created with; others may not see it.
         begun_at: just before its creation was asked for.
+        visibility_seconds: the connection's at that time.
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.
         missed_since: since when each look at it did not see it.
@@ -258,6 +272,7 @@ class JobState(FrozenModel):
     job_id: str | None = None
     key_version: int = 0
     begun_at: datetime | None = None
+    visibility_seconds: int | None = None
     candidates: Sequence[str] = ()
     tries: int = 0
     missed_since: datetime | None = None
@@ -275,7 +290,11 @@ class Batch(FrozenModel):
     """Rows of one connection and model that are sent together.
 
     Attributes:
+        settings_version: of its connection's settings, when it was made.
         rows: how many it was made for.
+        input_tokens: how many tokens these count as, of a job.
+        counted_tokens: as how many its job is counted in its connection's limits, if it is.
+        waiting_for: the limit of its connection that has no room for it.
         completed: how many have an output, and so on; ``released`` ones left it without an end,
             and wait for a later batch or were taken by another.
         unclear: calls that may have been paid although no answer came.
@@ -295,7 +314,11 @@ class Batch(FrozenModel):
     mode: Mode = "calls"
     phase: BatchPhase = "building"
     status: LlmBatchStatus = "queued"
+    settings_version: int = 1
     rows: int
+    input_tokens: int = 0
+    counted_tokens: int | None = None
+    waiting_for: JobLimitName | None = None
     completed: int = 0
     failed: int = 0
     canceled: int = 0

@@ -8,11 +8,12 @@ from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.job_limits import enqueued_tokens
 from autotune_platform.ledger.jobs.registry import job_window, provider_jobs
 from autotune_platform.ledger.models import Connection, Mode, Row, RowInput, expiry
 from autotune_platform.ledger.price_lists import Processing
 from autotune_platform.ledger.prices import Prices, PriceSnapshot, bound
-from autotune_platform.ledger.providers.registry import unsupported
+from autotune_platform.ledger.providers.registry import unsupported, unsupported_in_batch
 from autotune_platform.ledger.templates import MissingVariableError, fill
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
@@ -67,7 +68,7 @@ class RowPlanner:
                 caller, request, within
             )
             known[connection.id] = connection
-            mode = "calls" if at_once else self._mode(request, connection)
+            mode = "calls" if at_once else self._mode(request, connection, within)
             planned.append(self._planned(request, row_id, connection, mode, within))
         return planned
 
@@ -82,7 +83,7 @@ class RowPlanner:
                     caller, request, ""
                 )
                 known[connection.id] = connection
-                mode = self._mode(request, connection)
+                mode = self._mode(request, connection, "")
                 yield self._planned(request, row_id, connection, mode, "")
             except InvalidRequestError as error:
                 yield error
@@ -91,10 +92,13 @@ class RowPlanner:
         """Return the row that tries an ended one once more, at today's price.
 
         Raises:
-            InvalidRequestError: the model has no price any more.
+            InvalidRequestError: the model has no price any more, or its connection has a limit now
+                that it is too large for.
         """
         now = self.clock.now()
         price = self._price(connection, row.model, row.mode, "model")
+        if row.mode == "job":
+            _require_room(connection, row.model, row.input_bytes, row.messages, "input")
         carried = {name: value for name, value in row if name in _CARRIED}
         return Row(
             **carried,
@@ -121,10 +125,23 @@ class RowPlanner:
             )
         return connection
 
-    def _mode(self, request: EnqueueLlmRequest, connection: Connection) -> Mode:
-        """Return how a row is sent: one that a job would be too late for by itself, if it may."""
+    def _mode(self, request: EnqueueLlmRequest, connection: Connection, within: str) -> Mode:
+        """Return how a row is sent: by itself where a job would be too late, or has no such field.
+
+        Raises:
+            InvalidRequestError: a job does not take it, and all rows are to go in jobs.
+        """
         if connection.batches == "never" or provider_jobs(connection.provider) is None:
             return "calls"
+        refused = unsupported_in_batch(connection.provider, request.params)
+        if refused is not None:
+            if connection.batches == "unless_urgent":
+                return "calls"
+            raise InvalidRequestError.of_field(
+                f"{within}params.{refused}",
+                "left out, or batches of the connection unless_urgent or never",
+                detail=f"batch jobs of {connection.provider} do not take it",
+            )
         by = request.complete_by
         is_urgent = by is not None and by < self.clock.now() + job_window(connection)
         return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
@@ -158,6 +175,8 @@ class RowPlanner:
         if request.complete_by is not None and request.complete_by <= now:
             raise InvalidRequestError.of_field(f"{within}completeBy", "a moment in the future")
         size = sum(len(text.encode()) for text in texts) + _extra_bytes(request)
+        if mode == "job":
+            _require_room(connection, request.model, size, len(texts), f"{within}input")
         row = Row(
             id=row_id,
             organization_id=connection.organization_id,
@@ -229,6 +248,20 @@ def _extra_bytes(request: EnqueueLlmRequest) -> int:
     """Return how much a format of the answer, or what the provider alone knows, adds at most."""
     params = request.params.model_dump_json(include={"response_format", "extra"}, exclude_none=True)
     return len(params.encode())
+
+
+def _require_room(
+    connection: Connection, model: str, input_bytes: int, messages: int, field: str
+) -> None:
+    """Refuse a row that alone is more than jobs of the connection may have: it would never go."""
+    most = connection.limits.enqueued_tokens.get(model)
+    tokens = enqueued_tokens(input_bytes, messages)
+    if most is not None and tokens > most:
+        raise InvalidRequestError.of_field(
+            field,
+            f"at most {most} tokens, a byte as one and 128 for each message",
+            detail=f"{tokens} tokens are more than limits.enqueuedTokens of the connection, {most}",
+        )
 
 
 def _unpriced(model: str, mode: Mode, field: str) -> InvalidRequestError:

@@ -18,6 +18,7 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.comparing import DIFFERS, Booked, difference
 from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
+from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.usage import Difference
@@ -98,6 +99,7 @@ class BatchSettling:
     batches: BatchRepository
     claims: ClaimRepository
     costs: CostRepository
+    live: LiveJobs
     money: MoneyBudgets
     clock: Clock = SYSTEM_CLOCK
 
@@ -137,6 +139,7 @@ class BatchSettling:
                 spent=totals.cost,
             ),
             *self.claims.fewer(batch.organization_id, totals.ended),
+            *self.live.fewer(batch),
             *self.costs.additions(
                 batch.organization_id,
                 now,

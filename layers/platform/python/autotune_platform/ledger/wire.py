@@ -1,7 +1,16 @@
 """Rows and batches as callers see them."""
 
 from autotune.protocol import llm_batches, llm_requests
-from autotune_platform.ledger.models import Batch, JobEnd, Row, RowInput, RowOutput
+from autotune_platform.ledger.models import (
+    Batch,
+    BatchPhase,
+    JobEnd,
+    Row,
+    RowInput,
+    RowOutput,
+)
+
+_WAITING: frozenset[BatchPhase] = frozenset({"building", "creating"})
 
 
 def summary_on_wire(row: Row) -> llm_requests.LlmRequestSummary:
@@ -49,6 +58,8 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
         "job": job,
         "reported": _reported(state.end if state else None),
         "difference": _difference(batch),
+        # One that is canceled while it waits, waits no more.
+        "waiting_for": batch.waiting_for if batch.phase in _WAITING else None,
     }
     return llm_batches.LlmBatch.model_validate({**batch.model_dump(), **changed})
 

@@ -8,10 +8,12 @@ many of the dearest as it asks at once are charged at their bounds, and go back 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.budgets.permits import CONCURRENT_CALLS
+from autotune_platform.ledger.admission import room_wait
 from autotune_platform.ledger.asking import Asked, RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
@@ -91,9 +93,13 @@ class BatchWork:
         except Exception:
             self._give_up(batch)
             raise
-        if taken is None or not self._release(taken, 1, {}):
+        if taken is None:
             return Step(None)
-        return Step(taken, 1, full=None if taken.phase == "building" else taken)
+        has_rows = taken.phase in ("working", "writing")
+        wait = 1 if taken.waiting_for is None else round(room_wait(taken, self.clock.now()))
+        if not self._release(taken, wait, {"waiting_for": taken.waiting_for}):
+            return Step(None)
+        return Step(taken, wait, full=taken if has_rows else None)
 
     def _advance_calls(self, taken: Batch, seconds_left: Callable[[], float]) -> Step:
         asked = self._ask(taken, seconds_left)
@@ -157,15 +163,15 @@ class BatchWork:
             self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
         return asked
 
-    def _release(self, batch: Batch, wait: int, counts: Mapping[str, int]) -> bool:
+    def _release(self, batch: Batch, wait: int, changes: Mapping[str, Any]) -> bool:
         """Let the next step have the batch, with how far it has come."""
-        changes = {
+        written = {
             "worked_until": None,
             "unclear": batch.unclear,
-            **counts,
+            **changes,
         }
         due_at: datetime = self.clock.now() + timedelta(seconds=wait) + LOST_AFTER
-        return self.batches.change(batch, changes, due_at=due_at)
+        return self.batches.change(batch, written, due_at=due_at)
 
 
 def _whole_seconds(left: timedelta) -> int:

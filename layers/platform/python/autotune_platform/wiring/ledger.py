@@ -7,6 +7,7 @@ from autotune_platform.access.repository import AccessRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.ledger.admission import JobAdmission
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
@@ -20,6 +21,7 @@ from autotune_platform.ledger.batching.work import JobWork
 from autotune_platform.ledger.batching.writing import JobWriting
 from autotune_platform.ledger.building import BatchBuilder
 from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
@@ -27,9 +29,8 @@ from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.exchanges import Exchanges
-from autotune_platform.ledger.imports.repository import ImportRepository
-from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.keys import ProviderKeys
+from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
@@ -37,7 +38,6 @@ from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
-from autotune_platform.ledger.sweeping import LedgerSweeper
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
@@ -83,6 +83,10 @@ class LedgerParts(RegistryParts):
     @cached_property
     def llm_creations(self) -> CreationRepository:
         return CreationRepository(self.ledger_table)
+
+    @cached_property
+    def live_jobs(self) -> LiveJobs:
+        return LiveJobs(self.ledger_table)
 
     @cached_property
     def llm_costs(self) -> CostRepository:
@@ -198,6 +202,8 @@ class LedgerWorkParts(ModelCallParts):
             batches=self.llm_batches,
             connections=self.connection_repository,
             claims=self.llm_claims,
+            choosing=RowChoosing(rows=self.llm_rows, claims=self.llm_claims),
+            admission=JobAdmission(batches=self.llm_batches, live=self.live_jobs),
             money=self.money,
             organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
             prices=Prices(),
@@ -207,6 +213,7 @@ class LedgerWorkParts(ModelCallParts):
             batches=self.llm_batches,
             claims=self.llm_claims,
             costs=self.llm_costs,
+            live=self.live_jobs,
             money=self.money,
         )
         return BatchWork(
@@ -272,26 +279,4 @@ class LedgerWorkParts(ModelCallParts):
             results=results,
             files=files,
             settling=settling,
-        )
-
-
-class LedgerSweepParts(LedgerStartParts, ModelCallParts):
-    """What looks after queues and batches."""
-
-    environment: LedgerSweepEnvironment
-
-    @cached_property
-    def ledger_sweeper(self) -> LedgerSweeper:
-        return LedgerSweeper(
-            rows=self.llm_rows,
-            batches=self.llm_batches,
-            calls=self.ledger_calls,
-            starter=self.batch_starter,
-            imports=ImportSweeping(
-                repository=ImportRepository(self.ledger_table),
-                executions=Executions(
-                    state_machine_arn=self.environment.import_llm_requests_arn,
-                    stepfunctions=clients.stepfunctions(),
-                ),
-            ),
         )

@@ -62,6 +62,7 @@ _BATCHES: Columns[LlmBatch] = {
     "UNCLEAR": lambda one: one.unclear,
     "USD": lambda one: dollars(one.cost_nano_usd),
     "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+    "WAITS FOR": lambda one: one.waiting_for,
 }
 
 Limit = Annotated[int | None, typer.Option(min=1, help="At most this many.")]

@@ -9,6 +9,7 @@ import typer
 
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Columns, Invocation, given, note, only_given, stop
+from autotune.cli.llm_limits import JobLimitOptions, JobTimingOptions
 from autotune.protocol.limits import (
     MAX_LLM_BATCH_BYTES,
     MAX_LLM_BATCH_ROWS,
@@ -192,6 +193,8 @@ def connect(
     key: KeyOptions,
     bedrock: BedrockOptions,
     settings: ConnectionSettings,
+    limits: JobLimitOptions,
+    timings: JobTimingOptions,
 ) -> None:
     """Make a connection to a provider; the key is read from stdin, or with --key-env.
 
@@ -205,6 +208,8 @@ def connect(
         base_url=base_url,
         bedrock=bedrock.settings(),
         api_key=key.key(is_needed=provider not in {"bedrock", "simulated"}),
+        limits=limits.given(),
+        timings=timings.given(),
         **settings.arguments(),
     )
     invocation.show(made)
@@ -222,13 +227,20 @@ def update_connection(
     name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
     key: KeyOptions,
     settings: ConnectionSettings,
+    limits: JobLimitOptions,
+    timings: JobTimingOptions,
 ) -> None:
     """Change what is given, such as the key; a paused connection is taken up again.
 
-    --price replaces all prices of the connection.
+    --price replaces all prices of the connection, and --enqueued-tokens all such limits.
     """
     changed = invocation.client.llm.connections.update(
-        connection_id, name=given(name), api_key=given(key.key()), **settings.arguments()
+        connection_id,
+        name=given(name),
+        api_key=given(key.key()),
+        limits=given(limits.given()),
+        timings=given(timings.given()),
+        **settings.arguments(),
     )
     invocation.show(changed)
 

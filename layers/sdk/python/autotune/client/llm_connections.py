@@ -26,6 +26,7 @@ from autotune.client.calls import (
 )
 from autotune.protocol import llm_connections as wire
 from autotune.protocol.llm_bedrock import BedrockSettings
+from autotune.protocol.llm_limits import ConnectionLimits, ConnectionTimings
 from autotune.protocol.types import RequestModel
 
 _connection = returning(wire.LlmConnectionResponse, lambda answer: answer.connection)
@@ -46,6 +47,8 @@ class ConnectionFields(CallOptions, Generic[AbsentT], total=False):
     max_rows: int | AbsentT
     max_bytes: int | AbsentT
     max_wait_seconds: int | AbsentT
+    limits: ConnectionLimits | Mapping[str, Any] | AbsentT
+    timings: ConnectionTimings | Mapping[str, int | None] | AbsentT
 
 
 def create_connection(
@@ -80,6 +83,11 @@ def create_connection(
         max_rows: most requests of a batch, 1 to 50,000; default 10,000 of a job, else 500.
         max_bytes: most bytes of a job's input, up to 200,000,000; default 50,000,000.
         max_wait_seconds: fewer requests make a batch after this time, up to 86,400; default 300.
+        limits: what the provider's jobs may be together, such as ``{"open_jobs": 20,
+            "enqueued_tokens": {"gpt-5": 900_000}}``, with ``enqueued_rows`` and
+            ``creations_per_hour``; the provider's own without them.
+        timings: how long is waited for what of a job, such as ``{"poll_most_seconds": 300}``; see
+            ``autotune.protocol.llm_limits.ConnectionTimings``.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -131,6 +139,9 @@ def update_connection(
     Args:
         api_key: the next version of the key; calls under way end with the one before.
         prices: all of the connection's own prices, in place of those that it had.
+        limits: fields that are left out stay, and None is back to the provider's;
+            ``enqueued_tokens`` are all that there are then.
+        timings: fields that are left out stay, and None is back to the default.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -187,6 +198,9 @@ def _split(options: CallOptions) -> tuple[dict[str, Any], CallOptions]:
     prices = fields.get("prices")
     if isinstance(prices, Mapping):
         fields["prices"] = {model: fields_of(price) for model, price in prices.items()}
+    for name in ("limits", "timings"):
+        if name in fields:
+            fields[name] = fields_of(fields[name])
     return fields, call_options
 
 

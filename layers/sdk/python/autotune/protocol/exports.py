@@ -16,7 +16,7 @@ from autotune.protocol.limits import (
     MAX_EXPORT_SEED,
     MAX_STEP_SEPARATOR_CHARACTERS,
 )
-from autotune.protocol.llm_connections import ModelName
+from autotune.protocol.llm_limits import ModelName
 from autotune.protocol.llm_requests import ConnectionId, LlmStatus, Purpose
 from autotune.protocol.problems import LimitProblem
 from autotune.protocol.scores import ScoreFilters

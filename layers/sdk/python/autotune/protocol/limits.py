@@ -308,6 +308,11 @@ MAX_LLM_ATTEMPTS = 5
 MAX_LLM_PRICED_MODELS = 200
 """Most models that a connection has prices of its own for."""
 
+MIN_LLM_ENQUEUED_TOKENS, MAX_LLM_ENQUEUED_TOKENS = 1_000, 1_000_000_000_000
+MAX_LLM_ENQUEUED_ROWS, MAX_LLM_OPEN_JOBS = 10_000_000, 10_000
+MAX_LLM_CREATIONS_PER_HOUR = 10_000
+"""What limits of a connection's jobs may be set to, where the provider has none that is lower."""
+
 MAX_LLM_CUSTOM_ID_CHARACTERS = 512
 """Longest ``customId`` of a request to a language model, the caller's own name of it."""
 

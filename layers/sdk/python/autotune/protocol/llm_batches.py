@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from autotune.protocol import limits
 from autotune.protocol.llm_connections import LlmProvider, UsdAmount
+from autotune.protocol.llm_limits import JobLimitName
 from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmError, LlmRequestSummary
 from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, at_most
 
@@ -88,6 +89,8 @@ class LlmBatch(ResponseModel):
 
     Attributes:
         job: the provider's, of a batch that is one.
+        settings_version: of the connection's settings, when the batch was made.
+        waiting_for: the limit of the connection that has no room for it; it goes on by itself.
         unclear: calls that may have been paid although no answer came.
         above_bound: rows that the provider counted more tokens of than were reserved for; they are
             charged at what they cost, and a budget may be overspent by as much.
@@ -105,6 +108,8 @@ class LlmBatch(ResponseModel):
     job: LlmJob | None = None
     status: LlmBatchStatus
     counts: LlmBatchCounts
+    settings_version: int = 1
+    waiting_for: JobLimitName | None = None
     unclear: int = 0
     above_bound: int = 0
     reserved_nano_usd: int

@@ -8,6 +8,13 @@ from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_
 
 from autotune.protocol import limits
 from autotune.protocol.llm_bedrock import BedrockAccess, BedrockSettings
+from autotune.protocol.llm_limits import (
+    ConnectionLimits,
+    ConnectionTimings,
+    LimitsInForce,
+    ModelName,
+    TimingsInForce,
+)
 from autotune.protocol.types import (
     Name,
     RequestModel,
@@ -43,13 +50,6 @@ def _money(text: str) -> str:
 
 UsdAmount = Annotated[str, AfterValidator(_money)]
 """US dollars in decimal digits, as a string, so that no binary fraction changes them."""
-
-ModelName = Annotated[
-    str,
-    StringConstraints(
-        min_length=1, max_length=limits.MAX_LLM_MODEL_CHARACTERS, pattern=r"^[!-~]+$"
-    ),
-]
 
 
 def _visible(key: SecretStr) -> SecretStr:
@@ -110,6 +110,8 @@ class _Settings(RequestModel):
         Annotated[int, Field(ge=limits.MIN_LLM_BATCH_BYTES, le=limits.MAX_LLM_BATCH_BYTES)] | None
     ) = None
     max_wait_seconds: Annotated[int, Field(ge=0, le=limits.MAX_LLM_WAIT_SECONDS)] | None = None
+    limits: ConnectionLimits | None = None
+    timings: ConnectionTimings | None = None
 
     @model_validator(mode="after")
     def _fewest_below_most(self) -> Self:
@@ -137,6 +139,8 @@ class CreateConnectionRequest(_Settings):
             one. Where the provider takes fewer, that counts.
         max_bytes: most bytes of the input of a job; 50,000,000 without it, likewise.
         max_wait_seconds: fewer rows make a batch after this time; 300 without it.
+        limits: what the provider's jobs may be together; the provider's own without them.
+        timings: how long is waited for what of a job.
     """
 
     name: Name
@@ -164,7 +168,8 @@ class UpdateConnectionRequest(_Settings):
     """What changes of a connection; what is left out stays.
 
     A new ``api_key`` is the next version: calls under way end with the one before. Prices are
-    replaced as a whole.
+    replaced as a whole. Of ``limits`` and ``timings``, fields that are left out stay, and null is
+    back to what holds without them; ``limits.enqueued_tokens`` is replaced as a whole.
     """
 
     name: Name | None = None
@@ -175,6 +180,9 @@ class LlmConnection(ResponseModel):
     """A connection, without its key: ``key_ends_with`` are the last four characters of it.
 
     ``paused_because`` is the provider's refusal, where ``status`` is ``paused``.
+
+    ``settings_version`` is one more after each change of how it is used; a batch says with which it
+    was made. ``limits`` and ``timings`` are those that hold, the connection's own or not.
     """
 
     id: str
@@ -194,6 +202,9 @@ class LlmConnection(ResponseModel):
     max_rows: int | None = None
     max_bytes: int | None = None
     max_wait_seconds: int
+    limits: LimitsInForce = LimitsInForce()
+    timings: TimingsInForce = TimingsInForce()
+    settings_version: int = 1
     paused_because: str | None = None
     created_by: str | None = None
     created_at: Timestamp

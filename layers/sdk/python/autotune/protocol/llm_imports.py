@@ -6,7 +6,7 @@ from pydantic import Field
 
 from autotune.protocol import limits
 from autotune.protocol.completions import Priority
-from autotune.protocol.llm_connections import ModelName
+from autotune.protocol.llm_limits import ModelName
 from autotune.protocol.llm_requests import ConnectionId, Labels, LlmTrace, Purpose
 from autotune.protocol.types import Moment, RequestModel, ResponseModel, Timestamp
 from autotune.protocol.verdict_formats import VerdictFormat

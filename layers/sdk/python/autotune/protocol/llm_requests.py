@@ -8,7 +8,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 from autotune.protocol import limits
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import ID_BODY
-from autotune.protocol.llm_connections import LlmProvider, ModelName
+from autotune.protocol.llm_connections import LlmProvider
+from autotune.protocol.llm_limits import ModelName
 from autotune.protocol.types import (
     Moment,
     RequestModel,
@@ -27,6 +28,7 @@ LlmErrorCode = Literal[
     "rejected",
     "content_filtered",
     "canceled",
+    "unsupported_in_batch",
     "rate_limited",
     "provider_error",
     "outcome_unclear",
@@ -40,7 +42,8 @@ LlmErrorCode = Literal[
 ]
 """Why a request ended without an output.
 
-``rejected`` and ``content_filtered`` are the provider's refusal of this request. ``rate_limited``,
+``rejected`` and ``content_filtered`` are the provider's refusal of this request.
+``unsupported_in_batch`` is what no batch job of the connection may hold. ``rate_limited``,
 ``provider_error``, ``outcome_unclear`` (it may have been paid), ``result_malformed``,
 ``result_missing`` (its batch ended without it) and ``batch_expired`` (its batch ended before it was
 asked) were tried five times. ``account`` is a key, a bill or a model that the key may not use;

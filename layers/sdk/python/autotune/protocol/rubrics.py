@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from autotune.protocol import limits
-from autotune.protocol.llm_connections import ModelName
+from autotune.protocol.llm_limits import ModelName
 from autotune.protocol.llm_requests import ConnectionId, LlmParams
 from autotune.protocol.types import RequestModel, at_most
 

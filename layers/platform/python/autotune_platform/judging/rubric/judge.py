@@ -55,6 +55,7 @@ _LAST_LOOK = timedelta(minutes=15)
 _REASONS: Mapping[LlmErrorCode, ReasonCode] = {
     "rejected": "model_rejected",
     "content_filtered": "model_refused",
+    "unsupported_in_batch": "model_rejected",
     "canceled": "model_canceled",
     "account": "model_connection_lost",
     "expired": "deadline_exceeded",

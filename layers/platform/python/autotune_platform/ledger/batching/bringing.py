@@ -12,7 +12,6 @@ from aws_lambda_powertools import Logger
 from autotune_platform.ledger.batch_rows import BatchRows, portions
 from autotune_platform.ledger.batching.custom_ids import row_of
 from autotune_platform.ledger.batching.files import LONGEST_LINE_BYTES, JobFiles
-from autotune_platform.ledger.batching.polling import RESULTS_WITHIN
 from autotune_platform.ledger.batching.stepping import (
     Advanced,
     Desk,
@@ -108,7 +107,7 @@ class JobResults:
                 return Advanced(batch, 1)
             batch = self._ingest_some(batch, connection)
             state = state_of(batch)
-        return self._finish(batch)
+        return self._finish(batch, connection)
 
     def _ingest_some(self, batch: Batch, connection: Connection) -> Batch:
         """Store the next rows of the present results, and note how far that is."""
@@ -187,18 +186,18 @@ class JobResults:
         else:
             self.ends.refused(row, outcome, more_attempts=not is_unwanted)
 
-    def _finish(self, batch: Batch) -> Advanced:
+    def _finish(self, batch: Batch, connection: Connection) -> Advanced:
         """Decide what becomes of rows that no line was of."""
         state, end = state_of(batch), _end(batch)
         missing = next(self.remaining.pending(batch), None) is not None
         if missing:
             answered = self._answered(batch)
             is_short = end.succeeded is not None and answered < end.succeeded
-            is_early = self.clock.now() < end.seen_at + RESULTS_WITHIN
+            is_early = self.clock.now() < end.seen_at + connection.timings.results_within
             if is_short and is_early and not state.is_too_large:
                 # Results may come in parts, as OpenAI's two files do.
                 again = self.desk.store(batch, phase="polling", job={"tries": 0})
-                return Advanced(again, jittered(60))
+                return Advanced(again, jittered(connection.timings.poll_least_seconds))
             # Where nothing is said of how many were answered, each may have been, unless the job
             # expired: its own word is then that it came to none of these rows.
             is_paid = is_short or (end.succeeded is None and end.how != "expired")

@@ -8,7 +8,7 @@ unclear, rows and money are held.
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -28,15 +28,12 @@ from autotune_platform.ledger.batching.writing import INPUT
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.jobs.contract import Created, NotCreated
-from autotune_platform.ledger.models import Batch, Connection, new_nonce
+from autotune_platform.ledger.models import Batch, Connection, JobState, new_nonce
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR, needs_operator
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
-
-VISIBLE_WITHIN = timedelta(minutes=15)
-"""After which a job that was created is in its provider's list."""
 
 SEND_SECONDS = 270
 """Time that a step must have left to send an input: the longest that sending takes, and some."""
@@ -87,24 +84,27 @@ class JobCreating:
         if seconds_left() < SEND_SECONDS:
             return Advanced(batch, 1)
         now = self.clock.now()
-        if not self.creations.take(batch, now, until=now + _LEASE):
-            return Advanced(batch, jittered(15))
+        waiting = self._wait_for_turn(batch, connection, now)
+        if waiting is not None:
+            return waiting
         provider = self.desk.provider(batch)
         # Before it is stored: the key of a job that there may be is not to be deleted.
         self.desk.keys.use(connection, batch.id)
         begun = self.desk.store(
             batch,
+            waiting_for=None,
             job={
                 "begun_at": now,
                 "nonce": new_nonce(),
                 "key_version": connection.key_version,
+                "visibility_seconds": connection.timings.visibility_seconds,
             },
         )
         session = self.desk.session(connection, begun)
         body = self.files.body(batch.id, INPUT, state_of(begun).bytes)
         made = provider.create(session, job_of(begun), body)
         if isinstance(made, Created):
-            return self._adopt(begun, made.job_id)
+            return self._adopt(begun, connection, made.job_id)
         if isinstance(made, NotCreated):
             again = self.desk.store(begun, job={"begun_at": None})
             self.creations.release(begun)
@@ -113,6 +113,20 @@ class JobCreating:
         return self._unclear(
             begun, shown(Refusal("outcome_unclear", made.message), session.key).message
         )
+
+    def _wait_for_turn(
+        self, batch: Batch, connection: Connection, now: datetime
+    ) -> Advanced | None:
+        """Have the connection's creations for oneself, and this one counted; else wait."""
+        if not self.creations.take(batch, now, until=now + _LEASE):
+            return Advanced(batch, jittered(15))
+        most = connection.limits.creations_per_hour
+        wait = 0 if most is None else self.creations.spend(batch, now, at_most=most)
+        if wait <= 0:
+            return None
+        self.creations.release(batch)
+        waiting = self.desk.store(batch, waiting_for="creationsPerHour")
+        return Advanced(waiting, min(max(jittered(wait), 1), LONGEST_WAIT_SECONDS))
 
     def find(self, batch: Batch, connection: Connection) -> Advanced:
         """Look for the job of an unclear creation; at each look the log says who waits for long."""
@@ -137,11 +151,11 @@ class JobCreating:
             return self.desk.failed(batch, shown(found, session.key))
         mine = [one for one in found if self.creations.may_own(batch, one)]
         if len(mine) == 1:
-            return self._adopt(batch, mine[0])
+            return self._adopt(batch, connection, mine[0])
         if mine:
             waiting = self.desk.store(batch, job={"candidates": mine})
             return Advanced(waiting, LONGEST_WAIT_SECONDS)
-        if now < state.begun_at + VISIBLE_WITHIN:
+        if now < state.begun_at + _visible_within(state, connection):
             return Advanced(batch, jittered(_SEARCH_EVERY_SECONDS))
         logger.info("the job was not created", batch_id=batch.id, nonce=state.nonce)
         return self.begin_again(batch)
@@ -153,7 +167,7 @@ class JobCreating:
         self.creations.release(batch)
         return Advanced(begun)
 
-    def _adopt(self, batch: Batch, job_id: str) -> Advanced:
+    def _adopt(self, batch: Batch, connection: Connection, job_id: str) -> Advanced:
         """Take a job for the batch's own, unless another batch has it."""
         if not self.creations.own(batch, job_id):
             return self._unclear(batch, "the job is another batch's")
@@ -167,7 +181,7 @@ class JobCreating:
         )
         self.creations.release(batch)
         logger.info("job created", batch_id=batch.id, job_id=job_id)
-        return Advanced(adopted, jittered(_SEARCH_EVERY_SECONDS))
+        return Advanced(adopted, jittered(connection.timings.poll_least_seconds))
 
     def _unclear(self, batch: Batch, why: str) -> Advanced:
         logger.warning("it is unclear whether a job was created", batch_id=batch.id, reason=why)
@@ -186,3 +200,9 @@ class JobCreating:
         if state.tries < most:
             return self.desk.failed(batch, made.refusal)
         return self.failing.fail(batch, connection, made.refusal, made.lines, was_created=False)
+
+
+def _visible_within(state: JobState, connection: Connection) -> timedelta:
+    """Return after which time a job that was created is in its provider's list."""
+    present = connection.timings.visibility_seconds
+    return timedelta(seconds=max(state.visibility_seconds or 0, present))

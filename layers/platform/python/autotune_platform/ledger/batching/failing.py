@@ -15,9 +15,6 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
-_WAIT_SECONDS = 600
-"""For how long rows are left alone whose job was more than the provider takes at the time."""
-
 
 @part
 class JobFailing:
@@ -51,7 +48,7 @@ class JobFailing:
             self.desk.pause(connection, refusal)
             self.remaining.put_back(batch)
         elif refusal.code != "rejected":
-            wait = max(_WAIT_SECONDS, refusal.retry_after_seconds or 0)
+            wait = max(connection.timings.put_off_seconds, refusal.retry_after_seconds or 0)
             self.remaining.put_back(batch, wait_seconds=wait)
         elif named := self._named(batch, lines):
             for row_id, message in named.items():

@@ -10,7 +10,6 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.batching.failing import JobFailing
 from autotune_platform.ledger.batching.stepping import (
-    LONGEST_WAIT_SECONDS,
     Advanced,
     Desk,
     jittered,
@@ -28,23 +27,9 @@ from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
-OVERDUE = timedelta(hours=1)
-"""After the end that its provider promised, a job is asked to end."""
-
-LOST_AFTER = timedelta(hours=72)
-"""After which a job that cannot be seen is given up, and its rows count as paid."""
-
 GIVEN_UP_AFTER = timedelta(days=30)
-"""After which a job is given up likewise, if looks at it have been refused for long: no provider
-keeps results as long. Anthropic has them for 29 days, and files of ours at OpenAI go after 14."""
-
-PATIENCE = timedelta(minutes=15)
-"""For how long it must not have been seen by then: a single look proves nothing."""
-
-RESULTS_WITHIN = timedelta(hours=1)
-"""For how long results are waited for after a job has ended."""
-
-_SHORTEST_WAIT_SECONDS = 60
+"""After which a job is given up, if looks at it have been refused for long: no provider keeps
+results as long. Anthropic has them for 29 days, and files of ours at OpenAI go after 14."""
 
 
 @part
@@ -73,15 +58,15 @@ class JobPolling:
             return self._refused(batch, connection, shown(look, session.key))
         if isinstance(look, Ended):
             return self._ended(batch, connection, look, session.key)
-        state, now = state_of(batch), self.clock.now()
+        state, now, timings = state_of(batch), self.clock.now(), connection.timings
         missed_since = (state.missed_since or now) if isinstance(look, Missing) else None
         if missed_since != state.missed_since or state.refused_since is not None:
             seen = {"missed_since": missed_since, "refused_since": None}
             batch = self.desk.store(batch, job=seen)
-        is_unseen = missed_since is not None and now - missed_since > PATIENCE
-        if is_unseen and self._age(batch) > LOST_AFTER:
-            return self._lost(batch, "job lost sight of")
-        return Advanced(batch, self._wait(batch))
+        is_unseen = missed_since is not None and now - missed_since > timings.patience
+        if is_unseen and self._age(batch) > timings.lost_after:
+            return self._lost(batch, connection, "job lost sight of")
+        return Advanced(batch, self._wait(batch, connection))
 
     def _refused(self, batch: Batch, connection: Connection, refusal: Refusal) -> Advanced:
         """Look again later: for as long as the provider may have results, nothing is given up."""
@@ -92,7 +77,7 @@ class JobPolling:
             batch = self.desk.store(batch, job={"refused_since": now})
         if needs_operator(batch, now):
             if self._age(batch) > GIVEN_UP_AFTER:
-                return self._lost(batch, "job given up, because looks at it were refused")
+                return self._lost(batch, connection, "job given up, looks at it were refused")
             logger.error(
                 WAITS_FOR_OPERATOR,
                 batch_id=batch.id,
@@ -102,10 +87,10 @@ class JobPolling:
             )
         return self.desk.failed(batch, refusal)
 
-    def _lost(self, batch: Batch, why: str) -> Advanced:
+    def _lost(self, batch: Batch, connection: Connection, why: str) -> Advanced:
         """Give a job up, whose rows count as paid."""
         logger.error(why, batch_id=batch.id, job_id=state_of(batch).job_id)
-        lost = JobEnd(how="completed", seen_at=self.clock.now() - RESULTS_WITHIN)
+        lost = JobEnd(how="completed", seen_at=self.clock.now() - connection.timings.results_within)
         gone = {"end": lost, "refused_since": None}
         return Advanced(self.desk.store(batch, phase="fetching", job=gone))
 
@@ -134,14 +119,15 @@ class JobPolling:
         # What was fetched before was not all of it: all is read again, and stored once.
         anew = {"end": end, "tries": 0, "source": 0, "offset": 0, "strange": 0, "sizes": []}
         anew["refused_since"] = None
-        may_come = look.succeeded != 0 and now < seen_at + RESULTS_WITHIN
+        may_come = look.succeeded != 0 and now < seen_at + connection.timings.results_within
         if not look.results and may_come:
-            return Advanced(self.desk.store(batch, job=anew), self._wait(batch, seen_at))
+            waiting = self.desk.store(batch, job=anew)
+            return Advanced(waiting, self._wait(batch, connection, has_ended=True))
         return Advanced(self.desk.store(batch, phase="fetching", job=anew))
 
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""
-        longest = ends_within(connection) + OVERDUE
+        longest = ends_within(connection) + connection.timings.overdue
         is_late = self._age(batch) > longest and batch.provider != "azure"
         if state_of(batch).is_cancel_sent or not (batch.cancel_requested_at or is_late):
             return batch
@@ -155,11 +141,10 @@ class JobPolling:
     def _age(self, batch: Batch) -> timedelta:
         return self.clock.now() - (state_of(batch).begun_at or batch.created_at)
 
-    def _wait(self, batch: Batch, seen_at: object = None) -> float:
-        if seen_at is not None or batch.cancel_requested_at is not None:
-            return jittered(_SHORTEST_WAIT_SECONDS)
-        tenth = self._age(batch).total_seconds() / 10
-        return jittered(min(max(tenth, _SHORTEST_WAIT_SECONDS), LONGEST_WAIT_SECONDS))
+    def _wait(self, batch: Batch, connection: Connection, *, has_ended: bool = False) -> float:
+        if has_ended or batch.cancel_requested_at is not None:
+            return jittered(connection.timings.poll_least_seconds)
+        return jittered(connection.timings.poll_after(self._age(batch)))
 
 
 def _is_older(batch: Batch, connection: Connection) -> bool:

@@ -38,7 +38,9 @@ def rows_at_most(connection: Connection, mode: Mode) -> int:
     """Return how many rows a batch of a connection may have: its own limit, or its provider's."""
     own = connection.rows_at_most(mode)
     jobs = provider_jobs(connection.provider) if mode == "job" else None
-    return own if jobs is None else min(own, jobs.limits.rows)
+    if jobs is None:
+        return own
+    return min(own, jobs.limits.rows, connection.limits.enqueued_rows or own)
 
 
 def rows_at_least(connection: Connection, mode: Mode) -> int:

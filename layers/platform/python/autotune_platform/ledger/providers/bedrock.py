@@ -43,8 +43,7 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
     "guardrail_intervened": "refusal",
 }
 _MODEL_FIELDS = "additionalModelRequestFields"
-# All else of a body is ours, asks for what is charged apart (guardrails, tiers, latency), or is not
-# taken by batch jobs (tools, formats of the answer).
+# All else of a body is ours, or asks for what is charged apart (guardrails, tiers, latency).
 _EXTRA = frozenset({_MODEL_FIELDS, "requestMetadata"})
 # What makers of models take beside length and number of answers that costs more, without marks and
 # case; a part that has them is refused whole.
@@ -82,7 +81,7 @@ class BedrockFormat(JsonFormat):
         return json_question(url, {}, self.body(asked), {})
 
     def body(self, asked: Question) -> dict[str, Any]:
-        """Return the body of a question."""
+        """Return the body; ``response_format`` is ``outputConfig.textFormat`` there."""
         params = asked.params
         config = {
             "maxTokens": params.max_tokens,
@@ -90,16 +89,22 @@ class BedrockFormat(JsonFormat):
             "topP": params.top_p,
             "stopSequences": params.stop,
         }
+        form = params.response_format
         own = {
             "system": [{"text": asked.system}] if asked.system else None,
             "messages": [{"role": "user", "content": [{"text": asked.user}]}],
             "inferenceConfig": present(config),
+            "outputConfig": None if form is None else {"textFormat": form},
         }
         return {**(params.extra or {}), **present(own)}
 
     def unsupported(self, params: LlmParams) -> str | None:
-        """Return the first field that Converse, or a batch job of it, does not take."""
+        """Return the first field that Converse does not take."""
         return next(_unsupported(params), None)
+
+    def unsupported_in_batch(self, params: LlmParams) -> str | None:
+        """Return the format of the answer: batch jobs have none."""
+        return None if params.response_format is None else "responseFormat"
 
     def _outcome(self, status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
         if status < 300:
@@ -148,7 +153,8 @@ def _unsupported(params: LlmParams) -> Iterator[str]:
         yield "temperature"
     if params.seed is not None:
         yield "seed"
-    if params.response_format is not None:
+    form = params.response_format
+    if form is not None and (form.keys() != {"type", "structure"} or form["type"] != "json_schema"):
         yield "responseFormat"
     extra = params.extra or {}
     yield from (f"extra.{member}" for member in sorted(extra.keys() - _EXTRA))

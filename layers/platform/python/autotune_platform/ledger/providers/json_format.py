@@ -42,6 +42,10 @@ class JsonFormat(ABC):
         refused = (f"extra.{member}" for member in sorted(extra) if plain(member) in own)
         return next(refused, None) or next(lengthening(extra, "extra"), None)
 
+    def unsupported_in_batch(self, params: LlmParams) -> str | None:  # noqa: ARG002 - others refuse some
+        """Return the first field that single calls take and batch jobs do not; None if none."""
+        return None
+
     def outcome(
         self, status: int, headers: Mapping[str, str], body: bytes, key: str | None = None
     ) -> Outcome:

@@ -34,3 +34,8 @@ def unsupported(provider: LlmProvider, params: LlmParams) -> str | None:
     of a row's cost is not taken by any: more answers, other models, dearer tiers, searches.
     """
     return format_of(provider).unsupported(params)
+
+
+def unsupported_in_batch(provider: LlmProvider, params: LlmParams) -> str | None:
+    """Return the first field that a provider takes in single calls and not in its batch jobs."""
+    return format_of(provider).unsupported_in_batch(params)
