@@ -14,6 +14,9 @@ from tests.chaos_ledger.storm import Storm
 from tests.chaos_ledger.watch import ENDED, Tables, Watch
 from tests.providers.state import Execution
 
+MOST_STEPS_AN_HOUR = 400
+"""A job is looked at once a minute at most, and a few executions may have it at a time."""
+
 ASSUMED = frozenset(["no_usage"])
 """Traps after which the answer is there and its price is not: the bound is charged."""
 
@@ -37,6 +40,7 @@ class Closing:
         self._money()
         self._parsed()
         self._fake()
+        self._steps()
 
     def _rows(self) -> None:
         """Compare each execution on the bill with the attempt that paid for it."""
@@ -293,6 +297,13 @@ class Closing:
                 f"{row_id}: {fields}, wanted {wanted}, "
                 f"{row.get('finish_reason')}, {row.get('parse_error')}, {text}",
             )
+
+    def _steps(self) -> None:
+        """See that no execution goes round in a loop, which costs and comes to nothing."""
+        for (name, hour), steps in self._storm.steps.items():
+            fits = steps <= MOST_STEPS_AN_HOUR
+            text = f"{steps} of {name} within hour {hour}"
+            self._watch.check("no batch takes hundreds of steps an hour", fits, text)
 
     def _fake(self) -> None:
         check, world = self._watch.check, self._world

@@ -79,6 +79,7 @@ class Storm:
         faults: how often each fault of ours struck.
         lost: executions at the fake whose answer a killed or failed step may have lost.
         unanswered: those whose request came to no answer at all.
+        steps: how many steps each batch and queue took in each hour.
         written: is shown each item that a call changes, before and after.
         wild: no more faults are begun once this is False.
     """
@@ -89,6 +90,7 @@ class Storm:
         self.platform, self.fake, self.store = platform, fake, store
         self.random = random.Random(seed)
         self.faults: Counter[str] = Counter()
+        self.steps: Counter[tuple[str, int]] = Counter()
         self.lost: set[int] = set()
         self.unanswered: set[int] = set()
         self.written: Callable[[str, Item, Item], None] = lambda _key, _before, _after: None
@@ -204,6 +206,7 @@ class Storm:
         ghost = execution.ghost_steps
         if ghost == 0:
             return
+        self.steps[state.get("batch_id") or state["group"], int(self.now // 3600)] += 1
         if self.wild and ghost is None and chance() < 0.04:
             self.faults["executions doubled"] += 1
             steps = self.random.randint(1, _MOST_GHOST_STEPS)
