@@ -35,13 +35,18 @@ COMPLETIONS = 1_400
 
 @dataclass(frozen=True)
 class Mutation:
-    """One guard, the text that is it, what stands there instead, and who must find out."""
+    """One guard, the text that is it, what stands there instead, and who must find out.
+
+    Attributes:
+        asked: further arguments of the run that finds out.
+    """
 
     name: str
     file: str
     guard: str
     instead: str
     invariant: str
+    asked: Sequence[str] = ()
 
 
 MUTATIONS = (
@@ -127,7 +132,7 @@ def run_all(mutations: Sequence[Mutation], asked: Sequence[str]) -> int:
     missed = 0
     for mutation in mutations:
         print(f"without {mutation.name} ...", flush=True)
-        code, printed = run_mutated(mutation, asked)
+        code, printed = run_mutated(mutation, [*asked, *mutation.asked])
         said = [line for line in printed.splitlines() if line.startswith("violated:")]
         is_found = code == 1 and any(mutation.invariant in line for line in said)
         missed += not is_found

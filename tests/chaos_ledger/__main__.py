@@ -24,6 +24,7 @@ from tests.providers.catalogue import CATALOGUE
 REQUESTS = 20_000
 ROUNDS = 10
 SEED = 20_261_124
+_SHOWN = 5
 
 OURS = (
     *("executions doubled", "executions lost", "processes new", "messages doubled"),
@@ -49,10 +50,6 @@ def main() -> int:
     findings = _findings(reports, is_whole=arguments.requests >= REQUESTS)
     _show(reports)
     show_findings(console, findings)
-    for report in reports:
-        if report.violations:
-            command = f"--rounds 1 --seed {report.seed} --requests {report.rows}"
-            console.print(f"again: python -m tests.chaos_ledger {command}", highlight=False)
     return 1 if any(finding.violations for finding in findings) else 0
 
 
@@ -67,10 +64,23 @@ def _play_all(seed: int, rounds: int, rows: int) -> list[Report]:
             report = reports[begun[one]] = one.result()
             console.print(
                 f"round of seed {report.seed}: {report.rows} requests, {report.batches} jobs, "
-                f"{report.hours:.0f} hours in {report.seconds:.0f} s",
+                f"{report.hours:.0f} hours in {report.seconds:.0f} s, "
+                f"{report.cpu_seconds:.0f} s of a processor",
                 highlight=False,
             )
+            _show_violations(report)
     return [reports[number] for number in range(rounds)]
+
+
+def _show_violations(report: Report) -> None:
+    """Print at once what did not hold in a round, and how it is played again."""
+    for name, found in report.violations.items():
+        console.print(f"violated in this round: {name}, {len(found)} times", markup=False)
+        for one in found[:_SHOWN]:
+            console.print(f"  {one}", markup=False, highlight=False, soft_wrap=True)
+    if report.violations:
+        command = f"--rounds 1 --seed {report.seed} --requests {report.rows}"
+        console.print(f"again: python -m tests.chaos_ledger {command}", highlight=False)
 
 
 def _findings(reports: list[Report], *, is_whole: bool) -> list[Finding]:

@@ -15,6 +15,9 @@ from tests.chaos_ledger.watch import ENDED, Tables, Watch
 from tests.providers.state import Execution
 from tests.support.traces import spellings
 
+MOST_STEPS_AN_HOUR = 400
+"""A job is looked at once a minute at most, and a few executions may have it at a time."""
+
 ASSUMED = frozenset(["no_usage"])
 """Traps after which the answer is there and its price is not: the bound is charged."""
 
@@ -38,6 +41,7 @@ class Closing:
         self._money()
         self._parsed()
         self._fake()
+        self._steps()
 
     def _rows(self) -> None:
         """Compare each execution on the bill with the attempt that paid for it."""
@@ -78,18 +82,21 @@ class Closing:
     _unbooked = 0
     _unclear = 0
 
-    def _hides_counts(self, mine: list[tuple[int, Execution]]) -> bool:
-        """Return whether the job of an execution told neither results nor how many there are."""
-        jobs = [self._world.batches[one.batch_id] for _, one in mine if one.batch_id]
-        return any(one.traps.keys() & {"counts_zero", "counts_absent"} for one in jobs)
-
-    def _job_traps(self, attempt: dict[str, Any], mine: list[tuple[int, Execution]]) -> list[str]:
-        """Return what the job of an attempt met, for whoever reads of a violation."""
-        jobs = {one.batch_id for _, one in mine}
+    def _jobs(self, attempt: dict[str, Any], mine: list[tuple[int, Execution]]) -> set[str]:
+        """Return the fake's names of the jobs that an attempt was in."""
         batch = self.tables.batches.get(attempt.get("batch_id", ""), {})
-        jobs.add((batch.get("job") or {}).get("job_id"))
-        traps = [one.trap for one in self._world.traps.firings if one.batch_id in jobs - {None}]
-        return [batch.get("id", ""), *sorted(set(traps))]
+        jobs = {one.batch_id for _, one in mine} | {(batch.get("job") or {}).get("job_id")}
+        return {one for one in jobs if one}
+
+    def _hides_counts(self, jobs: set[str]) -> bool:
+        """Return whether the job of an attempt told neither results nor how many there are."""
+        traps = [self._world.batches[one].traps.keys() for one in jobs]
+        return any(one & {"counts_zero", "counts_absent"} for one in traps)
+
+    def _job_traps(self, jobs: set[str]) -> list[str]:
+        """Return what the job of an attempt met, for whoever reads of a violation."""
+        traps = [one.trap for one in self._world.traps.firings if one.batch_id in jobs]
+        return [*sorted(jobs), *sorted(set(traps))]
 
     def _attempts(
         self,
@@ -138,14 +145,18 @@ class Closing:
             if is_sync and (is_answered or code == "outcome_unclear"):
                 reasons |= told.get("", set())
                 self._unclear += not is_answered
-            unknowable = cost == 0 and bool(reasons) and self._hides_counts(mine)
-            excused = bool(reasons) and (cost == row["bound_nano_usd"] or unknowable)
+            jobs = self._jobs(attempt, mine)
+            hidden = self._hides_counts(jobs)
+            unknowable = cost == 0 and bool(reasons) and hidden
+            # A job that ended without results, and does not say that it did nothing, may be paid.
+            may_be_paid = bool(reasons) or (hidden and not mine and code == "result_missing")
+            excused = unknowable or (may_be_paid and cost == row["bound_nano_usd"])
             check(
                 "the ledger's cost is the bill",
                 excused,
                 f"{row_id} attempt {number} ({row['provider']}, {code}) cost {cost}, "
                 f"on the bill {actual}, bound {row['bound_nano_usd']}, traps {sorted(reasons)}, "
-                f"of the job {self._job_traps(attempt, mine)}",
+                f"of the job {self._job_traps(jobs)}",
             )
             self._assumed += cost - actual
             self.excused[
@@ -287,6 +298,13 @@ class Closing:
                 f"{row_id}: {fields}, wanted {wanted}, "
                 f"{row.get('finish_reason')}, {row.get('parse_error')}, {text}",
             )
+
+    def _steps(self) -> None:
+        """See that no execution goes round in a loop, which costs and comes to nothing."""
+        for (name, hour), steps in self._storm.steps.items():
+            fits = steps <= MOST_STEPS_AN_HOUR
+            text = f"{steps} of {name} within hour {hour}"
+            self._watch.check("no batch takes hundreds of steps an hour", fits, text)
 
     def _fake(self) -> None:
         check, world = self._watch.check, self._world

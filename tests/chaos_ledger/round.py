@@ -15,8 +15,9 @@ import pytest
 from autotune.protocol import signing
 from tests.chaos_ledger.invariants import Closing, places, search
 from tests.chaos_ledger.load import Load
+from tests.chaos_ledger.simulation import simulated
 from tests.chaos_ledger.store import Store
-from tests.chaos_ledger.storm import START, Storm, simulated
+from tests.chaos_ledger.storm import START, Storm
 from tests.chaos_ledger.watch import Watch
 from tests.providers.server import serve
 from tests.providers.state import Clock, World
@@ -26,16 +27,18 @@ from tests.support.sessions import shared_session
 
 _PLANTED = "sk-chaos-planted-000000000000000000000000"
 _CALM_AFTER_HOURS = 40
+_TIMES = frozenset(["seconds", "cpu_seconds"])
 _MOST_HOURS = 400
 
 
 @dataclass
 class Report:
-    """What came of a round."""
+    """What came of a round of a seed and so many rows, of which all but times follows."""
 
     seed: int
     rows: int
     seconds: float = 0
+    cpu_seconds: float = 0
     hours: float = 0
     statuses: Counter[str] = field(default_factory=Counter)
     providers: Counter[str] = field(default_factory=Counter)
@@ -49,6 +52,10 @@ class Report:
     checked: Counter[str] = field(default_factory=Counter)
     violations: dict[str, list[str]] = field(default_factory=dict)
     logs: list[str] = field(default_factory=list)
+
+    def told(self) -> dict[str, Any]:
+        """Return all but how long it took, as plain JSON."""
+        return {name: value for name, value in vars(self).items() if name not in _TIMES}
 
 
 def play(seed: int, rows: int) -> Report:
@@ -74,39 +81,40 @@ def _play(seed: int, rows: int, log: Any) -> Report:
         pytest.MonkeyPatch.context() as patches,
         serve(World(seed=seed, clock=Clock(START))) as fake,
         patch.object(signing.time, "time", fake.world.clock.now),
+        simulated(fake.world.clock, seed) as simulation,
         platform(patches) as made,
     ):
-        storm = Storm(made, fake, store, seed)
+        storm = Storm(made, fake, store, simulation, seed)
         world = fake.world
         world.timing.run_seconds = 900
         world.prices.add("compatible", "small", (0.1, 0.1, 0.4))
-        with simulated(storm, seed):
-            load = Load(storm, seed)
-            answer = world.answers.answerer
-            world.answers.answerer = lambda ask: (prompts.append(ask.prompt), answer(ask))[1]
-            load.begin(rows)
-            load.arm()
-            watch = Watch(storm, load)
+        load = Load(storm, seed)
+        answer = world.answers.answerer
+        world.answers.answerer = lambda ask: (prompts.append(ask.prompt), answer(ask))[1]
+        load.begin(rows)
+        load.arm()
+        watch = Watch(storm, load)
 
-            storm.calm_after = _CALM_AFTER_HOURS * 3600
+        storm.calm_after = _CALM_AFTER_HOURS * 3600
 
-            def is_over() -> bool:
-                return len(load.ids) == rows and not any(
-                    one.get("status", {}).get("S") in ("queued", "submitted")
-                    for one in store.items("ledger")
-                    if one["sk"]["S"] == "state" and one["pk"]["S"].startswith("llm_")
-                )
+        def is_over() -> bool:
+            return len(load.ids) == rows and not any(
+                one.get("status", {}).get("S") in ("queued", "submitted")
+                for one in store.items("ledger")
+                if one["sk"]["S"] == "state" and one["pk"]["S"].startswith("llm_")
+            )
 
-            ended = storm.run(hours=_MOST_HOURS, is_over=is_over)
-            watch.check("every round comes to its end", ended, f"not within {_MOST_HOURS} hours")
-            closing = Closing(storm, load, watch, prompts)
-            closing.check_all()
-            _search(storm, load, watch, log)
+        ended = storm.run(hours=_MOST_HOURS, is_over=is_over)
+        watch.check("every round comes to its end", ended, f"not within {_MOST_HOURS} hours")
+        closing = Closing(storm, load, watch, prompts)
+        closing.check_all()
+        _search(storm, load, watch, log)
         statuses = Counter(row["status"] for row in closing.tables.rows.values())
     return Report(
         seed=seed,
-        rows=len(load.ids),
+        rows=rows,
         seconds=time.monotonic() - began,
+        cpu_seconds=time.process_time(),
         hours=storm.now / 3600,
         statuses=statuses,
         providers=Counter(one.provider for one in load.ids.values()),

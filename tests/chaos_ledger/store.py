@@ -7,7 +7,9 @@ before it would send: what is asked and answered are the bytes that a server wou
 
 import base64
 import json
+import marshal
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +18,9 @@ from ministack.services import dynamodb
 
 Around = Callable[[str, dict[str, Any], Callable[[], Any]], Any]
 """Is given a call's name, what it asks, and what does it; returns the answer, or raises."""
+
+
+_TOKENS_OF = dynamodb._tokenize
 
 
 class RefusalError(Exception):
@@ -41,6 +46,7 @@ class Store:
 
     def install(self, session: Session) -> None:
         """Answer what clients of a session ask from now on."""
+        _hasten()
         events = session.get_component("event_emitter")
         events.register("before-call.dynamodb", self._tables)
         events.register("before-call.stepfunctions.StartExecution", self._start)
@@ -82,6 +88,14 @@ class Store:
         except RefusalError as error:
             return SimpleNamespace(status_code=400), {"ResponseMetadata": {}, **error.document}
         return SimpleNamespace(status_code=200), {"ResponseMetadata": {}, **answer}
+
+
+def _hasten() -> None:
+    """Have MiniStack copy items and read expressions in a fraction of the time."""
+    # What it copies is JSON.
+    dynamodb.copy = SimpleNamespace(deepcopy=lambda value: marshal.loads(marshal.dumps(value)))
+    tokens = cache(_TOKENS_OF)
+    dynamodb._tokenize = lambda expression: list(tokens(expression))
 
 
 def _done(name: str, asked: dict[str, Any]) -> dict[str, Any]:

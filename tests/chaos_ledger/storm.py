@@ -7,24 +7,13 @@ or of a provider. So a round is the same each time that it is run.
 
 import heapq
 import random
-import secrets
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
-from autotune.protocol import ids
-from autotune_platform.ledger import asking, models
-from autotune_platform.ledger.exchanges import Exchanges
-from autotune_platform.runtime import threads
-from autotune_platform.runtime.clock import Clock
 from autotune_platform.storage.item_format import Item, item_from_wire
+from tests.chaos_ledger.simulation import KilledError, Simulation
 from tests.chaos_ledger.store import RefusalError, Store
 from tests.providers.server import FakeServer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
@@ -34,14 +23,11 @@ START = 1_795_000_000.0
 _MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:submit_llm_batch"
 _MOST_TRIES = 12  # as the state machine has it
 _DEEPEST = 2
+_MOST_GHOST_STEPS = 12
+_SECONDS_OF_A_CALL = 0.1
 # Until then rows come; what follows is waiting for jobs and for budgets, mostly.
 _BUSY_SECONDS = 5 * 3600
-_WRITES = frozenset(["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"])
 _BUSY = ("ProvisionedThroughputExceededException", "ThrottlingException")
-
-
-class KilledError(BaseException):
-    """The process is gone: nothing catches it."""
 
 
 @dataclass
@@ -61,33 +47,29 @@ class Frame:
     asked: list[int] = field(default_factory=list)
 
 
+class Context(LambdaContext):
+    """Says how much time is left when it is asked."""
+
+    def __init__(self, seconds_left: Callable[[], float]) -> None:
+        super().__init__()
+        self._seconds_left = seconds_left
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int(self._seconds_left() * 1000)
+
+
 @dataclass
 class Execution:
-    """A run of the state machine; a ``ghost`` is a second one of the same state."""
+    """A run of the state machine.
+
+    Attributes:
+        ghost_steps: how many steps are left of one that is a second one of the same state; None
+            for the first. With no end, and doubled in their turn, they would be thousands in a day.
+    """
 
     state: dict[str, Any]
     tries: int = 0
-
-
-class Inline:
-    """Does at once what an executor does on threads, in the order in which it is handed in."""
-
-    def __init__(self, **_: Any) -> None:
-        pass
-
-    def __enter__(self) -> "Inline":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def submit(self, work: Callable[..., Any], *given: Any, **named: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        try:
-            done.set_result(work(*given, **named))
-        except BaseException as error:  # noqa: BLE001 - as an executor hands it on
-            done.set_exception(error)
-        return done
+    ghost_steps: int | None = None
 
 
 class Storm:
@@ -97,14 +79,18 @@ class Storm:
         faults: how often each fault of ours struck.
         lost: executions at the fake whose answer a killed or failed step may have lost.
         unanswered: those whose request came to no answer at all.
+        steps: how many steps each batch and queue took in each hour.
         written: is shown each item that a call changes, before and after.
         wild: no more faults are begun once this is False.
     """
 
-    def __init__(self, platform: Platform, fake: FakeServer, store: Store, seed: int) -> None:
+    def __init__(
+        self, platform: Platform, fake: FakeServer, store: Store, time: Simulation, seed: int
+    ) -> None:
         self.platform, self.fake, self.store = platform, fake, store
         self.random = random.Random(seed)
         self.faults: Counter[str] = Counter()
+        self.steps: Counter[tuple[str, int]] = Counter()
         self.lost: set[int] = set()
         self.unanswered: set[int] = set()
         self.written: Callable[[str, Item, Item], None] = lambda _key, _before, _after: None
@@ -119,6 +105,8 @@ class Storm:
         self._swept = 0.0
         self._throttled_until = 0.0
         store.around = self._around
+        time.exchange = self.exchange
+        time.skew = lambda: self._frames[-1].skew if self._frames else 0.0
 
     @property
     def now(self) -> float:
@@ -215,32 +203,44 @@ class Storm:
 
     def _step(self, execution: Execution) -> None:
         state, chance = execution.state, self.random.random
-        if self.wild and chance() < 0.04:
+        ghost = execution.ghost_steps
+        if ghost == 0:
+            return
+        self.steps[state.get("batch_id") or state["group"], int(self.now // 3600)] += 1
+        if self.wild and ghost is None and chance() < 0.04:
             self.faults["executions doubled"] += 1
-            self._push(self.random.choice([0, 1, 30, 400]), Execution(dict(state)))
+            steps = self.random.randint(1, _MOST_GHOST_STEPS)
+            ghostly = Execution(dict(state), ghost_steps=steps)
+            self._push(self.random.choice([0, 1, 30, 400]), ghostly)
         if self.wild and chance() < 0.01:
             self.faults["executions lost"] += 1
             return
         event = {"step": state, "state_machine_arn": _MACHINE}
         seconds = self.random.choice([300, 300, 300, 40])
         left = self._invoke(
-            lambda: handler("functions.ledger.work_batch")(event, LambdaContext(seconds))
+            lambda: handler("functions.ledger.work_batch")(event, self._context(seconds))
         )
         if left is None:
             execution.tries += 1
             if execution.tries <= _MOST_TRIES:
                 self._push(min(2.0 * 2**execution.tries, 300) * chance(), execution)
         elif not left["done"]:
-            self._push(left["wait_seconds"], Execution(left))
+            left_of_it = None if ghost is None else ghost - 1
+            self._push(left["wait_seconds"], Execution(left, ghost_steps=left_of_it))
 
     def _sweep(self) -> Any:
-        return handler("functions.ledger.sweep_ledger")({}, LambdaContext(60))
+        return handler("functions.ledger.sweep_ledger")({}, self._context(60))
+
+    def _context(self, seconds: float) -> LambdaContext:
+        """Return the context of an invocation whose time passes with each call that it makes."""
+        frame = self._frames[-1]
+        return Context(lambda: seconds - frame.calls * _SECONDS_OF_A_CALL)
 
     def _invoke(self, work: Callable[[], Any]) -> Any:
         """Do a function's work, maybe killed; return None where it did not end."""
         frame = Frame()
         if self.wild:
-            frame.skew = self.random.choice([0, 0, 0, -20, -3, 3, 20])
+            frame.skew = self.random.choice([0.0, 0.0, 0.0, -20.0, -3.0, 3.0, 20.0])
             self.faults["skewed clocks"] += frame.skew != 0
             if self.random.random() < 0.12:
                 frame.kill_at = int(self.random.expovariate(1 / 40)) + 1
@@ -352,51 +352,3 @@ class Storm:
             return {"UnprocessedItems": asked["RequestItems"]}
         self.faults["calls throttled"] += 1
         raise RefusalError(self.random.choice(_BUSY), "busy")
-
-    def time(self) -> datetime:
-        """Return the time as whoever runs at present has it."""
-        skew = self._frames[-1].skew if self._frames else 0.0
-        return datetime.fromtimestamp(self.fake.world.clock.now(), UTC) + timedelta(seconds=skew)
-
-
-@contextmanager
-def simulated(storm: Storm, seed: int) -> Iterator[None]:
-    """Have time, chance and threads of the platform be the storm's."""
-    chance = random.Random(f"names-{seed}")
-    real = Exchanges.exchange
-    reading = Exchanges.reading
-
-    def exchange(self: Exchanges, *given: Any, **named: Any) -> Any:
-        return storm.exchange(lambda: real(self, *given, **named))
-
-    def read(self: Exchanges, *given: Any, **named: Any) -> Any:
-        return storm.exchange(lambda: reading(self, *given, **named))
-
-    drawn = SimpleNamespace(
-        token_bytes=chance.randbytes,
-        token_hex=lambda size: chance.randbytes(size).hex(),
-        token_urlsafe=secrets.token_urlsafe,
-    )
-    ticking = SimpleNamespace(time_ns=lambda: int(storm.fake.world.clock.now() * 1e9))
-    # Whose sleeps pass at once sees time pass all the same, or would wait for ever.
-    slept = [0.0]
-
-    def sleep(_: Clock, seconds: float) -> None:
-        slept[0] += seconds
-
-    with ExitStack() as stack:
-        for change in (
-            patch.object(Clock, "now", lambda _: storm.time()),
-            patch.object(Clock, "monotonic", lambda _: time.monotonic() + slept[0]),
-            patch.object(Clock, "sleep", sleep),
-            patch.object(Exchanges, "exchange", exchange),
-            patch.object(Exchanges, "reading", read),
-            patch.object(threads, "ThreadPoolExecutor", Inline),
-            patch.object(asking, "ThreadPoolExecutor", Inline),
-            patch.object(ids, "secrets", drawn),
-            patch.object(ids, "time", ticking),
-            patch.object(models, "secrets", drawn),
-        ):
-            stack.enter_context(change)
-        random.seed(seed)
-        yield

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.chaos_ledger.invariants import _verdict_in, search
+from tests.chaos_ledger.invariants import MOST_STEPS_AN_HOUR, Closing, _verdict_in, search
 from tests.chaos_ledger.load import LABELS, answer_of, verdict_of
 from tests.chaos_ledger.watch import Watch
 
@@ -57,3 +57,13 @@ def test_the_fake_gives_every_kind_of_answer_and_its_verdict_is_read_apart_from_
     assert {verdict_of(name) for name in names} == {*LABELS, None}
     for name in names:
         assert _verdict_in(answer_of(f"Is {name} sound?") or "") == verdict_of(name)
+
+
+def test_an_execution_that_goes_round_in_a_loop_is_seen(watch: Watch) -> None:
+    most = MOST_STEPS_AN_HOUR
+    storm: Any = SimpleNamespace(steps={("lbt_a", 1): most, ("lbt_b", 2): most + 1})
+    closing = Closing.__new__(Closing)
+    closing._storm, closing._watch = storm, watch
+    closing._steps()
+    (found,) = watch.violations["no batch takes hundreds of steps an hour"]
+    assert "lbt_b within hour 2" in found

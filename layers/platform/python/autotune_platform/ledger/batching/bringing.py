@@ -5,6 +5,7 @@ counted and dropped. What no line was of, is decided by what the provider says o
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Final
 
 from aws_lambda_powertools import Logger
@@ -45,6 +46,10 @@ CHECKPOINT_LINES: Final = 100_000
 MOST_RESULT_BYTES: Final = 5_000_000_000
 """Most bytes of one object of results; as many as each row may answer with, where that is less."""
 
+FETCHED_WITHIN: Final = timedelta(hours=48)
+"""How long results that cannot be reached are tried: they are paid. Gemini keeps a file so long."""
+
+_PASSING: Final = frozenset({"account", "outcome_unclear", "provider_error", "rate_limited"})
 # Lines of nobody may be as long as any.
 _SPARE_LINES = 10
 _WRITERS = 8
@@ -91,8 +96,10 @@ class JobResults:
         except FetchError as error:
             refusal = shown(error.refusal, session.key)
             logger.warning("results not fetched", batch_id=batch.id, reason=refusal.message)
-            if state.tries < _MOST_TRIES:
+            may_pass = refusal.code in _PASSING and self.clock.now() < end.seen_at + FETCHED_WITHIN
+            if may_pass or state.tries < _MOST_TRIES:
                 return self.desk.failed(batch, refusal)
+            logger.warning("results given up", batch_id=batch.id, reason=refusal.message)
             size = 0
         fetched = {"sizes": [*state.sizes, size], "tries": 0, "is_too_large": is_too_large}
         return Advanced(self.desk.store(batch, job=fetched))
