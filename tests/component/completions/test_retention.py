@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from functions.scoring import sweep_batches
-from tests.support.aws import stream_records
+from tests.support.tables import stream_records
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
 from tests.support.lambdas import handler

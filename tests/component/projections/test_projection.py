@@ -22,7 +22,7 @@ from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.projections import ProjectionParts
 from functions.scoring import grade_chunk
-from tests.support.aws import stream_records
+from tests.support.tables import stream_records
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import handler

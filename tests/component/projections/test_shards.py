@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autotune.protocol.retry import RetryPolicy
-from tests.support.aws import stream_records
+from tests.support.tables import stream_records
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 from tests.support.projected import (

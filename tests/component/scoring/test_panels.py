@@ -18,7 +18,7 @@ from autotune_platform.wiring.projections import ProjectionParts
 from functions.completions import api
 from functions.scoring import grade_chunk
 from tests.component.scoring.conftest import Trio
-from tests.support.aws import stream_records
+from tests.support.tables import stream_records
 from tests.support.graders import Exchange, answering, scoring
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import handler
