@@ -237,7 +237,8 @@ class JobState(FrozenModel):
         bytes: how long the input is.
         input_file: the provider's name of the uploaded input.
         job_id: the provider's name of the job.
-        key_version: of the key that it was created with; others may not see it.
+        key_version: of the key that it is known to be seen with, at first the one that created it;
+            others may not see it.
         begun_at: just before its creation was asked for.
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.

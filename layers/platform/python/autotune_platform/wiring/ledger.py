@@ -13,6 +13,7 @@ from autotune_platform.ledger.batch_rows import BatchRows
 from autotune_platform.ledger.batching.bringing import JobResults
 from autotune_platform.ledger.batching.creating import JobCreating
 from autotune_platform.ledger.batching.failing import JobFailing
+from autotune_platform.ledger.batching.fetching import JobFetching
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.polling import JobPolling
 from autotune_platform.ledger.batching.stepping import Desk
@@ -269,6 +270,7 @@ class LedgerWorkParts(ModelCallParts):
             writing=writing,
             creating=creating,
             polling=JobPolling(desk=desk, failing=failing),
+            fetching=JobFetching(desk=desk, files=files),
             results=results,
             files=files,
             settling=settling,

@@ -57,10 +57,24 @@ class Desk:
         return found
 
     def session(self, connection: Connection, batch: Batch) -> Session:
-        """Return the way to the provider, with the key that the job was created with, if it was."""
+        """Return the way to the provider, with the key that the job was last seen with, if any."""
         version = state_of(batch).key_version or connection.key_version
-        versioned = connection.model_copy(update={"key_version": version})
-        return Session(connection, self.keys.of(versioned), self.exchanges, self.roles)
+        return self._session(connection.model_copy(update={"key_version": version}))
+
+    def newer_session(self, connection: Connection, batch: Batch) -> Session | None:
+        """Return the way with the connection's present key, where a job's own is an older one.
+
+        It is for where the older key is refused: that says nothing of the present one.
+        """
+        return None if self.has_newest_key(connection, batch) else self._session(connection)
+
+    @staticmethod
+    def has_newest_key(connection: Connection, batch: Batch) -> bool:
+        """Return whether a batch is asked for with the connection's present key."""
+        return state_of(batch).key_version in (0, connection.key_version)
+
+    def _session(self, versioned: Connection) -> Session:
+        return Session(versioned, self.keys.of(versioned), self.exchanges, self.roles)
 
     def store(
         self,

@@ -35,8 +35,8 @@ from autotune_platform.ledger.jobs.gemini_documents import (
     named,
     results_of,
 )
-from autotune_platform.ledger.jobs.replies import creation, outcome_of, refusal_of
-from autotune_platform.ledger.jobs.session import Reply, Session
+from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
+from autotune_platform.ledger.jobs.session import FetchError, Reply, Session
 from autotune_platform.ledger.providers.documents import (
     document_of,
     inside,
@@ -208,7 +208,13 @@ class GeminiJobs:
     def fetch(self, session: Session, job: Job, results: Results) -> Iterator[bytes]:  # noqa: ARG002 - the contract's
         """Yield a file of results."""
         url = f"{session.base_url}/download/v1beta/{results.place}:download?alt=media"
-        yield from session.fetch(url, _authorisation(session))
+        try:
+            yield from fetched(session, url, _authorisation(session), self._spoken)
+        except FetchError as error:
+            if error.status not in _NO_FILE:
+                raise
+            unseen = Refusal("provider_error", "the file of results cannot be seen")
+            raise FetchError(unseen, status=error.status, reply=error.reply) from error
 
     def line(self, line: bytes, key: str | None) -> Line | None:
         """Return what a line of a results file means."""

@@ -27,7 +27,7 @@ from autotune_platform.ledger.jobs.contract import (
     Results,
     Running,
 )
-from autotune_platform.ledger.jobs.replies import creation, outcome_of, refusal_of
+from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.documents import (
@@ -235,7 +235,7 @@ class OpenAiJobs:
         """Yield a file of results."""
         place = self._place(session)
         path = f"/files/{_in_url(results.place)}/content"
-        yield from session.fetch(place.at(path), place.headers)
+        yield from fetched(session, place.at(path), place.headers, self._spoken)
 
     def line(self, line: bytes, key: str | None) -> Line | None:
         """Return what a line of an output or error file means."""
