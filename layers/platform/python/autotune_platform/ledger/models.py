@@ -242,6 +242,7 @@ class JobState(FrozenModel):
         begun_at: just before its creation was asked for.
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.
+        is_adopted: whether somebody said that the job is the batch's own.
         missed_since: since when each look at it did not see it.
         is_cancel_sent: whether the provider was asked to end it.
         sizes: how many bytes each of the results has that were fetched.
@@ -260,6 +261,7 @@ class JobState(FrozenModel):
     begun_at: datetime | None = None
     candidates: Sequence[str] = ()
     tries: int = 0
+    is_adopted: bool = False
     missed_since: datetime | None = None
     is_cancel_sent: bool = False
     end: JobEnd | None = None

@@ -171,6 +171,16 @@ class ModelCallParts(LedgerParts, OutboundParts):
         )
 
     @cached_property
+    def job_desk(self) -> Desk:
+        return Desk(
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            keys=self.provider_keys,
+            exchanges=Exchanges(self.connections),
+            roles=self.role_sessions,
+        )
+
+    @cached_property
     def ledger_calls(self) -> LedgerCalls:
         return LedgerCalls(
             planner=self.row_planner,
@@ -225,13 +235,7 @@ class LedgerWorkParts(ModelCallParts):
         return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
 
     def _job_work(self, settling: BatchSettling) -> JobWork:
-        desk = Desk(
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            keys=self.provider_keys,
-            exchanges=Exchanges(self.connections),
-            roles=self.role_sessions,
-        )
+        desk = self.job_desk
         files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
         writing = JobWriting(
             desk=desk,

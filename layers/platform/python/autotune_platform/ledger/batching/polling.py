@@ -19,9 +19,8 @@ from autotune_platform.ledger.batching.stepping import (
     state_of,
 )
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Ended, Look, Missing, Running
+from autotune_platform.ledger.jobs.contract import Ended, Missing, Running
 from autotune_platform.ledger.jobs.registry import ends_within
-from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.models import Batch, Connection, JobEnd
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -54,7 +53,7 @@ class JobPolling:
     def poll(self, batch: Batch, connection: Connection) -> Advanced:
         """Look once."""
         batch = self._cancel(batch, connection)
-        session, look = self._look(batch, connection)
+        session, look = self.desk.look(batch, connection)
         version = session.connection.key_version
         if isinstance(look, Running | Ended) and state_of(batch).key_version != version:
             batch = self.desk.store(batch, job={"key_version": version})
@@ -76,25 +75,6 @@ class JobPolling:
             lost = JobEnd(how="completed", seen_at=self.clock.now() - RESULTS_WITHIN)
             return Advanced(self.desk.store(batch, phase="fetching", job={"end": lost}))
         return Advanced(batch, self._wait(batch))
-
-    def _look(self, batch: Batch, connection: Connection) -> tuple[Session, Look | Refusal]:
-        """Look with the key that the job is known by; where that sees none, with the present one.
-
-        ``account`` is only where the present key is refused.
-        """
-        provider, job = self.desk.provider(batch), job_of(batch)
-        session = self.desk.session(connection, batch)
-        look = provider.look(session, job)
-        is_refused = isinstance(look, Refusal) and look.code == "account"
-        if not (is_refused or isinstance(look, Missing)):
-            return session, look
-        newer = self.desk.newer_session(connection, batch)
-        if newer is None:
-            return session, look
-        again = provider.look(newer, job)
-        # A job that its own key does not see need not be seen by another.
-        believed = is_refused or isinstance(again, Running | Ended)
-        return (newer, again) if believed else (session, look)
 
     def _ended(
         self, batch: Batch, connection: Connection, look: Ended, key: str | None

@@ -9,7 +9,14 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.connections import ConnectionRepository, pause
 from autotune_platform.ledger.exchanges import Exchanges
-from autotune_platform.ledger.jobs.contract import Job, JobProvider
+from autotune_platform.ledger.jobs.contract import (
+    Ended,
+    Job,
+    JobProvider,
+    Look,
+    Missing,
+    Running,
+)
 from autotune_platform.ledger.jobs.registry import provider_jobs
 from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.keys import ProviderKeys
@@ -60,6 +67,25 @@ class Desk:
         """Return the way to the provider, with the key that the job was last seen with, if any."""
         version = state_of(batch).key_version or connection.key_version
         return self._session(connection.model_copy(update={"key_version": version}))
+
+    def look(self, batch: Batch, connection: Connection) -> tuple[Session, Look | Refusal]:
+        """Look with the key that the job is known by; where that sees none, with the present one.
+
+        ``account`` is only where the present key is refused.
+        """
+        provider, job = self.provider(batch), job_of(batch)
+        session = self.session(connection, batch)
+        look = provider.look(session, job)
+        is_refused = isinstance(look, Refusal) and look.code == "account"
+        if not (is_refused or isinstance(look, Missing)):
+            return session, look
+        newer = self.newer_session(connection, batch)
+        if newer is None:
+            return session, look
+        again = provider.look(newer, job)
+        # A job that its own key does not see need not be seen by another.
+        believed = is_refused or isinstance(again, Running | Ended)
+        return (newer, again) if believed else (session, look)
 
     def newer_session(self, connection: Connection, batch: Batch) -> Session | None:
         """Return the way with the connection's present key, where a job's own is an older one.

@@ -34,6 +34,7 @@ from autotune_platform.ledger.jobs.gemini_documents import (
     is_on_host_of,
     named,
     results_of,
+    told_of,
 )
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import FetchError, Reply, Session
@@ -170,8 +171,9 @@ class GeminiJobs:
 
     def look(self, session: Session, job: Job) -> Look | Refusal:
         """Return how far the job is."""
-        reply = self._ask(session, "GET", f"/v1beta/{job.job_id}")
-        if isinstance(reply, Reply) and reply.status == HTTPStatus.NOT_FOUND:
+        job_id = named("batches", job.job_id)
+        reply = None if job_id is None else self._ask(session, "GET", f"/v1beta/{job_id}")
+        if reply is None or (isinstance(reply, Reply) and reply.status == HTTPStatus.NOT_FOUND):
             return Missing()
         reply = self._succeeded(reply, session)
         if isinstance(reply, Refusal):
@@ -184,13 +186,15 @@ class GeminiJobs:
         # BATCH_STATE_…, and JOB_STATE_… in examples of the guide.
         how = ENDS.get(state.rpartition("_STATE_")[2])
         if how is None:
-            return Running()
+            return Running(told_of(metadata))
         results = results_of(document)
         succeeded, total = counts(inside(metadata, "batchStats"))
         if how != "failed" or results or succeeded:
             # What has results ran rows, whatever it is called.
             how = "completed" if how == "failed" else how
-            return Ended(how, results=results, succeeded=succeeded, total=total)
+            return Ended(
+                how, results=results, succeeded=succeeded, total=total, told=told_of(metadata)
+            )
         refusal = self._failure(inside(document, "error"), session.key)
         return Ended(how, succeeded=succeeded, total=total, refusal=refusal)
 

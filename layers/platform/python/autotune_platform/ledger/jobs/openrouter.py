@@ -24,6 +24,8 @@ from autotune_platform.ledger.jobs.contract import (
     Missing,
     Results,
     Running,
+    Told,
+    told,
 )
 from autotune_platform.ledger.jobs.inline_results import InlineResults, TooLargeError
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
@@ -205,7 +207,7 @@ class OpenRouterJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status not in _ENDS:
-            return Running()
+            return Running(_told(document))
         succeeded, total = _counts(document)
         used = inside(document, "usage")
         return Ended(
@@ -216,6 +218,7 @@ class OpenRouterJobs:
             refusal=self._failure(inside(document, "error"), key) if status == "failed" else None,
             usage=usage_of(used),
             cost_nano_usd=_nano_usd(inside(used, "cost")),
+            told=_told(document),
         )
 
     def _failure(self, error: Any, key: str | None) -> Refusal:
@@ -276,6 +279,12 @@ def _counts(document: Any) -> tuple[int | None, int | None]:
     counts = inside(document, "request_counts")
     found = all_of(tokens(inside(counts, "completed")), tokens(inside(counts, "total")))
     return (None, None) if found is None or not found[1] else (found[0], found[1])
+
+
+def _told(document: Any) -> Told:
+    model, counts = inside(document, "model"), inside(document, "request_counts")
+    shown = {one: tokens(inside(counts, one)) for one in ("completed", "failed", "total")}
+    return told(_base(name(model) or "") or None, **shown)
 
 
 def _nano_usd(cost: Any) -> int | None:
