@@ -13,6 +13,7 @@ from autotune.protocol.llm_connections import (
     CreateConnectionRequest,
     LlmConnectionList,
     LlmConnectionResponse,
+    RevokedLlmConnectionResponse,
     UpdateConnectionRequest,
     VerifyConnectionRequest,
 )
@@ -70,10 +71,15 @@ def update_connection(connection_id: str, body: UpdateConnectionRequest) -> LlmC
 
 
 @app.delete("/api/v1/llm-connections/<connection_id>", tags=["language models"])
-def revoke_connection(connection_id: str) -> LlmConnectionResponse:
-    """Revoke a connection and delete its key; what is queued for it ends as an error."""
-    revoked = parts().llm_connections.revoke(app.caller, connection_id)
-    return LlmConnectionResponse(connection=connection_on_wire(revoked))
+def revoke_connection(connection_id: str) -> RevokedLlmConnectionResponse:
+    """Revoke a connection and delete its key; what is queued for it ends as an error.
+
+    Up to 20 jobs of the provider are asked to end before, within ten seconds together. ``jobs`` has
+    each that was under way, and why it goes on where it could not be asked; ``moreJobs`` is that
+    there was no time to look through all batches. It is revoked in any case.
+    """
+    revoked = parts().revoking.revoke(app.caller, connection_id)
+    return RevokedLlmConnectionResponse(connection=revoked)
 
 
 @app.post("/api/v1/llm-connections/<connection_id>/verify", tags=["language models"])

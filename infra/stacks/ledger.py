@@ -193,7 +193,9 @@ class LedgerStack(DomainStack):
             data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=keys)
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)
         self.grant_count_entities(connections)
-        data.ledger.grant_read(connections.function, "GetItem")
+        data.ledger.grant_read(connections.function, "BatchGetItem", "GetItem")
+        # Jobs that are to end before a key goes.
+        data.ledger.grant_query_index(connections.function, index_name=LEDGER_LISTING_INDEX)
         data.ledger.grant_write(connections.function, "DeleteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)

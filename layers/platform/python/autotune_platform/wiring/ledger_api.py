@@ -6,6 +6,7 @@ from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.batching.resolving import BatchResolving
+from autotune_platform.ledger.batching.revoking import ConnectionRevoking
 from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
 from autotune_platform.ledger.service import LedgerService
@@ -56,6 +57,12 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
             repository=self.connection_repository,
             keys=self.provider_keys,
             admit_private=self.environment.admit_private_addresses,
+        )
+
+    @cached_property
+    def revoking(self) -> ConnectionRevoking:
+        return ConnectionRevoking(
+            connections=self.llm_connections, batches=self.llm_batches, desk=self.job_desk
         )
 
     @cached_property

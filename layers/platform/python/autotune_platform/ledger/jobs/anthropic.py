@@ -61,6 +61,7 @@ class AnthropicJobs:
     limits = JobLimits(rows=100_000, bytes=256_000_000)
     framing = Framing(before=lambda _: b'{"requests":[', between=b",", after=b"]}")
     is_named = False
+    is_cancelable = True
 
     def __init__(self, spoken: AnthropicFormat) -> None:
         """Take the format that single calls have."""

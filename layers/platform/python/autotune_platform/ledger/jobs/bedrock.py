@@ -71,6 +71,7 @@ class BedrockJobs:
     )
     framing = Framing()
     is_named = True
+    is_cancelable = True
 
     def __init__(self, spoken: BedrockFormat) -> None:
         """Take the format that single calls have."""

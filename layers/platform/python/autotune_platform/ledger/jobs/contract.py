@@ -206,11 +206,13 @@ class JobProvider(Protocol):
         framing: how rows make an input.
         is_named: whether a creation is known from all others by its nonce. Where it cannot, the
             ledger has one unclear creation at a time in a workspace.
+        is_cancelable: whether it ends jobs when it is asked to.
     """
 
     limits: JobLimits
     framing: Framing
     is_named: bool
+    is_cancelable: bool
 
     def row(self, custom_id: str, asked: Question) -> bytes:
         """Return one row as it stands in the input: JSON without line breaks."""

@@ -70,6 +70,7 @@ class GeminiJobs:
     )
     framing = Framing()
     is_named = True
+    is_cancelable = True
 
     def __init__(self, spoken: GeminiFormat) -> None:
         """Take the format that single calls have."""

@@ -89,6 +89,7 @@ class OpenAiJobs:
     limits = JobLimits(rows=50_000, bytes=200_000_000)
     framing = Framing()
     is_named = True
+    is_cancelable = True
     endpoint = "/v1/chat/completions"
     _names_models = True
 

@@ -93,6 +93,7 @@ class OpenRouterJobs:
         after=b"]}",
     )
     is_named = False
+    is_cancelable = False
 
     def __init__(self, spoken: OpenAiFormat) -> None:
         """Take the format that single calls have."""
