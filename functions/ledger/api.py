@@ -19,7 +19,6 @@ from autotune.protocol.llm_batches import (
     LlmCosts,
     LlmEstimate,
     LlmTraceField,
-    ResolveLlmBatchRequest,
 )
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_requests import (
@@ -226,15 +225,6 @@ def list_batch_rows(
 def cancel_llm_batch(llm_batch_id: str) -> LlmBatchResponse:
     """Cancel what a batch has not asked yet; what was asked is paid, and its answer is kept."""
     return LlmBatchResponse(batch=parts().ledger.cancel_batch(app.caller, llm_batch_id))
-
-
-@app.post("/api/v1/llm-batches/<llm_batch_id>/resolve", tags=["language models"])
-def resolve_llm_batch(llm_batch_id: str, body: ResolveLlmBatchRequest) -> LlmBatchResponse:
-    """Say what became of a creation that is unclear: adopt a job, or have one created anew.
-
-    It is for batches whose ``job`` has ``candidates``; others are resolved by themselves.
-    """
-    return LlmBatchResponse(batch=parts().ledger.resolve_batch(app.caller, llm_batch_id, body))
 
 
 @app.get("/api/v1/llm-costs", tags=["language models"])

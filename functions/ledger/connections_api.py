@@ -1,16 +1,19 @@
 """Connections: where language models are called, and with whose key; and tokens to ask there.
 
-Its own function, because it is the one of the API that encrypts keys, and tries them.
+Its own function, because it is the one of the API that encrypts keys, and asks providers with them:
+to try one, and to look at a job before it is adopted.
 """
 
 from functools import cache
 from typing import Any
 
+from autotune.protocol.llm_batches import LlmBatchResponse, ResolveLlmBatchRequest
 from autotune.protocol.llm_connections import (
     ConnectionVerification,
     CreateConnectionRequest,
     LlmConnectionList,
     LlmConnectionResponse,
+    RevokedLlmConnectionResponse,
     UpdateConnectionRequest,
     VerifyConnectionRequest,
 )
@@ -68,16 +71,33 @@ def update_connection(connection_id: str, body: UpdateConnectionRequest) -> LlmC
 
 
 @app.delete("/api/v1/llm-connections/<connection_id>", tags=["language models"])
-def revoke_connection(connection_id: str) -> LlmConnectionResponse:
-    """Revoke a connection and delete its key; what is queued for it ends as an error."""
-    revoked = parts().llm_connections.revoke(app.caller, connection_id)
-    return LlmConnectionResponse(connection=connection_on_wire(revoked))
+def revoke_connection(connection_id: str) -> RevokedLlmConnectionResponse:
+    """Revoke a connection and delete its key; what is queued for it ends as an error.
+
+    Up to 20 jobs of the provider are asked to end before, within ten seconds together. ``jobs`` has
+    each that was under way, and why it goes on where it could not be asked; ``moreJobs`` is that
+    there was no time to look through all batches. It is revoked in any case.
+    """
+    revoked = parts().revoking.revoke(app.caller, connection_id)
+    return RevokedLlmConnectionResponse(connection=revoked)
 
 
 @app.post("/api/v1/llm-connections/<connection_id>/verify", tags=["language models"])
 def verify_connection(connection_id: str, body: VerifyConnectionRequest) -> ConnectionVerification:
     """Ask a model one short question, and say what came of it; it is paid like any other."""
     return parts().verifying.verify(app.caller, connection_id, body.model)
+
+
+@app.post("/api/v1/llm-batches/<llm_batch_id>/resolve", tags=["language models"])
+def resolve_llm_batch(llm_batch_id: str, body: ResolveLlmBatchRequest) -> LlmBatchResponse:
+    """Say what became of a creation that is unclear: adopt a job, or have one created anew.
+
+    It is for batches whose ``job`` has ``candidates``; others are resolved by themselves. A job is
+    looked at before it is adopted: 409 where the provider does not show it, or another model or
+    number of requests. As long as one that was adopted cannot be seen, say again which it is. One
+    is created anew only after a job that there may be would be visible: 409 says from when.
+    """
+    return LlmBatchResponse(batch=parts().resolving.resolve(app.caller, llm_batch_id, body))
 
 
 @app.post("/api/v1/llm-tokens", status_code=201, tags=["language models"])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from aws_cdk import Acknowledgment, Aws, Duration, Validations
+from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
@@ -22,6 +23,7 @@ from infra.tables import (
 # A step asks until its time is nearly over; no call may take longer than four minutes.
 WORK_TIMEOUT = Duration.minutes(5)
 SWEEP_TIMEOUT = Duration.seconds(60)
+RESOLVE = "/api/v1/llm-batches/{llmBatchId}/resolve"
 CONNECTIONS = "llc_*"
 TOKENS = "llt_*"
 MONEY = "money#*"
@@ -194,14 +196,18 @@ class LedgerStack(DomainStack):
             data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=keys)
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)
         self.grant_count_entities(connections)
-        data.ledger.grant_read(connections.function, "GetItem")
+        data.ledger.grant_read(connections.function, "BatchGetItem", "GetItem")
         data.ledger.grant_read(connections.function, "Query", keys=CONNECTIONS)
+        # Jobs that are to end before a key goes.
+        data.ledger.grant_query_index(connections.function, index_name=LEDGER_LISTING_INDEX)
         data.ledger.grant_write(connections.function, "DeleteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(connections.function)
         data.provider_keys.grant_seal(connections)
         self._grant_calls(connections)
         for resource in ("llm-connections", "llm-tokens"):
             http.api.route(connections, paths=resource_paths(resource))
+        # It looks at the provider's job, with the connection's key.
+        http.api.route(connections, paths=[RESOLVE], method=apigateway.HttpMethod.POST)
 
     def _grant_calls(self, function: ServiceFunction) -> None:
         """Lets a function call language models, keep to budgets and limits, and book the cost."""

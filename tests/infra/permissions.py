@@ -340,8 +340,9 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
     | table("Registry", "PutItem", "UpdateItem", keys="llt_*")
     | table("Registry/index/byCollection", "Query")
-    | table("Ledger", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "BatchGetItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Ledger", "Query", keys="llc_*")
+    | table("Ledger/index/rowsByStatus", "Query")
     | bucket("LedgerTexts", "PutObject")
     | {("kms:Encrypt", "ProviderKeysKey", "")},
     "ImportsApi": API

@@ -42,6 +42,7 @@ ROUTES = {
     "ANY /api/v1/llm-imports/{proxy+}": "ImportsApi",
     "ANY /api/v1/llm-connections": "ConnectionsApi",
     "ANY /api/v1/llm-connections/{proxy+}": "ConnectionsApi",
+    "POST /api/v1/llm-batches/{llmBatchId}/resolve": "ConnectionsApi",
     "ANY /api/v1/llm-tokens": "ConnectionsApi",
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
     "ANY /v1/files": "OpenAiApi",
@@ -115,8 +116,9 @@ def test_a_function_serves_paths_of_few_kinds():
             kinds.setdefault(name, set()).add(key.split("/")[3])
     assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
         "CompletionsApi": ["batches", "completions"],
-        # Who may ask through a connection is kept where connections are.
-        "ConnectionsApi": ["llm-connections", "llm-tokens"],
+        # Who may ask through a connection is kept where connections are, and providers are asked
+        # there for a job before a batch takes it.
+        "ConnectionsApi": ["llm-batches", "llm-connections", "llm-tokens"],
         "LedgerApi": ["llm-batches", "llm-budget", "llm-costs", "llm-estimates", "llm-requests"],
         "ReviewsApi": ["review-links", "reviews"],
         # What explains a completion reads runs, calls and reviews.

@@ -18,6 +18,7 @@ from infra.tables import (
     TableSchema,
 )
 from tests.support.saved_backends import SavedBackend, saved_backends
+from tests.support.tables import SavedTables
 
 _TABLES = {
     "registry": REGISTRY,
@@ -33,7 +34,7 @@ REWARD_URL = "https://rewards.test"
 
 
 @cache
-def _made() -> tuple[dict[str, str], list[SavedBackend]]:
+def _made() -> tuple[dict[str, str], list[SavedBackend | SavedTables]]:
     environment = _make()
     return environment, saved_backends()
 
@@ -139,23 +140,6 @@ def _projection(index: Index) -> dict[str, Any]:
             return {"ProjectionType": "KEYS_ONLY"}
         case named:
             return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(named)}
-
-
-def stream_records(table: str) -> list[dict[str, Any]]:
-    """Return every record of a table's stream."""
-    streams = boto3.client("dynamodbstreams")
-    (stream,) = streams.list_streams(TableName=table)["Streams"]
-    arn = stream["StreamArn"]
-    (shard,) = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-    at: str | None = streams.get_shard_iterator(
-        StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
-    )["ShardIterator"]
-    found: list[dict[str, Any]] = []
-    while at is not None:
-        page = streams.get_records(ShardIterator=at)
-        found += page["Records"]
-        at = page.get("NextShardIterator") if page["Records"] else None
-    return found
 
 
 def _keys(partition: str, sort: str) -> list[dict[str, str]]:

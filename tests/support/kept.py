@@ -6,10 +6,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import boto3
-from moto.core import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import dynamodb_backends
 
 from autotune_platform.storage.data_holders import Holding
+from tests.support.tables import items_of_tables
 from tools.data_holders import holders
 
 # The names of models' fields, and names that go on with something that is counted or listed.
@@ -17,7 +16,7 @@ _ATTRIBUTE = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*(#.+)?")
 
 
 class Kept(NamedTuple):
-    """Something that is stored; the item as moto has it, None for an object."""
+    """Something that is stored; the item as it is on the wire, None for an object."""
 
     place: str
     key: str
@@ -38,7 +37,7 @@ class Kept(NamedTuple):
             return True
         expiry = self.item.get("expires_at")
         # The time to live passes over texts: a review's own time is one.
-        if expiry is not None and expiry.type == "N":
+        if expiry is not None and "N" in expiry:
             return bool(holding.days or holding.kept)
         return holding.days is None
 
@@ -50,10 +49,9 @@ class Kept(NamedTuple):
 
 def kept() -> Iterator[Kept]:
     """Yield everything that is stored now."""
-    for name, table in dynamodb_backends[DEFAULT_ACCOUNT_ID]["us-east-1"].tables.items():
-        for item in table.all_items():
-            key = f"{item.hash_key.value} / {item.range_key.value}"
-            yield Kept(f"table {name}", key, item.attrs)
+    for name, items in items_of_tables().items():
+        for item in items:
+            yield Kept(f"table {name}", f"{item['pk']['S']} / {item['sk']['S']}", item)
     s3 = boto3.client("s3")
     for bucket in s3.list_buckets()["Buckets"]:
         for listed in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket["Name"]):

@@ -35,6 +35,7 @@ _FUNCTIONS = {
 }
 _EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
 _THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
+_OF_CONNECTIONS = re.compile(r"/api/v1/llm-batches/[^/]+/resolve")
 _OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
 _OF_OPENAIS_CLIENTS = "functions.compatible.api"
 _BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
@@ -84,6 +85,8 @@ def function_of(method: str, path: str) -> str:
         return "functions.runs.api"
     if method == "GET" and _THAT_WAIT.fullmatch(path):
         return "functions.completions.waiting_api"
+    if method == "POST" and _OF_CONNECTIONS.fullmatch(path):
+        return "functions.ledger.connections_api"
     prefix = "/".join(path.split("/")[:4])
     return _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
 

@@ -20,12 +20,13 @@ from autotune_platform.runtime import clients
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.storage.changes import Change
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
-from tests.support.aws import QUEUES, REWARD_URL, make_resources, stream_records
+from tests.support.aws import QUEUES, REWARD_URL, make_resources
 from tests.support.clock import passing_time
 from tests.support.http_events import api_event
 from tests.support.lambdas import Answer, LambdaContext, forget_processes, function_of, handler
 from tests.support.saved_backends import SavedBackend, saved_backends
 from tests.support.sessions import shared_session
+from tests.support.tables import SavedTables, stream_records
 
 _OPERATED = {
     "list_stuck": "functions.operations.list_stuck",
@@ -315,7 +316,7 @@ def _has_decisions(record: dict[str, Any]) -> bool:
 
 
 @cache
-def _first_organization() -> tuple[str, list[SavedBackend]]:
+def _first_organization() -> tuple[str, list[SavedBackend | SavedTables]]:
     """Make the organisation that every test has once for a process; return its admin credential."""
     created = handler("functions.operations.create_organization")({"name": "first"}, None)
     return created["apiKey"], saved_backends()

@@ -11,6 +11,8 @@ from moto.backends import get_backend
 from moto.core.base_backend import BackendDict
 from moto.sqs.models import Queue
 
+from tests.support.tables import SavedTables
+
 
 @dataclass(frozen=True)
 class SavedBackend:
@@ -28,8 +30,15 @@ class SavedBackend:
         vars(backend).update(copy.deepcopy(self.held, {id(self.backend): backend}))
 
 
-def saved_backends() -> list[SavedBackend]:
+def saved_backends() -> list[SavedBackend | SavedTables]:
     """Copy what each backend holds now."""
+    return [
+        SavedTables(),
+        *_of_moto(),
+    ]
+
+
+def _of_moto() -> list[SavedBackend]:
     return [
         SavedBackend(
             found.service_name, account, region, one, copy.deepcopy(vars(one), {id(one): one})

@@ -6,6 +6,7 @@ from typing import Any
 import boto3
 
 from tests.support.granted import RUNNING
+from tests.support.tables import answer_here
 
 
 class SharedSession(boto3.Session):
@@ -30,4 +31,5 @@ def shared_session() -> SharedSession:
     """Return the session; what functions ask of AWS through it is looked up in their grants."""
     session = SharedSession()
     session.events.register("provide-client-params", RUNNING.note)
+    answer_here(session.events)
     return session

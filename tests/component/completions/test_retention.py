@@ -8,11 +8,11 @@ import boto3
 import pytest
 
 from functions.scoring import sweep_batches
-from tests.support.aws import stream_records
 from tests.support.clock import TurnedClock
 from tests.support.graders import LoopbackGrader
 from tests.support.lambdas import handler
 from tests.support.platform import Platform
+from tests.support.tables import stream_records
 
 DAY = 86_400
 LARGE = "x" * 200 + "PRIVATE " + "".join(chr(256 + n * 7919 % 40_000) for n in range(400_000))

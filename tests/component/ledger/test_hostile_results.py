@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.ledger.batching import bringing
+from autotune_platform.ledger.batching import fetching
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.jobs.openai import OpenAiJobs
 from tests.component.ledger.test_jobs import MODELS, connect
@@ -32,7 +32,7 @@ def test_results_without_end_are_given_up_at_once(
             yield PART
 
     monkeypatch.setattr(OpenAiJobs, "fetch", endless)
-    monkeypatch.setattr(bringing, "MOST_RESULT_BYTES", MOST_BYTES)
+    monkeypatch.setattr(fetching, "MOST_RESULT_BYTES", MOST_BYTES)
     (request_id,) = enqueue(ledger)
     ledger.run_jobs()
     found = ledger.read(request_id)

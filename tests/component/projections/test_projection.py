@@ -22,7 +22,6 @@ from autotune_platform.webhooks.publisher import EventPublisher
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.projections import ProjectionParts
 from functions.scoring import grade_chunk
-from tests.support.aws import stream_records
 from tests.support.graders import LoopbackGrader
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import handler
@@ -37,6 +36,7 @@ from tests.support.projected import (
     open_batches,
     subscribe,
 )
+from tests.support.tables import stream_records
 
 MIXED = ({"metadata": {"value": 0.25}}, {"metadata": {"abstain": True}}, {"metadata": {"value": 2}})
 

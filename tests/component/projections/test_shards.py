@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from autotune.protocol.retry import RetryPolicy
-from tests.support.aws import stream_records
 from tests.support.graders import LoopbackGrader
 from tests.support.platform import Platform
 from tests.support.projected import (
@@ -18,6 +17,7 @@ from tests.support.projected import (
     subscribe,
 )
 from tests.support.sharded_stream import Bill, Rivalry, ShardedStream
+from tests.support.tables import stream_records
 
 SHARDS = (1, 4, 16, 64)
 BATCHES = 16

@@ -18,12 +18,12 @@ from autotune_platform.wiring.projections import ProjectionParts
 from functions.completions import api
 from functions.scoring import grade_chunk
 from tests.component.scoring.conftest import Trio
-from tests.support.aws import stream_records
 from tests.support.graders import Exchange, answering, scoring
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import handler
 from tests.support.platform import Platform
 from tests.support.projected import checkpoints, counts, events, everything, forget, subscribe
+from tests.support.tables import stream_records
 
 
 def values(verdict: dict[str, Any]) -> list[tuple[str, float | None, str | None]]:

@@ -1,5 +1,6 @@
 """Connections: where language models are called, and with whose key."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 
 from aws_lambda_powertools import Logger
@@ -126,14 +127,27 @@ class ConnectionService:
         """Return a page of the organisation's connections, oldest first."""
         return self.repository.list(caller.organization_id, limit=limit, next_token=next_token)
 
-    def revoke(self, caller: Caller, connection_id: str) -> Connection:
+    def revoke(
+        self,
+        caller: Caller,
+        connection_id: str,
+        *,
+        before_key_goes: Callable[[Connection], None] | None = None,
+    ) -> Connection:
         """Revoke a connection for good, and delete its key; queued rows of it end as ``account``.
+
+        Args:
+            before_key_goes: what is done once it is revoked, with the key for the last time.
 
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
         revoked = self.repository.revoke(caller.organization_id, connection_id)
-        self.keys.forget(revoked)
+        try:
+            if before_key_goes is not None:
+                before_key_goes(revoked)
+        finally:
+            self.keys.forget(revoked)
         return revoked
 
     def _base_url(self, request: wire.CreateConnectionRequest) -> str:

@@ -250,11 +250,13 @@ class JobState(FrozenModel):
         bytes: how long the input is.
         input_file: the provider's name of the uploaded input.
         job_id: the provider's name of the job.
-        key_version: of the key that it was created with; others may not see it.
+        key_version: of the key that it is known to be seen with, at first the one that created it;
+            others may not see it.
         begun_at: just before its creation was asked for.
         visibility_seconds: the connection's at that time.
         candidates: several jobs that may be the one whose creation is unclear.
         tries: how often the present phase failed in a row.
+        is_adopted: whether somebody said that the job is the batch's own.
         missed_since: since when each look at it did not see it.
         refused_since: since when each look at it was refused.
         is_cancel_sent: whether the provider was asked to end it.
@@ -275,6 +277,7 @@ class JobState(FrozenModel):
     visibility_seconds: int | None = None
     candidates: Sequence[str] = ()
     tries: int = 0
+    is_adopted: bool = False
     missed_since: datetime | None = None
     refused_since: datetime | None = None
     is_cancel_sent: bool = False

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
 
 from autotune.protocol import llm_batches as wire
 from autotune.protocol.llm_connections import nano_usd
@@ -14,7 +13,6 @@ from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.comparing import is_charged_otherwise
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
-from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import end_unasked
 from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.models import Batch, Row
@@ -42,7 +40,6 @@ class LedgerService:
     texts: RowTexts
     batches: BatchRepository
     claims: ClaimRepository
-    creations: CreationRepository
     connections: ConnectionRepository
     enqueuing: EnqueuingService
     planner: RowPlanner
@@ -189,40 +186,6 @@ class LedgerService:
         batch = self._batch(caller, batch_id)
         if batch.phase != "settled" and batch.cancel_requested_at is None:
             self.batches.request_cancel(batch, self.clock.now())
-        return batch_on_wire(self._batch(caller, batch_id))
-
-    def resolve_batch(
-        self, caller: Caller, batch_id: str, request: wire.ResolveLlmBatchRequest
-    ) -> wire.LlmBatch:
-        """Say what became of a creation that is unclear; the sweeper goes on with it.
-
-        Raises:
-            NotFoundError: there is none, or it is another organisation's.
-            ConflictError: its creation is not unclear, the job is another batch's, or a step is at
-                it just now.
-        """
-        batch = self._batch(caller, batch_id)
-        now = self.clock.now()
-        if batch.phase != "unknown" or batch.job is None:
-            raise ConflictError("it is not unclear whether the batch's job was created")
-        anew: dict[str, object] = {"candidates": [], "tries": 0}
-        if request.job_id is not None:
-            if not self.creations.own(batch, request.job_id):
-                raise ConflictError("the job is another batch's")
-            anew["job_id"] = request.job_id
-        else:
-            anew["begun_at"] = None
-        state = batch.job.model_copy(update=anew).model_dump(mode="json", exclude_none=True)
-        changes: dict[str, Any] = {
-            "phase": "polling" if request.job_id else "creating",
-            "job": state,
-        }
-        if request.job_id is not None:
-            changes |= {"status": "submitted", "submitted_at": now}
-        busy = batch.worked_until is not None and batch.worked_until > now
-        if busy or not self.batches.change(batch, changes, due_at=now):
-            raise ConflictError("the batch is being worked on; try again in some minutes")
-        self.creations.release(batch)
         return batch_on_wire(self._batch(caller, batch_id))
 
     def spent(

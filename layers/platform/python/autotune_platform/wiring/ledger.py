@@ -14,6 +14,7 @@ from autotune_platform.ledger.batch_rows import BatchRows
 from autotune_platform.ledger.batching.bringing import JobResults
 from autotune_platform.ledger.batching.creating import JobCreating
 from autotune_platform.ledger.batching.failing import JobFailing
+from autotune_platform.ledger.batching.fetching import JobFetching
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.polling import JobPolling
 from autotune_platform.ledger.batching.stepping import Desk
@@ -174,6 +175,16 @@ class ModelCallParts(LedgerParts, OutboundParts):
         )
 
     @cached_property
+    def job_desk(self) -> Desk:
+        return Desk(
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            keys=self.provider_keys,
+            exchanges=Exchanges(self.connections),
+            roles=self.role_sessions,
+        )
+
+    @cached_property
     def ledger_calls(self) -> LedgerCalls:
         return LedgerCalls(
             planner=self.row_planner,
@@ -231,13 +242,7 @@ class LedgerWorkParts(ModelCallParts):
         return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
 
     def _job_work(self, settling: BatchSettling) -> JobWork:
-        desk = Desk(
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            keys=self.provider_keys,
-            exchanges=Exchanges(self.connections),
-            roles=self.role_sessions,
-        )
+        desk = self.job_desk
         files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
         writing = JobWriting(
             desk=desk,
@@ -276,6 +281,7 @@ class LedgerWorkParts(ModelCallParts):
             writing=writing,
             creating=creating,
             polling=JobPolling(desk=desk, failing=failing),
+            fetching=JobFetching(desk=desk, files=files),
             results=results,
             files=files,
             settling=settling,

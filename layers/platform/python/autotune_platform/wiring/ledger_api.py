@@ -5,6 +5,8 @@ from functools import cached_property
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.batching.resolving import BatchResolving
+from autotune_platform.ledger.batching.revoking import ConnectionRevoking
 from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
 from autotune_platform.ledger.service import LedgerService
@@ -27,7 +29,6 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
             texts=self.row_texts,
             batches=self.llm_batches,
             claims=self.llm_claims,
-            creations=self.llm_creations,
             connections=self.connection_repository,
             enqueuing=self.enqueuing,
             planner=self.row_planner,
@@ -46,7 +47,7 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
 
 
 class ConnectionApiParts(ApiParts, ModelCallParts):
-    """What stores connections with their keys, and tries them."""
+    """What stores connections with their keys, and asks providers with these."""
 
     environment: ConnectionEnvironment
 
@@ -60,9 +61,21 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
         )
 
     @cached_property
+    def revoking(self) -> ConnectionRevoking:
+        return ConnectionRevoking(
+            connections=self.llm_connections, batches=self.llm_batches, desk=self.job_desk
+        )
+
+    @cached_property
     def llm_tokens(self) -> TokenService:
         return TokenService(
             repository=TokenRepository(self.registry_table), connections=self.connection_repository
+        )
+
+    @cached_property
+    def resolving(self) -> BatchResolving:
+        return BatchResolving(
+            batches=self.llm_batches, creations=self.llm_creations, desk=self.job_desk
         )
 
     @cached_property

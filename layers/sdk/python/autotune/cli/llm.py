@@ -249,7 +249,11 @@ def resolve_batch(
     adopt: Annotated[str | None, typer.Option(metavar="JOB", help="The batch's job.")] = None,
     resubmit: Annotated[bool, typer.Option("--resubmit", help="There is no job of it.")] = False,
 ) -> None:
-    """Say what became of a batch's job where several may be it; see `batch`, `candidates`."""
+    """Say what became of a batch's job where several may be it; see `batch`, `candidates`.
+
+    The job is looked at before it is adopted. --resubmit is refused until 15 minutes after the
+    creation: until then a job may be there and not be visible.
+    """
     if (adopt is None) != resubmit:
         stop("give either --adopt JOB or --resubmit")
     batches = invocation.client.llm.batches

@@ -246,7 +246,10 @@ def update_connection(
 
 
 def revoke_connection(invocation: Invocation, connection_id: str) -> None:
-    """Revoke a connection for good and delete its key; what is queued for it ends as an error."""
+    """Revoke a connection for good and delete its key; what is queued for it ends as an error.
+
+    Jobs of the provider are asked to end before; those that go on, and are paid, are shown.
+    """
     invocation.show(invocation.client.llm.connections.revoke(connection_id))
 
 

@@ -81,14 +81,16 @@ def resolve_batch(
     """Say what became of a creation that is unclear, where several jobs may have come of it.
 
     Args:
-        action: ``adopt`` takes a job for the batch's own; ``resubmit`` has one created anew, and
-            what an unknown job has done is paid twice.
+        action: ``adopt`` takes a job for the batch's own, once the provider shows it; ``resubmit``
+            has one created anew, and what an unknown job has done is paid twice.
         job_id: the provider's name of the job that is adopted.
 
     Raises:
         InvalidInputError: a job is missing, or one too many; nothing was sent.
         NotFoundError: there is no such batch in this organisation.
-        ConflictError: it is not unclear, the job is another batch's, or it is being worked on.
+        ConflictError: it is not unclear, or the batch is being worked on; the job is another
+            batch's, cannot be seen, or has another model or number of requests; or it is too early
+            to have one created anew, and the error says from when that is possible.
     """
     body = request_of(wire.ResolveLlmBatchRequest, action=action, job_id=job_id)
     return call("POST", "llm-batches", batch_id, "resolve", read=_batch, body=body, **options)

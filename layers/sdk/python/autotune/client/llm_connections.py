@@ -30,6 +30,7 @@ from autotune.protocol.llm_limits import ConnectionLimits, ConnectionTimings
 from autotune.protocol.types import RequestModel
 
 _connection = returning(wire.LlmConnectionResponse, lambda answer: answer.connection)
+_revoked = returning(wire.RevokedLlmConnectionResponse, lambda answer: answer.connection)
 _connections = returning(wire.LlmConnectionList, lambda page: (page.connections, page.next_token))
 _verification = returning(wire.ConnectionVerification)
 
@@ -162,13 +163,16 @@ def update_connection(
 
 def revoke_connection(
     connection_id: str, **options: Unpack[CallOptions]
-) -> Call[wire.LlmConnection]:
+) -> Call[wire.RevokedLlmConnection]:
     """Revoke a connection for good and delete its key; what is queued for it ends as an error.
+
+    Up to 20 jobs of the provider are asked to end before. ``jobs`` of what is returned says of each
+    whether it was; one that was not goes on, and is paid.
 
     Raises:
         NotFoundError: there is none in this organisation.
     """
-    return call("DELETE", "llm-connections", connection_id, read=_connection, **options)
+    return call("DELETE", "llm-connections", connection_id, read=_revoked, **options)
 
 
 def verify_connection(

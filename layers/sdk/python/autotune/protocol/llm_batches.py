@@ -125,8 +125,8 @@ class LlmBatch(ResponseModel):
 class ResolveLlmBatchRequest(RequestModel):
     """What became of a creation that is unclear.
 
-    ``adopt`` takes ``job_id`` for the batch's job; ``resubmit`` says that there is none, and has it
-    created anew: where there is one after all, its rows are paid twice.
+    ``adopt`` takes ``job_id`` for the batch's job, if the provider shows it; ``resubmit`` says that
+    there is none, and has it created anew: where there is one after all, its rows are paid twice.
     """
 
     action: Literal["adopt", "resubmit"]

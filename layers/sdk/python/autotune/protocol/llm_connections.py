@@ -217,6 +217,37 @@ class LlmConnectionResponse(ResponseModel):
     connection: LlmConnection
 
 
+class JobOfRevokedConnection(ResponseModel):
+    """A job of the provider that was under way when its connection was revoked.
+
+    Attributes:
+        job_id: the provider's name of it; None where it was being created.
+        is_asked_to_end: whether the provider took it that it is to end.
+        detail: why it may go on, and be paid, where it was not.
+    """
+
+    batch_id: str
+    job_id: str | None = None
+    is_asked_to_end: bool
+    detail: str | None = None
+
+
+class RevokedLlmConnection(LlmConnection):
+    """A connection that was revoked just now, with what it had under way.
+
+    ``more_jobs`` is that there was no time to look through all batches: there may be other jobs.
+    """
+
+    jobs: list[JobOfRevokedConnection] = []
+    more_jobs: bool = False
+
+
+class RevokedLlmConnectionResponse(ResponseModel):
+    """One connection that was revoked."""
+
+    connection: RevokedLlmConnection
+
+
 class LlmConnectionList(ResponseModel):
     """A page of connections, oldest first."""
 

@@ -1,30 +1,26 @@
-"""Bringing results home: fetched to S3 as they are, then stored row by row, each once.
+"""Bringing results home: what was fetched is stored row by row, each once.
 
 A line is a row's if the row is in this batch, in this attempt, and has no end. All others are
 counted and dropped. What no line was of, is decided by what the provider says of its counts.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.batch_rows import BatchRows, portions
 from autotune_platform.ledger.batching.custom_ids import row_of
-from autotune_platform.ledger.batching.files import LONGEST_LINE_BYTES, JobFiles
+from autotune_platform.ledger.batching.fetching import end_of, result_name
+from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.stepping import (
     Advanced,
     Desk,
     jittered,
-    job_of,
-    shown,
     state_of,
 )
 from autotune_platform.ledger.calls import Answer, Outcome, Refusal
 from autotune_platform.ledger.ending import RowEnds
-from autotune_platform.ledger.jobs.contract import Results
-from autotune_platform.ledger.jobs.session import FETCH_SECONDS, FetchError
 from autotune_platform.ledger.models import Batch, Connection, JobEnd, Row, RowInput
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -43,27 +39,13 @@ CHECKPOINT_BYTES: Final = 16_000_000
 CHECKPOINT_LINES: Final = 100_000
 """Most lines that are read between two notes, those of nobody included."""
 
-MOST_RESULT_BYTES: Final = 5_000_000_000
-"""Most bytes of one object of results; as many as each row may answer with, where that is less."""
-
-FETCHED_WITHIN: Final = timedelta(hours=48)
-"""How long results that cannot be reached are tried: they are paid. Gemini keeps a file so long."""
-
-_PASSING: Final = frozenset({"account", "outcome_unclear", "provider_error", "rate_limited"})
-# Lines of nobody may be as long as any.
-_SPARE_LINES = 10
 _WRITERS = 8
-_MOST_TRIES = 12
 _SPARE_SECONDS = 30
-
-
-class _TooLargeError(Exception):
-    """What comes is more than all rows can have been answered with."""
 
 
 @part
 class JobResults:
-    """Fetches results, and stores them with their rows."""
+    """Stores results with their rows."""
 
     desk: Desk
     rows: RowRepository
@@ -72,37 +54,6 @@ class JobResults:
     remaining: BatchRows
     files: JobFiles
     clock: Clock = SYSTEM_CLOCK
-
-    def fetch(
-        self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
-    ) -> Advanced:
-        """Fetch the next of the results that is not there yet."""
-        state, end = state_of(batch), _end(batch)
-        number = len(state.sizes)
-        if number == len(end.places):
-            return Advanced(self.desk.store(batch, phase="ingesting", job={"tries": 0}))
-        if seconds_left() < FETCH_SECONDS + _SPARE_SECONDS:
-            return Advanced(batch, 1)
-        session = self.desk.session(connection, batch)
-        parts = self.desk.provider(batch).fetch(session, job_of(batch), Results(end.places[number]))
-        most_bytes = min((state.rows + _SPARE_LINES) * LONGEST_LINE_BYTES, MOST_RESULT_BYTES)
-        is_too_large = state.is_too_large
-        try:
-            size = self.files.store(batch.id, result_name(number), _at_most(parts, most_bytes))
-        except _TooLargeError:
-            # Another try would be as large: rows without a result are what is missing of it.
-            logger.warning("results too large", batch_id=batch.id, most_bytes=most_bytes)
-            size, is_too_large = 0, True
-        except FetchError as error:
-            refusal = shown(error.refusal, session.key)
-            logger.warning("results not fetched", batch_id=batch.id, reason=refusal.message)
-            may_pass = refusal.code in _PASSING and self.clock.now() < end.seen_at + FETCHED_WITHIN
-            if may_pass or state.tries < _MOST_TRIES:
-                return self.desk.failed(batch, refusal)
-            logger.warning("results given up", batch_id=batch.id, reason=refusal.message)
-            size = 0
-        fetched = {"sizes": [*state.sizes, size], "tries": 0, "is_too_large": is_too_large}
-        return Advanced(self.desk.store(batch, job=fetched))
 
     def ingest(
         self, batch: Batch, connection: Connection, seconds_left: Callable[[], float]
@@ -188,14 +139,15 @@ class JobResults:
             else:
                 self.ends.put_back(row)
         elif outcome.code == "account":
-            self.desk.pause(connection, outcome)
+            if self.desk.has_newest_key(connection, batch):
+                self.desk.pause(connection, outcome)
             self.ends.put_back(row)
         else:
             self.ends.refused(row, outcome, more_attempts=not is_unwanted)
 
     def _finish(self, batch: Batch, connection: Connection) -> Advanced:
         """Decide what becomes of rows that no line was of."""
-        state, end = state_of(batch), _end(batch)
+        state, end = state_of(batch), end_of(batch)
         missing = next(self.remaining.pending(batch), None) is not None
         if missing:
             answered = self._answered(batch)
@@ -234,28 +186,3 @@ class JobResults:
             row.batch_id == batch.id and row.status == "completed"
             for row in self.remaining.all(batch)
         )
-
-
-def _at_most(parts: Iterable[bytes], most_bytes: int) -> Iterator[bytes]:
-    """Yield parts until they are more than so many bytes together.
-
-    Raises:
-        _TooLargeError: they are more.
-    """
-    size = 0
-    for some in parts:
-        size += len(some)
-        if size > most_bytes:
-            raise _TooLargeError
-        yield some
-
-
-def result_name(number: int) -> str:
-    """Return the name of an object of results."""
-    return f"results-{number}"
-
-
-def _end(batch: Batch) -> JobEnd:
-    end = state_of(batch).end
-    assert end is not None, "results are fetched once the job has ended"
-    return end

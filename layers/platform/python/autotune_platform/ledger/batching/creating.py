@@ -147,6 +147,10 @@ class JobCreating:
             # Another creation would be taken for this one.
             self.creations.hold(batch, until=now + _LEASE_UNCLEAR)
         found = provider.search(session, job_of(batch))
+        newer = self.desk.newer_session(connection, batch) if provider.is_named else None
+        if newer is not None and isinstance(found, Refusal) and found.code == "account":
+            # That the present key sees none proves nothing: the other may have created one.
+            found = provider.search(newer, job_of(batch)) or found
         if isinstance(found, Refusal):
             return self.desk.failed(batch, shown(found, session.key))
         mine = [one for one in found if self.creations.may_own(batch, one)]

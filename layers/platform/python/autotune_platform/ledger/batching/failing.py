@@ -45,7 +45,8 @@ class JobFailing:
         """
         logger.warning("job refused", batch_id=batch.id, code=refusal.code, reason=refusal.message)
         if refusal.code == "account":
-            self.desk.pause(connection, refusal)
+            if self.desk.has_newest_key(connection, batch):
+                self.desk.pause(connection, refusal)
             self.remaining.put_back(batch)
         elif refusal.code != "rejected":
             wait = max(connection.timings.put_off_seconds, refusal.retry_after_seconds or 0)

@@ -1,4 +1,4 @@
-"""Looking at a job until it has ended: seldom, with the key that created it, and in no hurry.
+"""Looking at a job until it has ended: seldom, with a key that sees it, and in no hurry.
 
 That a job cannot be seen proves nothing: some are seen late, and by one key only. That it has ended
 without results proves nothing either, unless it says that no row was answered.
@@ -43,17 +43,11 @@ class JobPolling:
     def poll(self, batch: Batch, connection: Connection) -> Advanced:
         """Look once."""
         batch = self._cancel(batch, connection)
-        session = self.desk.session(connection, batch)
-        look = self.desk.provider(batch).look(session, job_of(batch))
-        if isinstance(look, Refusal) and look.code == "account" and _is_older(batch, connection):
-            # Its key may be gone at the provider, and the one in its place may see the job as well.
-            newest = self.desk.with_newest_key(connection, batch)
-            session_of_newest = self.desk.session(connection, newest)
-            again = self.desk.provider(batch).look(session_of_newest, job_of(batch))
-            if isinstance(again, Running | Ended):
-                self.desk.keys.use(connection, batch.id)
-                batch = self.desk.store(batch, job={"key_version": connection.key_version})
-                session, look = session_of_newest, again
+        session, look = self.desk.look(batch, connection)
+        version = session.connection.key_version
+        if isinstance(look, Running | Ended) and state_of(batch).key_version != version:
+            self.desk.keys.use(session.connection, batch.id)
+            batch = self.desk.store(batch, job={"key_version": version})
         if isinstance(look, Refusal):
             return self._refused(batch, connection, shown(look, session.key))
         if isinstance(look, Ended):
@@ -70,7 +64,7 @@ class JobPolling:
 
     def _refused(self, batch: Batch, connection: Connection, refusal: Refusal) -> Advanced:
         """Look again later: for as long as the provider may have results, nothing is given up."""
-        if refusal.code == "account" and not _is_older(batch, connection):
+        if refusal.code == "account":
             self.desk.pause(connection, refusal)
         now = self.clock.now()
         if state_of(batch).refused_since is None:
@@ -145,8 +139,3 @@ class JobPolling:
         if has_ended or batch.cancel_requested_at is not None:
             return jittered(connection.timings.poll_least_seconds)
         return jittered(connection.timings.poll_after(self._age(batch)))
-
-
-def _is_older(batch: Batch, connection: Connection) -> bool:
-    """Return whether a job was created with a key in whose place there is another one now."""
-    return state_of(batch).key_version != connection.key_version

@@ -9,7 +9,14 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.connections import ConnectionRepository, pause
 from autotune_platform.ledger.exchanges import Exchanges
-from autotune_platform.ledger.jobs.contract import Job, JobProvider
+from autotune_platform.ledger.jobs.contract import (
+    Ended,
+    Job,
+    JobProvider,
+    Look,
+    Missing,
+    Running,
+)
 from autotune_platform.ledger.jobs.registry import provider_jobs
 from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.keys import ProviderKeys
@@ -57,15 +64,43 @@ class Desk:
         return found
 
     def session(self, connection: Connection, batch: Batch) -> Session:
-        """Return the way to the provider, with the key that the job was created with, if it was."""
+        """Return the way to the provider, with the key that the job was last seen with, if any."""
         version = state_of(batch).key_version or connection.key_version
-        versioned = connection.model_copy(update={"key_version": version})
-        return Session(connection, self.keys.of(versioned), self.exchanges, self.roles)
+        return self._session(connection.model_copy(update={"key_version": version}))
 
-    def with_newest_key(self, connection: Connection, batch: Batch) -> Batch:
-        """Return a batch as if its job had been created with the connection's present key."""
-        newest = state_of(batch).model_copy(update={"key_version": connection.key_version})
-        return batch.model_copy(update={"job": newest})
+    def look(self, batch: Batch, connection: Connection) -> tuple[Session, Look | Refusal]:
+        """Look with the key that the job is known by; where that sees none, with the present one.
+
+        ``account`` is only where the present key is refused.
+        """
+        provider, job = self.provider(batch), job_of(batch)
+        session = self.session(connection, batch)
+        look = provider.look(session, job)
+        is_refused = isinstance(look, Refusal) and look.code == "account"
+        if not (is_refused or isinstance(look, Missing)):
+            return session, look
+        newer = self.newer_session(connection, batch)
+        if newer is None:
+            return session, look
+        again = provider.look(newer, job)
+        # A job that its own key does not see need not be seen by another.
+        believed = is_refused or isinstance(again, Running | Ended)
+        return (newer, again) if believed else (session, look)
+
+    def newer_session(self, connection: Connection, batch: Batch) -> Session | None:
+        """Return the way with the connection's present key, where a job's own is an older one.
+
+        It is for where the older key is refused: that says nothing of the present one.
+        """
+        return None if self.has_newest_key(connection, batch) else self._session(connection)
+
+    @staticmethod
+    def has_newest_key(connection: Connection, batch: Batch) -> bool:
+        """Return whether a batch is asked for with the connection's present key."""
+        return state_of(batch).key_version in (0, connection.key_version)
+
+    def _session(self, versioned: Connection) -> Session:
+        return Session(versioned, self.keys.of(versioned), self.exchanges, self.roles)
 
     def store(
         self,

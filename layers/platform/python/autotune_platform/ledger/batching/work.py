@@ -6,8 +6,9 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
-from autotune_platform.ledger.batching.bringing import JobResults, result_name
+from autotune_platform.ledger.batching.bringing import JobResults
 from autotune_platform.ledger.batching.creating import JobCreating
+from autotune_platform.ledger.batching.fetching import JobFetching, result_name
 from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.polling import JobPolling
 from autotune_platform.ledger.batching.stepping import (
@@ -49,6 +50,7 @@ class JobWork:
     writing: JobWriting
     creating: JobCreating
     polling: JobPolling
+    fetching: JobFetching
     results: JobResults
     files: JobFiles
     settling: BatchSettling
@@ -86,7 +88,7 @@ class JobWork:
             "writing": self.writing.write,
             "uploading": self.creating.upload,
             "creating": self.creating.create,
-            "fetching": self.results.fetch,
+            "fetching": self.fetching.fetch,
             "ingesting": self.results.ingest,
         }
         return timed[batch.phase](batch, connection, seconds_left)
@@ -121,6 +123,9 @@ class JobWork:
             session = self.desk.session(connection, batch)
             ended = [Results(place) for place in places]
             refusal = self.desk.provider(batch).clean(session, job_of(batch), ended)
+            newer = self.desk.newer_session(connection, batch)
+            if newer is not None and refusal is not None and refusal.code == "account":
+                refusal = self.desk.provider(batch).clean(newer, job_of(batch), ended)
             if refusal is not None:
                 if state.tries < _MOST_CLEANING_TRIES:
                     return self.desk.failed(batch, shown(refusal, session.key))

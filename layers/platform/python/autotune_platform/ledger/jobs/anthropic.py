@@ -25,6 +25,8 @@ from autotune_platform.ledger.jobs.contract import (
     NotCreated,
     Results,
     Running,
+    Told,
+    told,
 )
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
@@ -59,6 +61,7 @@ class AnthropicJobs:
     limits = JobLimits(rows=100_000, bytes=256_000_000)
     framing = Framing(before=lambda _: b'{"requests":[', between=b",", after=b"]}")
     is_named = False
+    is_cancelable = True
 
     def __init__(self, spoken: AnthropicFormat) -> None:
         """Take the format that single calls have."""
@@ -119,7 +122,7 @@ class AnthropicJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status != "ended":
-            return Running()
+            return Running(_told(document))
         succeeded, total = _counts(document)
         # Its address only says that there are results: a key goes to no host that an answer names.
         has_results = text(inside(document, "results_url")) is not None
@@ -128,6 +131,7 @@ class AnthropicJobs:
             results=[Results(job.job_id)] if has_results and job.job_id else [],
             succeeded=succeeded,
             total=total,
+            told=_told(document),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:
@@ -201,6 +205,14 @@ def _counts(document: Any) -> tuple[int | None, int | None]:
     if found is None or sum(found) == 0:
         return None, None
     return found[_COUNTS.index("succeeded")], sum(found)
+
+
+def _told(document: Any) -> Told:
+    succeeded, total = _counts(document)
+    shown = inside(document, "request_counts")
+    lost = all_of(*(tokens(inside(shown, count)) for count in ("errored", "canceled", "expired")))
+    failed = None if lost is None else sum(lost)
+    return told(None, completed=succeeded, failed=failed, total=total)
 
 
 def _how(document: Any) -> Literal["completed", "expired", "canceled"]:

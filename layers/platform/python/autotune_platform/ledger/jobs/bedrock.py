@@ -20,6 +20,7 @@ from autotune_platform.ledger.jobs.bedrock_documents import (
     End,
     counts,
     failure,
+    told_of,
     usage_of,
 )
 from autotune_platform.ledger.jobs.contract import (
@@ -70,6 +71,7 @@ class BedrockJobs:
     )
     framing = Framing()
     is_named = True
+    is_cancelable = True
 
     def __init__(self, spoken: BedrockFormat) -> None:
         """Take the format that single calls have."""
@@ -163,7 +165,9 @@ class BedrockJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         how = ENDS.get(status)
-        return Running() if how is None else self._ended(session, job, document, how)
+        return (
+            Running(told_of(document)) if how is None else self._ended(session, job, document, how)
+        )
 
     def _ended(
         self,
@@ -190,6 +194,7 @@ class BedrockJobs:
             succeeded=succeeded,
             total=total,
             usage=usage_of(manifest),
+            told=told_of(document),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:

@@ -5,7 +5,8 @@ from typing import Any, Final, Literal
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.providers.documents import inside, text, tokens
+from autotune_platform.ledger.jobs.contract import Told, told
+from autotune_platform.ledger.providers.documents import inside, name, text, tokens
 from autotune_platform.ledger.usage import JobUsage
 
 End = Literal["completed", "failed", "expired", "canceled"]
@@ -31,6 +32,16 @@ def counts(document: Any) -> tuple[int, int] | None:
     succeeded = tokens(inside(document, "successRecordCount"))
     total = tokens(inside(document, "totalRecordCount"))
     return (succeeded, total) if total and succeeded is not None else None
+
+
+def told_of(document: Any) -> Told:
+    """Return what a job's document tells beside its status."""
+    return told(
+        name(inside(document, "modelId")),
+        completed=tokens(inside(document, "successRecordCount")),
+        failed=tokens(inside(document, "errorRecordCount")),
+        total=tokens(inside(document, "totalRecordCount")),
+    )
 
 
 def usage_of(manifest: Any) -> JobUsage | None:

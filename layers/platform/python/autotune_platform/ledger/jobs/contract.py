@@ -116,8 +116,36 @@ class Results:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What a provider tells of a job beside how far it is; None where it does not.
+
+    Attributes:
+        model: that its rows are asked of.
+        completed: how many rows have an answer so far.
+        failed: how many will have none.
+        total: how many rows there are.
+    """
+
+    model: str | None = None
+    completed: int | None = None
+    failed: int | None = None
+    total: int | None = None
+
+
+def told(
+    model: str | None, *, completed: int | None, failed: int | None, total: int | None
+) -> Told:
+    """Return what a provider tells, without counts that cannot be: zeros, or more than all."""
+    if not total or completed is None or failed is None or completed + failed > total:
+        return Told(model)
+    return Told(model, completed, failed, total)
+
+
+@dataclass(frozen=True)
 class Running:
     """A job that has not ended, or whose results are not there yet; they may still come."""
+
+    told: Told = field(default=Told(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -139,6 +167,7 @@ class Ended:
         lines: rows that it failed for, as of ``NotCreated``.
         usage: what all rows used together, where the provider tells.
         cost_nano_usd: what it says that the job cost.
+        told: what it tells beside that.
     """
 
     how: Literal["completed", "failed", "expired", "canceled"]
@@ -149,6 +178,7 @@ class Ended:
     lines: Mapping[int, str] = field(default_factory=dict)
     usage: JobUsage | None = None
     cost_nano_usd: int | None = None
+    told: Told = field(default=Told(), compare=False)
 
 
 Look = Running | Missing | Ended
@@ -176,11 +206,13 @@ class JobProvider(Protocol):
         framing: how rows make an input.
         is_named: whether a creation is known from all others by its nonce. Where it cannot, the
             ledger has one unclear creation at a time in a workspace.
+        is_cancelable: whether it ends jobs when it is asked to.
     """
 
     limits: JobLimits
     framing: Framing
     is_named: bool
+    is_cancelable: bool
 
     def row(self, custom_id: str, asked: Question) -> bytes:
         """Return one row as it stands in the input: JSON without line breaks."""

@@ -34,9 +34,10 @@ from autotune_platform.ledger.jobs.gemini_documents import (
     is_on_host_of,
     named,
     results_of,
+    told_of,
 )
-from autotune_platform.ledger.jobs.replies import creation, outcome_of, refusal_of
-from autotune_platform.ledger.jobs.session import Reply, Session
+from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
+from autotune_platform.ledger.jobs.session import FetchError, Reply, Session
 from autotune_platform.ledger.providers.documents import (
     document_of,
     inside,
@@ -69,6 +70,7 @@ class GeminiJobs:
     )
     framing = Framing()
     is_named = True
+    is_cancelable = True
 
     def __init__(self, spoken: GeminiFormat) -> None:
         """Take the format that single calls have."""
@@ -170,8 +172,9 @@ class GeminiJobs:
 
     def look(self, session: Session, job: Job) -> Look | Refusal:
         """Return how far the job is."""
-        reply = self._ask(session, "GET", f"/v1beta/{job.job_id}")
-        if isinstance(reply, Reply) and reply.status == HTTPStatus.NOT_FOUND:
+        job_id = named("batches", job.job_id)
+        reply = None if job_id is None else self._ask(session, "GET", f"/v1beta/{job_id}")
+        if reply is None or (isinstance(reply, Reply) and reply.status == HTTPStatus.NOT_FOUND):
             return Missing()
         reply = self._succeeded(reply, session)
         if isinstance(reply, Refusal):
@@ -184,13 +187,15 @@ class GeminiJobs:
         # BATCH_STATE_…, and JOB_STATE_… in examples of the guide.
         how = ENDS.get(state.rpartition("_STATE_")[2])
         if how is None:
-            return Running()
+            return Running(told_of(metadata))
         results = results_of(document)
         succeeded, total = counts(inside(metadata, "batchStats"))
         if how != "failed" or results or succeeded:
             # What has results ran rows, whatever it is called.
             how = "completed" if how == "failed" else how
-            return Ended(how, results=results, succeeded=succeeded, total=total)
+            return Ended(
+                how, results=results, succeeded=succeeded, total=total, told=told_of(metadata)
+            )
         refusal = self._failure(inside(document, "error"), session.key)
         return Ended(how, succeeded=succeeded, total=total, refusal=refusal)
 
@@ -208,7 +213,13 @@ class GeminiJobs:
     def fetch(self, session: Session, job: Job, results: Results) -> Iterator[bytes]:  # noqa: ARG002 - the contract's
         """Yield a file of results."""
         url = f"{session.base_url}/download/v1beta/{results.place}:download?alt=media"
-        yield from session.fetch(url, _authorisation(session))
+        try:
+            yield from fetched(session, url, _authorisation(session), self._spoken)
+        except FetchError as error:
+            if error.status not in _NO_FILE:
+                raise
+            unseen = Refusal("provider_error", "the file of results cannot be seen")
+            raise FetchError(unseen, status=error.status, reply=error.reply) from error
 
     def line(self, line: bytes, key: str | None) -> Line | None:
         """Return what a line of a results file means."""

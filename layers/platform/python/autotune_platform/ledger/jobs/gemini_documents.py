@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from autotune_platform.ledger.jobs.contract import Results
-from autotune_platform.ledger.providers.documents import inside, tokens
+from autotune_platform.ledger.jobs.contract import Results, Told, told
+from autotune_platform.ledger.providers.documents import inside, name, tokens
 
 ENDS: Mapping[str, Literal["completed", "failed", "expired", "canceled"]] = {
     "SUCCEEDED": "completed",
@@ -94,6 +94,17 @@ def counts(shown: Any) -> tuple[int | None, int | None]:
     if not total or len(known) < len(counted) or sum(known) != total:
         return None, None
     return known[0], total
+
+
+def told_of(metadata: Any) -> Told:
+    """Return what the metadata of a job tell beside its state."""
+    stats = inside(metadata, "batchStats")
+    return told(
+        name(inside(metadata, "model")),
+        completed=_count(inside(stats, "successfulRequestCount")),
+        failed=_count(inside(stats, "failedRequestCount")),
+        total=_count(inside(stats, "requestCount")),
+    )
 
 
 def _count(value: Any) -> int | None:

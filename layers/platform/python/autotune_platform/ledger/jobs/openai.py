@@ -26,8 +26,10 @@ from autotune_platform.ledger.jobs.contract import (
     NotCreated,
     Results,
     Running,
+    Told,
+    told,
 )
-from autotune_platform.ledger.jobs.replies import creation, outcome_of, refusal_of
+from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.documents import (
@@ -86,7 +88,9 @@ class OpenAiJobs:
     limits = JobLimits(rows=50_000, bytes=200_000_000)
     framing = Framing()
     is_named = True
+    is_cancelable = True
     endpoint = "/v1/chat/completions"
+    _names_models = True
 
     def __init__(self, spoken: OpenAiFormat) -> None:
         """Take the format that single calls have."""
@@ -207,7 +211,7 @@ class OpenAiJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status not in _ENDS:
-            return Running()
+            return Running(self._told(document))
         files = (name(inside(document, f"{kind}_file_id")) for kind in ("output", "error"))
         succeeded, total = _counts(inside(document, "request_counts"))
         refusal, lines = _failure(document) if status == "failed" else (None, {})
@@ -219,6 +223,16 @@ class OpenAiJobs:
             refusal=refusal,
             lines=lines,
             usage=_usage(inside(document, "usage")),
+            told=self._told(document),
+        )
+
+    def _told(self, document: Any) -> Told:
+        counts = inside(document, "request_counts")
+        return told(
+            name(inside(document, "model")) if self._names_models else None,
+            completed=tokens(inside(counts, "completed")),
+            failed=tokens(inside(counts, "failed")),
+            total=tokens(inside(counts, "total")),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:
@@ -234,7 +248,7 @@ class OpenAiJobs:
         """Yield a file of results."""
         place = self._place(session)
         path = f"/files/{_in_url(results.place)}/content"
-        yield from session.fetch(place.at(path), place.headers)
+        yield from fetched(session, place.at(path), place.headers, self._spoken)
 
     def line(self, line: bytes, key: str | None) -> Line | None:
         """Return what a line of an output or error file means."""
@@ -289,6 +303,8 @@ class AzureJobs(OpenAiJobs):
 
     limits = JobLimits(rows=100_000, bytes=200_000_000)
     endpoint = "/chat/completions"
+    # It may show the model behind the deployment.
+    _names_models = False
 
     def _place(self, session: Session) -> _Place:
         headers = {"api-key": session.key} if session.key else {}

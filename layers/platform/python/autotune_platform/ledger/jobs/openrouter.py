@@ -24,6 +24,8 @@ from autotune_platform.ledger.jobs.contract import (
     Missing,
     Results,
     Running,
+    Told,
+    told,
 )
 from autotune_platform.ledger.jobs.inline_results import InlineResults, TooLargeError
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
@@ -92,6 +94,7 @@ class OpenRouterJobs:
         after=b"]}",
     )
     is_named = False
+    is_cancelable = False
 
     def __init__(self, spoken: OpenAiFormat) -> None:
         """Take the format that single calls have."""
@@ -206,7 +209,7 @@ class OpenRouterJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status not in _ENDS:
-            return Running()
+            return Running(_told(document))
         succeeded, total = _counts(document)
         used = inside(document, "usage")
         return Ended(
@@ -217,6 +220,7 @@ class OpenRouterJobs:
             refusal=self._failure(inside(document, "error"), key) if status == "failed" else None,
             usage=_usage(used),
             cost_nano_usd=_nano_usd(inside(used, "cost")),
+            told=_told(document),
         )
 
     def _failure(self, error: Any, key: str | None) -> Refusal:
@@ -289,6 +293,12 @@ def _usage(shown: Any) -> JobUsage | None:
         cached_input_tokens=tokens(inside(shown, "prompt_tokens_details", "cached_tokens")),
         output_tokens=used.output_tokens,
     )
+
+
+def _told(document: Any) -> Told:
+    model, counts = inside(document, "model"), inside(document, "request_counts")
+    shown = {one: tokens(inside(counts, one)) for one in ("completed", "failed", "total")}
+    return told(_base(name(model) or "") or None, **shown)
 
 
 def _nano_usd(cost: Any) -> int | None:

@@ -1,0 +1,124 @@
+"""DynamoDB of one process, in it: MiniStack's tables, without a server between.
+
+moto, which answers for every other service, takes several times as long: it copies tables for each
+transaction and sorts them for each query of an index. Botocore is stopped just before it would
+send, so what is asked and answered is what a server would see and send. Listeners that a test adds
+to a client are asked first, and may answer in its place.
+"""
+
+import base64
+import copy
+import json
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from botocore.hooks import BaseEventHooks
+from ministack.services import dynamodb
+
+_lock = threading.RLock()
+
+
+class RefusalError(Exception):
+    """An answer that is an error of DynamoDB's."""
+
+    def __init__(self, code: str, message: str, **more: Any) -> None:
+        super().__init__(f"{code}: {message}")
+        self.document = {"Error": {"Code": code, "Message": message}, **more}
+
+
+def answer_here(events: BaseEventHooks) -> None:
+    """Answer what clients of a session ask of DynamoDB from now on."""
+    events.register_last("before-call.dynamodb", _answered)
+
+
+def stream_records(table: str) -> list[dict[str, Any]]:
+    """Return every record of a table's stream, as Lambda gets it."""
+    with _lock:
+        return copy.deepcopy(dynamodb.stream_live_records(table))
+
+
+def items_of_tables() -> dict[str, list[dict[str, Any]]]:
+    """Return every item that is stored, by table."""
+    with _lock:
+        return {
+            name: [item for some in table["items"].values() for item in some.values()]
+            for name, table in dynamodb._tables.items()
+        }
+
+
+class SavedTables:
+    """What all tables hold at one moment, to be there again in later tests."""
+
+    def __init__(self) -> None:
+        with _lock:
+            self._state = dynamodb.get_state()
+
+    def restore(self) -> None:
+        """Have the tables hold the same, and nothing else; streams begin anew."""
+        with _lock:
+            dynamodb.reset()
+            dynamodb.load_persisted_state(copy.deepcopy(self._state))
+
+
+def done(name: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """Do what is asked, and return the answer as botocore has it.
+
+    Raises:
+        RefusalError: the answer is an error.
+    """
+    with _lock:
+        status, _, body = _handlers()[name](asked)
+    document: dict[str, Any] = json.loads(body)
+    if status >= 300:
+        code = str(document.pop("__type", "")).rpartition("#")[2]
+        message = document.pop("message", document.pop("Message", ""))
+        raise RefusalError(code, message, **_decoded(document))
+    return _decoded(document) if b'"B"' in body else document
+
+
+def answer_of(do: Callable[[], dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
+    """Return what botocore would make of the answer that a server gives."""
+    try:
+        answer = do()
+    except RefusalError as error:
+        return SimpleNamespace(status_code=400), {"ResponseMetadata": _METADATA, **error.document}
+    return SimpleNamespace(status_code=200), {"ResponseMetadata": _METADATA, **answer}
+
+
+_METADATA = {"HTTPStatusCode": 200, "RetryAttempts": 0}
+
+
+def _answered(model: Any, params: dict[str, Any], **_: Any) -> Any:
+    return answer_of(lambda: done(model.name, json.loads(params["body"])))
+
+
+def _handlers() -> dict[str, Callable[[Any], Any]]:
+    return {
+        "CreateTable": dynamodb._create_table,
+        "DescribeTable": dynamodb._describe_table,
+        "ListTables": dynamodb._list_tables,
+        "UpdateTimeToLive": dynamodb._update_ttl,
+        "PutItem": dynamodb._put_item,
+        "GetItem": dynamodb._get_item,
+        "DeleteItem": dynamodb._delete_item,
+        "UpdateItem": dynamodb._update_item,
+        "Query": dynamodb._query,
+        "Scan": dynamodb._scan,
+        "BatchWriteItem": dynamodb._batch_write_item,
+        "BatchGetItem": dynamodb._batch_get_item,
+        "TransactWriteItems": dynamodb._transact_write_items,
+        "TransactGetItems": dynamodb._transact_get_items,
+    }
+
+
+def _decoded(value: Any) -> Any:
+    """Have bytes as bytes, as botocore's parser has them; all else is on the wire what it is."""
+    if isinstance(value, dict):
+        if value.keys() == {"B"} and isinstance(value["B"], str):
+            return {"B": base64.b64decode(value["B"])}
+        return {name: _decoded(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_decoded(member) for member in value]
+    return value
