@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import LedgerSweepEnvironment
-from autotune_platform.wiring.ledger import LedgerSweepParts
+from autotune_platform.wiring.ledger_sweep import LedgerSweepParts
 
 
 @cache

@@ -108,6 +108,7 @@ class LedgerStack(DomainStack):
         )
         data = self.shared.data
         data.registry.grant_read(importing.function, "GetItem")
+        data.budgets.grant_read(importing.function, "GetItem", keys=MONEY)
         data.ledger.grant_read(importing.function, "GetItem")
         data.ledger.grant_write(importing.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(importing.function)

@@ -365,6 +365,7 @@ EXPECTED = {
     | start("ImportLlmRequests"),
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")
+    | table("Budgets", "GetItem", keys="money#*")
     | table("Ledger", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | bucket("LedgerTexts", "PutObject")
     | found_in("Exports")

@@ -30,6 +30,7 @@ from autotune_platform.ledger.models import (
 )
 from autotune_platform.ledger.prices import Prices, bound
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
@@ -44,6 +45,7 @@ LOST_AFTER = timedelta(minutes=3)
 # Whoever goes on with a batch that was lost has its queue before another can.
 _HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
+_EVER = timedelta(days=3_650)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
@@ -96,6 +98,7 @@ class BatchBuilder:
     """Makes one batch of a queue, if it is long enough or its first row has waited long enough."""
 
     rows: RowRepository
+    aside: RowsAside
     batches: BatchRepository
     connections: ConnectionRepository
     claims: ClaimRepository
@@ -174,6 +177,7 @@ class BatchBuilder:
             self._end_all(group, now)
             self.batches.close(key, only_if={"touched": touched})
             return None
+        self.aside.bring_back(group)
         most = rows_at_most(connection, group.mode)
         ids = self.rows.waiting(group, now=now, limit=most)
         enough = max(connection.min_rows, rows_at_least(connection, group.mode))
@@ -186,6 +190,10 @@ class BatchBuilder:
         """Return whether the first row has waited long enough; if not, say when to look again."""
         now = self.clock.now()
         first = min(self.rows.first_times(group), default=None)
+        if first is None and self.aside.first(group):
+            # Another budget may have room for them.
+            self.batches.postpone(key, now + _WHEN_PAUSED, touched=touched)
+            return False
         if first is None:
             # The index may not have what was just stored: whoever stored it touched the queue.
             self.batches.close(key, only_if={"touched": touched})
@@ -208,6 +216,9 @@ class BatchBuilder:
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
             chosen = self._chosen(ids, connection, group.mode, room)
+            if chosen.is_short_of_money:
+                ids = self.aside.without_dear(group, ids)
+                chosen = self._chosen(ids, connection, group.mode, room)
             is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
             if chosen.is_short_of_money and not is_enough:
                 logger.warning("budget exhausted", organization_id=group.organization_id)
@@ -274,8 +285,12 @@ class BatchBuilder:
         return chosen
 
     def _end_all(self, group: Group, now: datetime) -> None:
-        """End the rows of a connection that is gone."""
-        while ids := self.rows.waiting(group, now=now, limit=_RESERVATIONS_TRIED * 100):
+        """End the rows of a connection that is gone, those that back off and the dear ones too."""
+        most = _RESERVATIONS_TRIED * 100
+        while ids := (
+            self.rows.waiting(group, now=now + _EVER, limit=most)
+            or self.aside.first(group, limit=most)
+        ):
             rows = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
             if not rows:
                 return

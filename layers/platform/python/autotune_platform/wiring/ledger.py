@@ -7,6 +7,7 @@ from autotune_platform.access.repository import AccessRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.ledger.affording import Affording
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
@@ -27,17 +28,15 @@ from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.exchanges import Exchanges
-from autotune_platform.ledger.imports.repository import ImportRepository
-from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
-from autotune_platform.ledger.sweeping import LedgerSweeper
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
@@ -101,6 +100,10 @@ class LedgerParts(RegistryParts):
         return MoneyBudgets(table=self.budgets_table, outbox=self.ledger_table)
 
     @cached_property
+    def affording(self) -> Affording:
+        return Affording(money=self.money)
+
+    @cached_property
     def row_planner(self) -> RowPlanner:
         return RowPlanner(connections=self.connection_repository, prices=Prices())
 
@@ -132,6 +135,7 @@ class EnqueuingParts(LedgerStartParts):
     def enqueuing(self) -> EnqueuingService:
         return EnqueuingService(
             planner=self.row_planner,
+            affording=self.affording,
             rows=self.llm_rows,
             texts=self.row_texts,
             claims=self.llm_claims,
@@ -195,6 +199,7 @@ class LedgerWorkParts(ModelCallParts):
     def batch_work(self) -> BatchWork:
         builder = BatchBuilder(
             rows=self.llm_rows,
+            aside=RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money),
             batches=self.llm_batches,
             connections=self.connection_repository,
             claims=self.llm_claims,
@@ -272,26 +277,4 @@ class LedgerWorkParts(ModelCallParts):
             results=results,
             files=files,
             settling=settling,
-        )
-
-
-class LedgerSweepParts(LedgerStartParts, ModelCallParts):
-    """What looks after queues and batches."""
-
-    environment: LedgerSweepEnvironment
-
-    @cached_property
-    def ledger_sweeper(self) -> LedgerSweeper:
-        return LedgerSweeper(
-            rows=self.llm_rows,
-            batches=self.llm_batches,
-            calls=self.ledger_calls,
-            starter=self.batch_starter,
-            imports=ImportSweeping(
-                repository=ImportRepository(self.ledger_table),
-                executions=Executions(
-                    state_machine_arn=self.environment.import_llm_requests_arn,
-                    stepfunctions=clients.stepfunctions(),
-                ),
-            ),
         )

@@ -1,0 +1,33 @@
+"""Parts of the function that looks after queues and batches of the ledger."""
+
+from functools import cached_property
+
+from autotune_platform.ledger.imports.repository import ImportRepository
+from autotune_platform.ledger.imports.work import ImportSweeping
+from autotune_platform.ledger.sweeping import LedgerSweeper
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import LedgerSweepEnvironment
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.wiring.ledger import LedgerStartParts, ModelCallParts
+
+
+class LedgerSweepParts(LedgerStartParts, ModelCallParts):
+    """What looks after queues and batches."""
+
+    environment: LedgerSweepEnvironment
+
+    @cached_property
+    def ledger_sweeper(self) -> LedgerSweeper:
+        return LedgerSweeper(
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            calls=self.ledger_calls,
+            starter=self.batch_starter,
+            imports=ImportSweeping(
+                repository=ImportRepository(self.ledger_table),
+                executions=Executions(
+                    state_machine_arn=self.environment.import_llm_requests_arn,
+                    stepfunctions=clients.stepfunctions(),
+                ),
+            ),
+        )
