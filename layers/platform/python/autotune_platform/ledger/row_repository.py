@@ -143,11 +143,14 @@ class RowRepository:
         now: datetime,
         at: datetime,
     ) -> Row | None:
-        """Put a submitted row back into its queue.
+        """Put a submitted row back into its queue, unless it is not wanted any more.
 
         Args:
             over: the attempt that is over, which is paid or not; None where it was not tried.
             at: from when on it may be asked again.
+
+        Returns:
+            The row; None where it had ended, was put back by another, or is to be canceled.
         """
         attempts = [*row.attempts, over] if over else row.attempts
         next_one = row.model_copy(update={"attempt": row.attempt + (over is not None)})
@@ -161,7 +164,7 @@ class RowRepository:
                 "updated_at": now,
                 **place(next_one, at),
             },
-            was={"status": "submitted", "attempt": row.attempt},
+            was={"status": "submitted", "attempt": row.attempt, "cancel_requested_at": None},
             remove=("batch_id",),
         )
 

@@ -90,7 +90,8 @@ class LedgerService:
         """
         row = self._row(caller, row_id)
         now = self.clock.now()
-        while not row.has_ended and row.cancel_requested_at is None:
+        # One that went back to its queue may have been unwanted before.
+        while row.status == "queued" or not (row.has_ended or row.cancel_requested_at):
             after = (
                 end_unasked(self.rows, self.claims, row, "canceled", now)
                 if row.status == "queued"
