@@ -29,6 +29,7 @@ from autotune_platform.ledger.models import (
     new_nonce,
 )
 from autotune_platform.ledger.prices import Prices, bound
+from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -45,7 +46,6 @@ LOST_AFTER = timedelta(minutes=3)
 # Whoever goes on with a batch that was lost has its queue before another can.
 _HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
-_EVER = timedelta(days=3_650)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
@@ -99,6 +99,7 @@ class BatchBuilder:
 
     rows: RowRepository
     aside: RowsAside
+    endings: QueueEnding
     batches: BatchRepository
     connections: ConnectionRepository
     claims: ClaimRepository
@@ -168,13 +169,14 @@ class BatchBuilder:
         self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
     ) -> Built | None:
         now = self.clock.now()
+        are_more_late = self.endings.end_late(group.connection_id)
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
         if not is_active or (connection is not None and connection.status == "paused"):
-            self.batches.postpone(key, now + _WHEN_PAUSED)
+            self.batches.postpone(key, now + (LOOK_AGAIN if are_more_late else _WHEN_PAUSED))
             return None
         if connection is None or connection.status == "revoked":
-            self._end_all(group, now)
+            self.endings.end_all(group)
             self.batches.close(key, only_if={"touched": touched})
             return None
         self.aside.bring_back(group)
@@ -283,16 +285,3 @@ class BatchBuilder:
                 elif not chosen.add(row, room):
                     return chosen
         return chosen
-
-    def _end_all(self, group: Group, now: datetime) -> None:
-        """End the rows of a connection that is gone, those that back off and the dear ones too."""
-        most = _RESERVATIONS_TRIED * 100
-        while ids := (
-            self.rows.waiting(group, now=now + _EVER, limit=most)
-            or self.aside.first(group, limit=most)
-        ):
-            rows = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
-            if not rows:
-                return
-            for row in rows:
-                end_unasked(self.rows, self.claims, row, "account", now)

@@ -44,7 +44,7 @@ LlmErrorCode = Literal[
 ``provider_error``, ``outcome_unclear`` (it may have been paid), ``result_malformed``,
 ``result_missing`` (its batch ended without it) and ``batch_expired`` (its batch ended before it was
 asked) were tried five times. ``account`` is a key, a bill or a model that the key may not use;
-``expired`` was not answered by its ``completeBy``.
+``expired`` was still waiting at its ``completeBy``.
 """
 
 FinishReason = Literal["stop", "length", "refusal", "other"]
@@ -153,7 +153,8 @@ class EnqueueLlmRequest(RequestModel):
             unique.
         labels: free names and values, up to 16.
         priority: rows of a higher one go first.
-        complete_by: after it, what is not answered ends as ``expired``.
+        complete_by: what waits at this time ends as ``expired``, within minutes; what is at the
+            provider by then is completed, also if it is answered late.
         retention_days: when texts go; without it, they stay until they are deleted.
     """
 
