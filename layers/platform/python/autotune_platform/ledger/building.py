@@ -182,6 +182,9 @@ class BatchBuilder:
         self.aside.bring_back(group)
         most = rows_at_most(connection, group.mode)
         ids = self.rows.waiting(group, now=now, limit=most)
+        if ids and group.mode == "job" and connection.batches == "never":
+            self._ask_singly(group, connection, ids)
+            return None
         enough = max(connection.min_rows, rows_at_least(connection, group.mode))
         if len(ids) < enough and not self._is_ready(key, group, touched, connection):
             return None
@@ -252,11 +255,11 @@ class BatchBuilder:
         return None
 
     def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
-        """Have rows that are too few for a job of the provider asked one by one."""
+        """Have rows asked one by one that are too few for a job, or are to go in none any more."""
         now = self.clock.now()
         price = self.prices.find(connection, group.model, processing="standard")
         if price is None:
-            logger.error("too few rows for a job, and no price", connection_id=connection.id)
+            logger.error("no job for rows, and no price", connection_id=connection.id)
             return
 
         def move(row: Row) -> None:
@@ -265,7 +268,7 @@ class BatchBuilder:
 
         queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
         in_parallel(move, queued, at_most=_WRITERS)
-        logger.info("too few rows for a job", connection_id=connection.id, rows=len(queued))
+        logger.info("no job for rows", connection_id=connection.id, rows=len(queued))
         self.batches.open_group(group.model_copy(update={"mode": "calls"}), now)
 
     def _chosen(
