@@ -208,6 +208,7 @@ _CARRIED = frozenset(
         "completion_id",
         "deck_id",
         "custom_id",
+        "import_id",
         "expires_at",
     }
 )
