@@ -113,6 +113,7 @@ class LedgerStack(DomainStack):
         )
         data = self.shared.data
         data.registry.grant_read(importing.function, "GetItem")
+        data.budgets.grant_read(importing.function, "GetItem", keys=MONEY)
         data.ledger.grant_read(importing.function, "GetItem")
         data.ledger.grant_write(importing.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(importing.function)
@@ -178,6 +179,7 @@ class LedgerStack(DomainStack):
             api.function, "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"
         )
         data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
+        data.ledger.grant_query_index(api.function, index_name=QUEUED_ROWS_INDEX)
         data.ledger_texts.grant_read_write(api.function)
         data.ledger_texts.grant_delete(api.function)
         data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)

@@ -331,6 +331,7 @@ EXPECTED = {
         *("PutItem", "Query", "UpdateItem"),
     )
     | table("Ledger/index/rowsByStatus", "Query")
+    | table("Ledger/index/queuedRows", "Query")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),
@@ -367,6 +368,7 @@ EXPECTED = {
     | start("ImportLlmRequests"),
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")
+    | table("Budgets", "GetItem", keys="money#*")
     | table("Ledger", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | bucket("LedgerTexts", "PutObject")
     | found_in("Exports")

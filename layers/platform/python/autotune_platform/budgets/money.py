@@ -40,6 +40,13 @@ class MoneyLimits(FrozenModel):
     month: int | None = None
 
 
+class Limit(NamedTuple):
+    """Most billionths of a US dollar of a period."""
+
+    limit: int
+    period: BudgetPeriod
+
+
 class PeriodUse(NamedTuple):
     """What a period has used, in billionths of a US dollar.
 
@@ -77,6 +84,12 @@ class MoneyBudgets:
         """Return an organisation's limits; there are none at first."""
         item = self.table.get(_partition(organization_id), _LIMITS) or {}
         return MoneyLimits(**{name: item.get(name) for name in MoneyLimits.model_fields})
+
+    def lowest(self, organization_id: str) -> "Limit | None":
+        """Return the lowest limit: nothing that costs more can ever be reserved under it."""
+        limits: dict[BudgetPeriod, int | None] = self.limits(organization_id).model_dump()
+        limited = [Limit(limit, period) for period, limit in limits.items() if limit is not None]
+        return min(limited, default=None)
 
     def set_limits(self, organization_id: str, limits: MoneyLimits) -> None:
         """Replace an organisation's limits; what is reserved already stays so."""

@@ -19,12 +19,13 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.ending import end_unasked
 from autotune_platform.ledger.jobs.registry import rows_at_least, rows_at_most
 from autotune_platform.ledger.live_jobs import exceeds
 from autotune_platform.ledger.models import Batch, Connection, Group, JobState, Row, new_nonce
 from autotune_platform.ledger.prices import Prices, bound
+from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
@@ -62,6 +63,8 @@ class BatchBuilder:
     """Makes one batch of a queue, if it is long enough or its first row has waited long enough."""
 
     rows: RowRepository
+    aside: RowsAside
+    endings: QueueEnding
     batches: BatchRepository
     connections: ConnectionRepository
     claims: ClaimRepository
@@ -159,17 +162,22 @@ class BatchBuilder:
         self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
     ) -> Built | None:
         now = self.clock.now()
+        are_more_late = self.endings.end_late(group.connection_id)
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
         if not is_active or (connection is not None and connection.status == "paused"):
-            self.batches.postpone(key, now + _WHEN_PAUSED)
+            self.batches.postpone(key, now + (LOOK_AGAIN if are_more_late else _WHEN_PAUSED))
             return None
         if connection is None or connection.status == "revoked":
-            self._end_all(group, now)
+            self.endings.end_all(group)
             self.batches.close(key, only_if={"touched": touched})
             return None
+        self.aside.bring_back(group)
         most = rows_at_most(connection, group.mode)
         ids = self.rows.waiting(group, now=now, limit=most)
+        if ids and group.mode == "job" and connection.batches == "never":
+            self._ask_singly(group, connection, ids)
+            return None
         enough = max(connection.min_rows, rows_at_least(connection, group.mode))
         if len(ids) < enough and not self._is_ready(key, group, touched, connection):
             return None
@@ -180,6 +188,10 @@ class BatchBuilder:
         """Return whether the first row has waited long enough; if not, say when to look again."""
         now = self.clock.now()
         first = min(self.rows.first_times(group), default=None)
+        if first is None and self.aside.first(group):
+            # Another budget may have room for them.
+            self.batches.postpone(key, now + _WHEN_PAUSED, touched=touched)
+            return False
         if first is None:
             # The index may not have what was just stored: whoever stored it touched the queue.
             self.batches.close(key, only_if={"touched": touched})
@@ -202,6 +214,9 @@ class BatchBuilder:
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
             chosen = self.choosing.choose(ids, connection, group, room)
+            if chosen.is_short_of_money:
+                ids = self.aside.without_dear(group, ids)
+                chosen = self.choosing.choose(ids, connection, group, room)
             is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
             if chosen.is_short_of_money and not is_enough:
                 logger.warning("budget exhausted", organization_id=group.organization_id)
@@ -235,11 +250,11 @@ class BatchBuilder:
         return None
 
     def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
-        """Have rows that are too few for a job of the provider asked one by one."""
+        """Have rows asked one by one that are too few for a job, or are to go in none any more."""
         now = self.clock.now()
         price = self.prices.find(connection, group.model, processing="standard")
         if price is None:
-            logger.error("too few rows for a job, and no price", connection_id=connection.id)
+            logger.error("no job for rows, and no price", connection_id=connection.id)
             return
 
         def move(row: Row) -> None:
@@ -248,14 +263,5 @@ class BatchBuilder:
 
         queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
         in_parallel(move, queued, at_most=_WRITERS)
-        logger.info("too few rows for a job", connection_id=connection.id, rows=len(queued))
+        logger.info("no job for rows", connection_id=connection.id, rows=len(queued))
         self.batches.open_group(group.model_copy(update={"mode": "calls"}), now)
-
-    def _end_all(self, group: Group, now: datetime) -> None:
-        """End the rows of a connection that is gone."""
-        while ids := self.rows.waiting(group, now=now, limit=_RESERVATIONS_TRIED * 100):
-            rows = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
-            if not rows:
-                return
-            for row in rows:
-                end_unasked(self.rows, self.claims, row, "account", now)

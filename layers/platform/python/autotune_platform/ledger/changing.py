@@ -46,7 +46,7 @@ class RequestChanging:
             raise InvalidRequestError.of_field("filter.status", "queued or submitted")
 
         def cancel(row: Row) -> str | None:
-            if row.cancel_requested_at is not None:
+            if row.cancel_requested_at is not None and row.status != "queued":
                 return None
             self.ledger.cancel(caller, row.id)
             return row.id

@@ -1,12 +1,12 @@
 """How rows end, or go back to their queue."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from autotune.protocol import verdict_formats as wire
 from autotune.protocol.limits import MAX_LLM_ATTEMPTS
-from autotune.protocol.llm_requests import LlmErrorCode
+from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.claims import ClaimRepository
@@ -33,8 +33,8 @@ _PASSING: frozenset[LlmErrorCode] = frozenset(
 # Five attempts are to outlast a provider's bad quarter of an hour.
 _AGAIN = RetryPolicy(first_seconds=120, longest_seconds=900)
 _MESSAGES: Mapping[LlmErrorCode, str] = {
-    "canceled": "it was canceled before it was asked",
-    "expired": "its completeBy passed before it was asked",
+    "canceled": "it was canceled before it was answered",
+    "expired": "it was still waiting at its completeBy",
     "account": "its connection was revoked",
     "platform_error": "its texts are gone",
 }
@@ -85,28 +85,31 @@ class RowEnds:
         fault = Fault(code=refusal.code, message=refusal.message)
         # It may have been done: what it costs at most is charged, and never less than the bill.
         charge = row.bound_nano_usd if refusal.may_be_paid else 0
+        used = (
+            {"usage": _assumed(row).model_dump(mode="json", exclude_defaults=True)}
+            if charge
+            else {}
+        )
         if not (more_attempts and refusal.code in _PASSING and row.attempt < MAX_LLM_ATTEMPTS):
-            used = (
-                {"usage": _assumed(row).model_dump(mode="json", exclude_defaults=True)}
-                if charge
-                else {}
-            )
             return self._end(row, "error", fault, charge, used)
         now = self.clock.now()
         wait = max(refusal.retry_after_seconds or 0, _AGAIN.pause(row.attempt))
         over = self._over(row, fault, charge, now)
-        return self.rows.requeue(
-            row,
-            {"cost_nano_usd": row.cost_nano_usd + charge},
-            over,
-            now,
-            now + timedelta(seconds=wait),
-        )
+
+        def requeue(wanted: Row) -> Row | None:
+            changes = {"cost_nano_usd": wanted.cost_nano_usd + charge}
+            return self.rows.requeue(wanted, changes, over, now, now + timedelta(seconds=wait))
+
+        def end(code: LlmErrorCode) -> Row | None:
+            why = Fault(code=code, message=_MESSAGES[code])
+            return self._end(row, _status_of(code), why, charge, used, tried=fault)
+
+        return self._requeued(row, requeue, end)
 
     def put_back(
         self, row: Row, *, wait_seconds: float = 0, together: int | None = None
     ) -> Row | None:
-        """Put a row back that was not tried.
+        """Put a row back that was not tried; one that is not wanted any more ends.
 
         Args:
             wait_seconds: for how long it is left alone.
@@ -114,18 +117,51 @@ class RowEnds:
         """
         now = self.clock.now()
         changes = {} if together is None else {"together": together}
-        return self.rows.requeue(row, changes, None, now, now + timedelta(seconds=wait_seconds))
+
+        def requeue(wanted: Row) -> Row | None:
+            at = now + timedelta(seconds=wait_seconds)
+            return self.rows.requeue(wanted, changes, None, now, at)
+
+        return self._requeued(row, requeue, lambda code: self.unasked(row, code))
 
     def unasked(self, row: Row, code: LlmErrorCode) -> Row | None:
         """End a submitted row that was never asked."""
-        status = "canceled" if code == "canceled" else "error"
-        return self._end(row, status, Fault(code=code, message=_MESSAGES[code]), 0, {})
+        return self._end(row, _status_of(code), Fault(code=code, message=_MESSAGES[code]), 0, {})
+
+    def _requeued(
+        self,
+        row: Row,
+        requeue: Callable[[Row], Row | None],
+        end: Callable[[LlmErrorCode], Row | None],
+    ) -> Row | None:
+        """Put a row back, or end one that is canceled, also if that comes in between, or late."""
+        if row.cancel_requested_at is not None:
+            return end("canceled")
+        if row.complete_by is not None and row.complete_by <= self.clock.now():
+            return end("expired")
+        if (after := requeue(row)) is not None:
+            return after
+        found = self.rows.get(row.id)
+        # Its status and attempt are still those that were read, or its end has no effect.
+        return end("canceled") if found and found.cancel_requested_at else None
 
     def _end(
-        self, row: Row, status: str, fault: Fault | None, charge: int, more: Mapping[str, Any]
+        self,
+        row: Row,
+        status: str,
+        fault: Fault | None,
+        charge: int,
+        more: Mapping[str, Any],
+        *,
+        tried: Fault | None = None,
     ) -> Row | None:
+        """End a row.
+
+        Args:
+            tried: what came of its attempt, where that is not why it ends.
+        """
         now = self.clock.now()
-        attempts = [*row.attempts, self._over(row, fault, charge, now)]
+        attempts = [*row.attempts, self._over(row, tried or fault, charge, now)]
         changes = {
             **more,
             "status": status,
@@ -159,12 +195,15 @@ def end_unasked(
         The row; None where it had left its queue.
     """
     fault = Fault(code=code, message=message or _MESSAGES[code])
-    status = "canceled" if code == "canceled" else "error"
-    changes = {"status": status, "error": fault.model_dump(mode="json")}
+    changes = {"status": _status_of(code), "error": fault.model_dump(mode="json")}
     ended = rows.end(row, changes, now)
     if ended is not None:
         claims.end_queued(row.organization_id, 1)
     return ended
+
+
+def _status_of(code: LlmErrorCode) -> LlmStatus:
+    return "canceled" if code == "canceled" else "error"
 
 
 def _charge(row: Row, usage: Usage | None) -> int:

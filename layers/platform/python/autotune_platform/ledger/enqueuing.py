@@ -10,10 +10,12 @@ from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
+from autotune_platform.ledger.affording import Affording
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import Claim, ClaimRepository
 from autotune_platform.ledger.models import Connection, Group, Row, RowInput
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
+from autotune_platform.ledger.queue_ending import deadline_items
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -48,6 +50,7 @@ class EnqueuingService:
     """
 
     planner: RowPlanner
+    affording: Affording
     rows: RowRepository
     texts: RowTexts
     claims: ClaimRepository
@@ -71,7 +74,8 @@ class EnqueuingService:
 
         Raises:
             InvalidRequestError: a connection is not the organisation's, a variable is missing, a
-                model has no price, or a parameter is none of the provider's.
+                model has no price, a parameter is none of the provider's, or one of them may cost
+                more than the budget of a whole period.
             IdempotencyKeyReusedError: the key came before with another body.
             TooManyOpenRowsError: the organisation has as many rows under way as it may.
             UnavailableError: a store refused work, or somebody else is at the same request;
@@ -93,6 +97,8 @@ class EnqueuingService:
                 return ids, True
         planned = self.planner.plan(caller, requests, ids, alone=alone)
         is_first = claim is None
+        if is_first:
+            self.affording.require(organization_id, planned, alone=alone)
         claim = self._claim(caller, key, claim, fingerprint, planned)
         self._store(planned, is_first=is_first)
         self._open_queues(planned)
@@ -103,9 +109,13 @@ class EnqueuingService:
         """Enqueue an ended row once more, as a request of its own; return its id.
 
         Retrying it again returns the same.
+
+        Raises:
+            InvalidRequestError: the model has no price any more, or the row costs too much now.
         """
         retried = self.planner.again(row, connection)
         planned = [PlannedRow(retried, text, connection)]
+        self.affording.require(row.organization_id, planned, alone=True)
         self.enqueue_planned(caller, planned, key=retried.id, fingerprint=row.id)
         return retried.id
 
@@ -178,6 +188,7 @@ class EnqueuingService:
 
         def add_input(one: PlannedRow) -> None:
             inputs.extend(self.texts.items(one.row, "input", one.text))
+            inputs.extend(deadline_items(one.row))
 
         in_parallel(add_input, planned, at_most=_WRITERS)
         self.rows.put_all(inputs)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -89,20 +89,24 @@ class RowPlanner:
                 yield error
 
     def again(self, row: Row, connection: Connection) -> Row:
-        """Return the row that tries an ended one once more, at today's price.
+        """Return the row that tries an ended one once more, sent and priced as of today.
 
         Raises:
             InvalidRequestError: the model has no price any more, or its connection has a limit now
                 that it is too large for.
         """
         now = self.clock.now()
-        price = self._price(connection, row.model, row.mode, "model")
-        if row.mode == "job":
+        # What goes by itself may do so for a field that no job takes.
+        is_job = row.mode == "job" and self._usual_mode(None, connection) == "job"
+        mode: Mode = "job" if is_job else "calls"
+        price = self._price(connection, row.model, mode, "model")
+        if is_job:
             _require_room(connection, row.model, row.input_bytes, row.messages, "input")
         carried = {name: value for name, value in row if name in _CARRIED}
         return Row(
             **carried,
             id=derived_id("llm", "retry", row.id),
+            mode=mode,
             price=price,
             bound_nano_usd=bound(row.input_bytes, row.messages, row.max_tokens, price),
             retry_of=row.id,
@@ -131,8 +135,9 @@ class RowPlanner:
         Raises:
             InvalidRequestError: a job does not take it, and all rows are to go in jobs.
         """
-        if connection.batches == "never" or provider_jobs(connection.provider) is None:
-            return "calls"
+        mode = self._usual_mode(request.complete_by, connection)
+        if mode == "calls":
+            return mode
         refused = unsupported_in_batch(connection.provider, request.params)
         if refused is not None:
             if connection.batches == "unless_urgent":
@@ -142,7 +147,12 @@ class RowPlanner:
                 "left out, or batches of the connection unless_urgent or never",
                 detail=f"batch jobs of {connection.provider} do not take it",
             )
-        by = request.complete_by
+        return mode
+
+    def _usual_mode(self, by: datetime | None, connection: Connection) -> Mode:
+        """Return how a row is sent: one that a job would be too late for by itself, if it may."""
+        if connection.batches == "never" or provider_jobs(connection.provider) is None:
+            return "calls"
         is_urgent = by is not None and by < self.clock.now() + job_window(connection)
         return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
 
@@ -216,7 +226,6 @@ _CARRIED = frozenset(
         "connection_id",
         "provider",
         "model",
-        "mode",
         "purpose",
         "priority",
         "input_bytes",
@@ -227,6 +236,7 @@ _CARRIED = frozenset(
         "completion_id",
         "deck_id",
         "custom_id",
+        "import_id",
         "expires_at",
     }
 )

@@ -3,35 +3,40 @@
 A row's item stays below 1 KB, because it is written four times; its texts have items of their own.
 
 Ceilings: a listing's partition is one organisation, status and shard, so ``_LISTING_SHARDS`` times
-1,000 rows a second; a queue's is one connection, model and shard of ``QUEUE_SHARDS``.
+1,000 rows a second; a queue's is one connection, model and shard of ``queue_places.SHARDS``.
 """
 
-import hashlib
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, get_args
 
-from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import LlmStatus
 from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
 from autotune_platform.ledger.prices import PriceSnapshot
+from autotune_platform.ledger.queue_places import (
+    PLACE,
+    QUEUES,
+    RANKS,
+    SHARDS,
+    digit,
+    partition,
+    partition_aside,
+    place,
+    time_in,
+)
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
 
-QUEUE_SHARDS = 4
 ROW = "state"
 
 _BY_LISTING = "rowsByStatus"
-_QUEUE = "queuedRows"
 _LISTING_SHARDS = 4
-_QUEUED = ("queue_shard", "queue_position")
 _FIRST = "0"
-_RANKS: Mapping[Priority, str] = {"high": "0", "normal": "1", "low": "2"}
 _STATUSES: tuple[LlmStatus, ...] = get_args(LlmStatus)
 
 
@@ -54,7 +59,7 @@ class RowRepository:
             **{name: one for name, one in entity_attributes(row).items() if one not in ({}, [])},
             "price": row.price.model_dump(mode="json", exclude_defaults=True),
             **_listing(row, row.status),
-            **(_queued(row, queued_at) if queued_at else {}),
+            **(place(row, queued_at) if queued_at else {}),
         }
 
     def put_all(self, items: Iterable[Item]) -> None:
@@ -80,31 +85,37 @@ class RowRepository:
 
         It reads an index, which may miss what was stored in the last second.
         """
-        shards = [self._in_shard(group, shard, now) for shard in range(QUEUE_SHARDS)]
+        shards = [self._in_shard(group, shard, now) for shard in range(SHARDS)]
         merged = heapq.merge(*shards, key=lambda item: item["queue_position"])
         return [item["pk"] for item in islice(merged, limit)]
 
     def first_times(self, group: Group) -> list[datetime]:
         """Return from when on the first row of each priority and shard may be asked."""
         times = []
-        for shard in range(QUEUE_SHARDS):
-            for rank in _RANKS.values():
+        for shard in range(SHARDS):
+            for rank in RANKS.values():
                 found = self._table.query(
-                    _queue(group, shard),
+                    partition(group, shard),
                     partition_name="queue_shard",
-                    index=_QUEUE,
+                    index=QUEUES,
                     between=("queue_position", f"{rank}#", f"{rank}$"),
                     limit=1,
                 )
-                times += [_time_in(item["queue_position"]) for item in found.items]
+                times += [time_in(item["queue_position"]) for item in found.items]
         return times
 
+    def asked_from(self, row: Row) -> datetime | None:
+        """Return from when on a queued row may be asked; None where it has no such place now."""
+        item = self._table.get(row.id, ROW) or {}
+        shard, position = (item.get(name, "") for name in PLACE)
+        return time_in(position) if position and shard != partition_aside(row.group) else None
+
     def _in_shard(self, group: Group, shard: int, now: datetime) -> Iterator[Item]:
-        for rank in _RANKS.values():
+        for rank in RANKS.values():
             yield from self._table.items(
-                _queue(group, shard),
+                partition(group, shard),
                 partition_name="queue_shard",
-                index=_QUEUE,
+                index=QUEUES,
                 between=("queue_position", f"{rank}#", f"{rank}#{moment(now)}$"),
             )
 
@@ -114,7 +125,7 @@ class RowRepository:
             row,
             {"status": "submitted", "batch_id": batch_id, "updated_at": now},
             was={"status": "queued", "attempt": row.attempt},
-            remove=_QUEUED,
+            remove=PLACE,
         )
 
     def end(self, row: Row, changes: Mapping[str, Any], now: datetime) -> Row | None:
@@ -128,7 +139,7 @@ class RowRepository:
             row,
             {**changes, "updated_at": now},
             was={"status": row.status, "attempt": row.attempt},
-            remove=_QUEUED if row.status == "queued" else (),
+            remove=PLACE if row.status == "queued" else (),
         )
 
     def requeue(
@@ -139,11 +150,14 @@ class RowRepository:
         now: datetime,
         at: datetime,
     ) -> Row | None:
-        """Put a submitted row back into its queue.
+        """Put a submitted row back into its queue, unless it is not wanted any more.
 
         Args:
             over: the attempt that is over, which is paid or not; None where it was not tried.
             at: from when on it may be asked again.
+
+        Returns:
+            The row; None where it had ended, was put back by another, or is to be canceled.
         """
         attempts = [*row.attempts, over] if over else row.attempts
         next_one = row.model_copy(update={"attempt": row.attempt + (over is not None)})
@@ -155,9 +169,9 @@ class RowRepository:
                 "attempt": next_one.attempt,
                 "attempts": [one.model_dump(mode="json", exclude_none=True) for one in attempts],
                 "updated_at": now,
-                **_queued(next_one, at),
+                **place(next_one, at),
             },
-            was={"status": "submitted", "attempt": row.attempt},
+            was={"status": "submitted", "attempt": row.attempt, "cancel_requested_at": None},
             remove=("batch_id",),
         )
 
@@ -176,7 +190,7 @@ class RowRepository:
             "bound_nano_usd": bound_nano_usd,
             "updated_at": now,
             # It has waited long enough.
-            **_queued(moved, row.created_at),
+            **place(moved, row.created_at),
         }
         was = {"status": "queued", "attempt": row.attempt}
         return self._change(row, changes, was=was, remove=("together",))
@@ -263,27 +277,8 @@ def _row(item: Item) -> Row:
 
 
 def _listing(row: Row, status: LlmStatus) -> Item:
-    shard = _digit(row.id, _LISTING_SHARDS)
+    shard = digit(row.id, _LISTING_SHARDS)
     return {
         "list_shard": f"{row.organization_id}#{status}#{shard}",
         "list_position": f"{moment(row.created_at)}#{row.id}",
     }
-
-
-def _queued(row: Row, at: datetime) -> Item:
-    return {
-        "queue_shard": _queue(row.group, _digit(row.id, QUEUE_SHARDS)),
-        "queue_position": f"{_RANKS[row.priority]}#{moment(at)}#{row.id}",
-    }
-
-
-def _queue(group: Group, shard: int) -> str:
-    return f"{group.connection_id}#{group.mode}#{group.model}#{shard}"
-
-
-def _time_in(position: str) -> datetime:
-    return datetime.fromisoformat(position.split("#")[1])
-
-
-def _digit(row_id: str, shards: int) -> int:
-    return hashlib.sha256(row_id.encode()).digest()[0] % shards

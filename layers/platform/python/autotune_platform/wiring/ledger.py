@@ -8,6 +8,7 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.ledger.admission import JobAdmission
+from autotune_platform.ledger.affording import Affording
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
@@ -35,8 +36,10 @@ from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.texts import RowTexts
@@ -106,6 +109,10 @@ class LedgerParts(RegistryParts):
         return MoneyBudgets(table=self.budgets_table, outbox=self.ledger_table)
 
     @cached_property
+    def affording(self) -> Affording:
+        return Affording(money=self.money)
+
+    @cached_property
     def row_planner(self) -> RowPlanner:
         return RowPlanner(connections=self.connection_repository, prices=Prices())
 
@@ -137,6 +144,7 @@ class EnqueuingParts(LedgerStartParts):
     def enqueuing(self) -> EnqueuingService:
         return EnqueuingService(
             planner=self.row_planner,
+            affording=self.affording,
             rows=self.llm_rows,
             texts=self.row_texts,
             claims=self.llm_claims,
@@ -208,8 +216,13 @@ class LedgerWorkParts(ModelCallParts):
 
     @cached_property
     def batch_work(self) -> BatchWork:
+        aside = RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money)
         builder = BatchBuilder(
             rows=self.llm_rows,
+            aside=aside,
+            endings=QueueEnding(
+                table=self.ledger_table, rows=self.llm_rows, aside=aside, claims=self.llm_claims
+            ),
             batches=self.llm_batches,
             connections=self.connection_repository,
             claims=self.llm_claims,

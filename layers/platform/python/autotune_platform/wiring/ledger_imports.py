@@ -42,7 +42,7 @@ class ImportWorkParts(ImportParts):
         return ImportWork(
             repository=self.import_repository,
             files=self.import_files,
-            checking=LineChecking(planner=self.row_planner),
+            checking=LineChecking(planner=self.row_planner, affording=self.affording),
             enqueuing=self.enqueuing,
             connections=self.connection_repository,
             organizations=OrganizationService(repository=AccessRepository(self.registry_table)),

@@ -18,6 +18,7 @@ class OrderParts(LedgerParts):
     def row_orders(self) -> RowOrders:
         return RowOrders(
             planner=self.row_planner,
+            affording=self.affording,
             rows=self.llm_rows,
             texts=self.row_texts,
             claims=self.llm_claims,

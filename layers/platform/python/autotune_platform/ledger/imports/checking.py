@@ -7,6 +7,7 @@ from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.http.problems import excerpt
+from autotune_platform.ledger.affording import Affording, too_dear
 from autotune_platform.ledger.imports.formats import (
     LineRejectedError,
     as_rejection,
@@ -39,10 +40,12 @@ class LineChecking:
     """Reads lines of an import, and plans their rows."""
 
     planner: RowPlanner
+    affording: Affording
 
     def check(self, caller: Caller, one: Import, chunk: Chunk) -> Checked:
         """Return a chunk's rows, whose ids follow from import and line, and its errors in order."""
         checked = Checked()
+        lowest = self.affording.lowest(one.organization_id)
         asked: list[tuple[Line, str | None, Mapping[str, str]]] = []
 
         def requests() -> Iterator[tuple[str, EnqueueLlmRequest]]:
@@ -62,9 +65,13 @@ class LineChecking:
         for planned in self.planner.plan_each(caller, requests()):
             line, custom_id, names = asked[-1]
             if isinstance(planned, InvalidRequestError):
-                rejection = as_rejection(planned, names)
-                checked.errors.append(_error(line, custom_id, rejection))
+                refusal: InvalidRequestError | None = planned
             else:
+                refusal = None if lowest is None else too_dear(planned.row, lowest)
+            if refusal is not None:
+                rejection = as_rejection(refusal, names)
+                checked.errors.append(_error(line, custom_id, rejection))
+            elif not isinstance(planned, InvalidRequestError):
                 row = planned.row.model_copy(update={"import_id": one.id})
                 checked.planned.append(PlannedRow(row, planned.text, planned.connection))
         return checked

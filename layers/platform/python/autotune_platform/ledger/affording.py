@@ -1,0 +1,64 @@
+"""Refusing what no budget has room for: a row that may cost more than a whole period."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune_platform.budgets.money import Limit, MoneyBudgets
+from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.planning import PlannedRow
+from autotune_platform.runtime.errors import InvalidRequestError
+from autotune_platform.runtime.parts import part
+
+
+@part
+class Affording:
+    """Compares rows with the limits of budgets, before anything of them is stored."""
+
+    money: MoneyBudgets
+
+    def lowest(self, organization_id: str) -> Limit | None:
+        """Return the lowest limit of an organisation's budget, as it is now."""
+        return self.money.lowest(organization_id)
+
+    def require(
+        self, organization_id: str, planned: Sequence[PlannedRow], *, alone: bool = False
+    ) -> None:
+        """Require that each row costs less than a whole period of the budget may.
+
+        Args:
+            alone: the one row was the whole body.
+
+        Raises:
+            InvalidRequestError: one does not.
+        """
+        lowest = self.lowest(organization_id)
+        if lowest is None:
+            return
+        for place, one in enumerate(planned):
+            within = "" if alone else f"requests[{place}]."
+            refusal = too_dear(one.row, lowest, within=within)
+            if refusal is not None:
+                raise refusal
+
+
+def too_dear(row: Row, lowest: Limit, *, within: str = "") -> InvalidRequestError | None:
+    """Return why a row can never be asked within a limit; None where it can."""
+    if row.bound_nano_usd <= lowest.limit:
+        return None
+    field, most = f"{within}params.maxTokens", f"{_usd(lowest.limit)} US dollars"
+    return InvalidRequestError(
+        f"{field}: the request may cost {_usd(row.bound_nano_usd)} US dollars, more than the "
+        f"budget of a whole {lowest.period}, {most}",
+        fields=[FieldProblem(field=field, expected=f"less: one request may cost at most {most}")],
+        limit=LimitProblem(
+            name=f"budget of a {lowest.period}",
+            maximum=lowest.limit,
+            unit="nanoUsd",
+            actual=row.bound_nano_usd,
+        ),
+    )
+
+
+def _usd(nano: int) -> str:
+    return f"{(Decimal(nano) / 10**9).normalize():f}"
