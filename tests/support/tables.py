@@ -30,7 +30,8 @@ class RefusalError(Exception):
 
 def answer_here(events: BaseEventHooks) -> None:
     """Answer what clients of a session ask of DynamoDB from now on."""
-    events.register_last("before-call.dynamodb", _answered)
+    # Of all services, because listeners of one are asked before listeners of all.
+    events.register_last("before-call", _answered)
 
 
 def stream_records(table: str) -> list[dict[str, Any]]:
@@ -91,6 +92,8 @@ _METADATA = {"HTTPStatusCode": 200, "RetryAttempts": 0}
 
 
 def _answered(model: Any, params: dict[str, Any], **_: Any) -> Any:
+    if model.service_model.service_name != "dynamodb":
+        return None
     return answer_of(lambda: done(model.name, json.loads(params["body"])))
 
 

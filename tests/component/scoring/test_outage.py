@@ -212,6 +212,7 @@ def test_a_wait_for_the_circuit_is_no_shorter_than_the_deadline(
             probing = platform.grade(probing)
             if probing["sleep_seconds"] > 20:
                 break
+            clock.turn(seconds=probing["sleep_seconds"])
         waiting = platform.grade(waiting)
         clock.turn(seconds=max(waiting["sleep_seconds"], 1))
     assert clock.ahead > timedelta(hours=23, minutes=30)

@@ -159,7 +159,7 @@ class JobCreating:
         if mine:
             waiting = self.desk.store(batch, job={"candidates": mine})
             return Advanced(waiting, LONGEST_WAIT_SECONDS)
-        if now < state.begun_at + _visible_within(state, connection):
+        if now < state.begun_at + visible_within(state, connection):
             return Advanced(batch, jittered(_SEARCH_EVERY_SECONDS))
         logger.info("the job was not created", batch_id=batch.id, nonce=state.nonce)
         return self.begin_again(batch)
@@ -206,7 +206,7 @@ class JobCreating:
         return self.failing.fail(batch, connection, made.refusal, made.lines, was_created=False)
 
 
-def _visible_within(state: JobState, connection: Connection) -> timedelta:
+def visible_within(state: JobState, connection: Connection) -> timedelta:
     """Return after which time a job that was created is in its provider's list."""
     present = connection.timings.visibility_seconds
     return timedelta(seconds=max(state.visibility_seconds or 0, present))

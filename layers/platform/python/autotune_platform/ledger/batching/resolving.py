@@ -6,12 +6,12 @@ from typing import Any
 from autotune.protocol import llm_batches as wire
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.batching.creating import VISIBLE_WITHIN
+from autotune_platform.ledger.batching.creating import visible_within
 from autotune_platform.ledger.batching.stepping import Desk, job_of, shown, state_of
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.jobs.contract import Missing, Told
-from autotune_platform.ledger.models import Batch
+from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.outbound.connections import time_limit
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -50,7 +50,7 @@ class BatchResolving:
             raise _busy()
         changes: dict[str, Any]
         if request.job_id is None:
-            _require_time(batch, now)
+            _require_time(batch, self.desk.connection(batch), now)
             gone = {"begun_at": None, "job_id": None, "is_adopted": False}
             changes = {"phase": "creating"}
         else:
@@ -115,17 +115,20 @@ def _is_unclear(batch: Batch) -> bool:
     return batch.phase == "unknown" or (batch.phase == "polling" and is_unseen)
 
 
-def _require_time(batch: Batch, now: datetime) -> None:
+def _require_time(batch: Batch, connection: Connection | None, now: datetime) -> None:
     """Refuse to create a job anew as long as the one that there may be need not be visible.
 
     Raises:
         ConflictError: it is too early.
     """
-    begun_at = state_of(batch).begun_at
-    if begun_at is not None and now < begun_at + VISIBLE_WITHIN:
+    state = state_of(batch)
+    if state.begun_at is None or connection is None:
+        return
+    visible_at = state.begun_at + visible_within(state, connection)
+    if now < visible_at:
         raise ConflictError(
             "the job may be there and not be visible yet, and its requests would be paid twice: "
-            f"resubmit is possible from {begun_at + VISIBLE_WITHIN:%Y-%m-%dT%H:%M:%SZ}"
+            f"resubmit is possible from {visible_at:%Y-%m-%dT%H:%M:%SZ}"
         )
 
 
