@@ -78,6 +78,6 @@ def test_the_guide_has_every_command_and_every_method():
         name = one.name or one.callback.__name__.replace("_", "-")
         assert f"`{name}`" in TEXT, name
     methods = [name for name in vars(LlmMethods) if not name.startswith("_")]
-    assert len(methods) == 21
+    assert len(methods) == 24
     for name in methods:
         assert f"`{name}`" in TEXT or f"`client.llm.{name}`" in TEXT, name

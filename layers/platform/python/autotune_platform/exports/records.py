@@ -57,6 +57,8 @@ COLUMNS: Mapping[ExportShape, Mapping[str, ColumnKind]] = {
         "modelReasoning": "text",
         "verdictText": "text",
         "parsedVerdict": "json",
+        "parsedWith": "json",
+        "parseVersion": "number",
         "finishReason": "text",
         "error": "json",
         "parseError": "json",

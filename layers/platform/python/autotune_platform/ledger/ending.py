@@ -11,7 +11,7 @@ from autotune.protocol.retry import RetryPolicy
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.models import Attempt, Fault, Row, RowInput, RowOutput
-from autotune_platform.ledger.parsing import parse
+from autotune_platform.ledger.parsing import PARSER_VERSION, parse
 from autotune_platform.ledger.prices import cost, most_input_tokens
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -53,8 +53,9 @@ class RowEnds:
         Args:
             text: what it asks; None where that is gone, and then nothing of the answer is kept.
         """
-        parse_error = None
+        parse_error = parser_version = None
         if text is not None:
+            parser_version = None if text.verdict is None else PARSER_VERSION
             output, parse_error = _read(text, answer)
             self.texts.put(row, "output", output)
         usage = answer.usage or _assumed(row)
@@ -69,6 +70,7 @@ class RowEnds:
                 "served_model": answer.served_model,
                 "provider_request_id": answer.provider_request_id,
                 "parse_error": parse_error and parse_error.model_dump(mode="json"),
+                "parser_version": parser_version,
             },
         )
 

@@ -10,6 +10,7 @@ from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
 from autotune.protocol.llm_requests import FinishReason, LlmStatus
 from autotune_platform.ledger.bedrock_access import BedrockAccess
+from autotune_platform.ledger.parses import LaterParse, LatestParse
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
@@ -122,6 +123,8 @@ class Row(FrozenModel):
         periods: the budget's periods in which the bound is set aside, of a row without a batch.
         attempts: those that are over, at most one in each batch.
         cost_nano_usd: what all of these cost.
+        parse_error: of its first parse; ``latest_parse`` is one after it.
+        parser_version: of the parser that read the answer first, where a verdict was asked for.
     """
 
     id: str
@@ -148,6 +151,8 @@ class Row(FrozenModel):
     finish_reason: FinishReason | None = None
     error: Fault | None = None
     parse_error: Fault | None = None
+    parser_version: int | None = None
+    latest_parse: LatestParse | None = None
     served_model: str | None = None
     provider_request_id: str | None = None
     trace: Mapping[str, str] = {}
@@ -200,13 +205,18 @@ class RowInput(FrozenModel):
 
 
 class RowOutput(FrozenModel):
-    """What a row was answered; ``model_reasoning`` came from the provider apart from the answer."""
+    """What a row was answered, and what the first parse read.
+
+    ``model_reasoning`` came from the provider apart from the answer; ``later`` are further parses,
+    the latest one last.
+    """
 
     raw_output: str
     model_reasoning: str | None = None
     reasoning: str | None = None
     verdict_text: str | None = None
     parsed_verdict: Any | None = None
+    later: Sequence[LaterParse] = ()
 
 
 class JobEnd(FrozenModel):

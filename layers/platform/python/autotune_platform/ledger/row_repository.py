@@ -17,7 +17,9 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import LlmStatus
 from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
+from autotune_platform.ledger.parses import LatestParse
 from autotune_platform.ledger.prices import PriceSnapshot
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
@@ -186,6 +188,16 @@ class RowRepository:
         changes = {"cancel_requested_at": now, "updated_at": now}
         item = self._table.update(row.id, ROW, as_stored(changes), only_if={"status": "submitted"})
         return _row(item) if item else None
+
+    def showing_parse(self, row: Row, latest: LatestParse) -> Addition:
+        """Return what has a completed row show a parse, to be written together with that."""
+        return Addition(
+            table=self._table.name,
+            pk=row.id,
+            sk=ROW,
+            changes={"latest_parse": latest.model_dump(mode="json", exclude_none=True)},
+            only_if={"status": "completed"},
+        )
 
     def page(
         self,

@@ -7,6 +7,7 @@ from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
+from autotune_platform.ledger.parsing_again import ParsingAgain
 from autotune_platform.ledger.service import LedgerService
 from autotune_platform.ledger.tokens import TokenRepository, TokenService
 from autotune_platform.ledger.verifying import ConnectionVerifying
@@ -37,7 +38,11 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
 
     @cached_property
     def changing(self) -> RequestChanging:
-        return RequestChanging(ledger=self.ledger, rows=self.llm_rows)
+        return RequestChanging(ledger=self.ledger, parsing=self.parsing_again, rows=self.llm_rows)
+
+    @cached_property
+    def parsing_again(self) -> ParsingAgain:
+        return ParsingAgain(rows=self.llm_rows, texts=self.row_texts)
 
     @cached_property
     def waiting(self) -> WaitingShares:

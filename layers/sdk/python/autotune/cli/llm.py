@@ -24,6 +24,7 @@ from autotune.cli.llm_connections import (
 )
 from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
 from autotune.cli.llm_imports import import_file, imports
+from autotune.cli.llm_parsing import parse, parse_matching, parses
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
 from autotune.cli.llm_tokens import app as tokens
@@ -189,6 +190,11 @@ def retry(invocation: Invocation, what: RowIds) -> None:
             invocation.show_json({"requestId": again, "retryOf": one})
         else:
             typer.echo(again)
+
+
+command(app)(parse)
+command(app)(parse_matching)
+command(app)(parses)
 
 
 @command(app)

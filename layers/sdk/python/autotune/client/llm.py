@@ -31,6 +31,7 @@ from autotune.client.llm_imports import (
     import_file,
     list_imports,
 )
+from autotune.client.llm_parsing import list_parses, parse_matching, parse_request
 from autotune.client.llm_tokens import AsyncLlmTokens, LlmTokens
 from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
 from autotune.protocol import llm_batches, llm_requests
@@ -195,6 +196,9 @@ class LlmMethods:
     retry = Method(retry_request)
     cancel_matching = Method(cancel_matching)
     retry_matching = Method(retry_matching)
+    parse = Method(parse_request)
+    parse_matching = Method(parse_matching)
+    parses = Method(list_parses)
     delete_content = Method(delete_content)
     import_file = Method(import_file)
     get_import = Method(get_import)

@@ -227,7 +227,10 @@ class LlmRequestSummary(ResponseModel):
         attempt: number of the try that is under way, or was the last.
         cost_nano_usd: what all tries cost, in billionths of a US dollar; None until one is over.
         price_ref: the price that was counted with.
-        parse_error: why the output has no verdict, where one was asked for.
+        parse_error: why the output has no verdict, where one was asked for; as the latest parse
+            says it.
+        parse_version: which parse its verdict is of: 1 for the first, more where the answer was
+            parsed again. None where it was never parsed.
         retry_of: the request that this is a retry of.
         import_id: the import that it came with.
     """
@@ -246,6 +249,7 @@ class LlmRequestSummary(ResponseModel):
     cost_nano_usd: int | None = None
     price_ref: str
     parse_error: LlmError | None = None
+    parse_version: int | None = None
     served_model: str | None = None
     provider_request_id: str | None = None
     trace: LlmTrace | None = None
@@ -268,7 +272,8 @@ class LlmRequest(LlmRequestSummary):
 
     ``reasoning`` is what stands before the verdict; ``model_reasoning`` is what the provider
     returned apart from the answer. ``parsed_verdict`` is what the verdict's format makes of
-    ``verdict_text``; the three are None where no verdict was asked for, or none could be read.
+    ``verdict_text``; the three are None where no verdict was asked for, or none could be read. They
+    are those of the latest parse, whose format is ``parsed_with`` where it is not ``verdict``.
     """
 
     input: LlmInput | None = None
@@ -279,6 +284,7 @@ class LlmRequest(LlmRequestSummary):
     model_reasoning: str | None = None
     verdict_text: str | None = None
     parsed_verdict: Any | None = None
+    parsed_with: VerdictFormat | None = None
     attempts: list[LlmAttempt] = []
 
 
