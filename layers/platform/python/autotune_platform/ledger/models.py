@@ -8,7 +8,7 @@ from typing import Any, Literal
 from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
-from autotune.protocol.llm_requests import FinishReason, LlmStatus
+from autotune.protocol.llm_requests import FinishReason, LlmReaskSkipped, LlmStatus
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.parses import LaterParse, LatestParse
 from autotune_platform.ledger.prices import PriceSnapshot
@@ -124,6 +124,9 @@ class Row(FrozenModel):
         attempts: those that are over, at most one in each batch.
         cost_nano_usd: what all of these cost.
         parse_error: of its first parse; ``latest_parse`` is one after it.
+        reask: ``due`` once its verdict cannot be read, until it is asked again or skipped.
+        reasks: how many such rows there are from the first to this one, of those that are one.
+        first_request_id: the first of them.
         parser_version: of the parser that read the answer first, where a verdict was asked for.
     """
 
@@ -162,6 +165,12 @@ class Row(FrozenModel):
     custom_id: str | None = None
     import_id: str | None = None
     retry_of: str | None = None
+    reask: Literal["due"] | None = None
+    reask_of: str | None = None
+    reasked_as: str | None = None
+    reask_skipped: LlmReaskSkipped | None = None
+    reasks: int | None = None
+    first_request_id: str | None = None
     complete_by: datetime | None = None
     cancel_requested_at: datetime | None = None
     expires_at: datetime | None = None
@@ -186,6 +195,10 @@ class Row(FrozenModel):
     def is_pending_in(self, batch_id: str) -> bool:
         """Return whether a batch still has to see to it."""
         return self.batch_id == batch_id and not self.has_ended
+
+    def is_reask_due_in(self, batch_id: str) -> bool:
+        """Return whether it is to be asked again before a batch is settled."""
+        return self.batch_id == batch_id and self.reask == "due"
 
     def cost_in(self, batch_id: str) -> int:
         """Return what its attempt in a batch cost; 0 where there was none."""

@@ -8,7 +8,7 @@ from autotune.protocol.problems import LimitProblem
 from autotune.protocol.verdict_formats import VerdictFormat
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.models import Row, RowInput, RowOutput
-from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, reading_format
+from autotune_platform.ledger.parses import LaterParse, packed, reading_format
 from autotune_platform.ledger.parsing import PARSER_VERSION, parse
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -65,8 +65,7 @@ class ParsingAgain:
             number = latest[0].version + 1 if latest else 1
             again = self._parsed(caller, row, output, wanted, number)
             _check_limits(output.later, again)
-            shown = self.rows.showing_parse(row, LatestParse(version=number, error=again.error))
-            if self.texts.add_parse(row, output.later, again, shown):
+            if self.texts.add_parse(row, output.later, again):
                 return parse_on_wire(again)
         raise UnavailableError("the request is being parsed by others", retry_after_seconds=1)
 

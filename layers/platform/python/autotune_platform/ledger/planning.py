@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -67,7 +68,13 @@ class RowPlanner:
                 caller, request, within
             )
             known[connection.id] = connection
-            mode = "calls" if at_once else self._mode(request, connection)
+            if at_once and request.verdict and request.verdict.on_parse_failure == "reask":
+                raise InvalidRequestError.of_field(
+                    f"{within}verdict.onParseFailure",
+                    "keep",
+                    detail="a call that somebody waits for is not asked again",
+                )
+            mode = "calls" if at_once else self._mode(request.complete_by, connection)
             planned.append(self._planned(request, row_id, connection, mode, within))
         return planned
 
@@ -82,7 +89,7 @@ class RowPlanner:
                     caller, request, ""
                 )
                 known[connection.id] = connection
-                mode = self._mode(request, connection)
+                mode = self._mode(request.complete_by, connection)
                 yield self._planned(request, row_id, connection, mode, "")
             except InvalidRequestError as error:
                 yield error
@@ -93,15 +100,41 @@ class RowPlanner:
         Raises:
             InvalidRequestError: the model has no price any more.
         """
+        return self._once_more(
+            row, connection, row.mode, id=derived_id("llm", "retry", row.id), retry_of=row.id
+        )
+
+    def reask(self, row: Row, connection: Connection) -> Row:
+        """Return the row that asks the same as one whose verdict cannot be read.
+
+        It belongs to what the row before it does, and is wanted until then; it is sent, and costs,
+        as if it were enqueued now.
+
+        Raises:
+            InvalidRequestError: the model has no price any more.
+        """
+        return self._once_more(
+            row,
+            connection,
+            self._mode(row.complete_by, connection),
+            id=reask_id(row.id),
+            reask_of=row.id,
+            reasks=(row.reasks or 0) + 1,
+            first_request_id=row.first_request_id or row.id,
+            import_id=row.import_id,
+            complete_by=row.complete_by,
+        )
+
+    def _once_more(self, row: Row, connection: Connection, mode: Mode, **fields: Any) -> Row:
         now = self.clock.now()
-        price = self._price(connection, row.model, row.mode, "model")
+        price = self._price(connection, row.model, mode, "model")
         carried = {name: value for name, value in row if name in _CARRIED}
         return Row(
             **carried,
-            id=derived_id("llm", "retry", row.id),
+            **fields,
+            mode=mode,
             price=price,
             bound_nano_usd=bound(row.input_bytes, row.messages, row.max_tokens, price),
-            retry_of=row.id,
             created_at=now,
             updated_at=now,
         )
@@ -121,11 +154,10 @@ class RowPlanner:
             )
         return connection
 
-    def _mode(self, request: EnqueueLlmRequest, connection: Connection) -> Mode:
+    def _mode(self, by: datetime | None, connection: Connection) -> Mode:
         """Return how a row is sent: one that a job would be too late for by itself, if it may."""
         if connection.batches == "never" or provider_jobs(connection.provider) is None:
             return "calls"
-        by = request.complete_by
         is_urgent = by is not None and by < self.clock.now() + job_window(connection)
         return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
 
@@ -191,13 +223,17 @@ class RowPlanner:
         return PlannedRow(row, text, connection)
 
 
+def reask_id(row_id: str) -> str:
+    """Return the id of the row that asks the same as another whose verdict cannot be read."""
+    return derived_id("llm", "reask", row_id)
+
+
 _CARRIED = frozenset(
     {
         "organization_id",
         "connection_id",
         "provider",
         "model",
-        "mode",
         "purpose",
         "priority",
         "input_bytes",

@@ -17,9 +17,7 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import LlmStatus
 from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
-from autotune_platform.ledger.parses import LatestParse
 from autotune_platform.ledger.prices import PriceSnapshot
-from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
@@ -189,15 +187,10 @@ class RowRepository:
         item = self._table.update(row.id, ROW, as_stored(changes), only_if={"status": "submitted"})
         return _row(item) if item else None
 
-    def showing_parse(self, row: Row, latest: LatestParse) -> Addition:
-        """Return what has a completed row show a parse, to be written together with that."""
-        return Addition(
-            table=self._table.name,
-            pk=row.id,
-            sk=ROW,
-            changes={"latest_parse": latest.model_dump(mode="json", exclude_none=True)},
-            only_if={"status": "completed"},
-        )
+    def note_reask(self, row: Row, changes: Mapping[str, str]) -> None:
+        """Note what became of a row that cannot be read, once."""
+        was = {"reask": row.reask, "reasked_as": None}
+        self._table.update(row.id, ROW, changes, only_if=was, remove=("reask",))
 
     def page(
         self,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from autotune_platform.ledger.models import Row, RowInput, RowOutput
 from autotune_platform.ledger.objects import TEXT_KINDS, TextKind, text_key
-from autotune_platform.ledger.parses import LaterParse, packed, unpacked
+from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, unpacked
+from autotune_platform.ledger.row_repository import ROW
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
@@ -88,10 +89,8 @@ class RowTexts:
         """Return what a row was answered; None where it was not, or it is erased."""
         return self.outputs([row_id]).get(row_id)
 
-    def add_parse(
-        self, row: Row, before: Sequence[LaterParse], parse: LaterParse, shown: Addition
-    ) -> bool:
-        """Store one more parse of an answer, together with what the row shows of it.
+    def add_parse(self, row: Row, before: Sequence[LaterParse], parse: LaterParse) -> bool:
+        """Store one more parse of an answer, together with what its row shows of it.
 
         Returns:
             False where another was stored meanwhile, or the answer was erased.
@@ -105,6 +104,14 @@ class RowTexts:
                 "organization_id": row.organization_id,  # it is there
                 _LATER_COUNT: len(before) or None,
             },
+        )
+        latest = LatestParse(version=parse.version, error=parse.error)
+        shown = Addition(
+            table=self.table.name,
+            pk=row.id,
+            sk=ROW,
+            changes={"latest_parse": latest.model_dump(mode="json", exclude_none=True)},
+            only_if={"status": "completed"},
         )
         return self.table.add_together([stored, shown])
 

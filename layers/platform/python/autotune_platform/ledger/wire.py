@@ -116,6 +116,7 @@ def _known(row: Row) -> dict[str, object]:
     return {
         **row.model_dump(exclude={"attempts"}),
         **parsed,
+        "reask_due": row.reask == "due",
         "price_ref": f"{price.source} {price.version}: {price.listed_by}/{price.model} {price.day}",
         "trace": row.trace or None,
         "cost_nano_usd": row.cost_nano_usd if is_tried else None,

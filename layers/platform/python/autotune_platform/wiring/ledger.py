@@ -2,23 +2,11 @@
 
 from functools import cached_property
 
-from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.access.repository import AccessRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.batch_rows import BatchRows
-from autotune_platform.ledger.batching.bringing import JobResults
-from autotune_platform.ledger.batching.creating import JobCreating
-from autotune_platform.ledger.batching.failing import JobFailing
-from autotune_platform.ledger.batching.files import JobFiles
-from autotune_platform.ledger.batching.polling import JobPolling
-from autotune_platform.ledger.batching.stepping import Desk
-from autotune_platform.ledger.batching.work import JobWork
-from autotune_platform.ledger.batching.writing import JobWriting
-from autotune_platform.ledger.building import BatchBuilder
 from autotune_platform.ledger.calling import LedgerCalls
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
@@ -26,7 +14,6 @@ from autotune_platform.ledger.costs import CostRepository
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.enqueuing import EnqueuingService
-from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.imports.work import ImportSweeping
 from autotune_platform.ledger.keys import ProviderKeys
@@ -35,11 +22,9 @@ from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.sweeping import LedgerSweeper
 from autotune_platform.ledger.texts import RowTexts
-from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     ConnectionEnvironment,
@@ -179,99 +164,6 @@ class ModelCallParts(LedgerParts, OutboundParts):
             ends=self.row_ends,
             money=self.money,
             costs=self.llm_costs,
-        )
-
-
-class LedgerWorkParts(ModelCallParts):
-    """What works on batches."""
-
-    def starter(self, state_machine_arn: str) -> BatchStarter:
-        """Return what starts executions of the machine that invokes this."""
-        stepfunctions = clients.stepfunctions()
-        executions = Executions(state_machine_arn=state_machine_arn, stepfunctions=stepfunctions)
-        return BatchStarter(executions=executions)
-
-    @cached_property
-    def batch_work(self) -> BatchWork:
-        builder = BatchBuilder(
-            rows=self.llm_rows,
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            claims=self.llm_claims,
-            money=self.money,
-            organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
-            prices=Prices(),
-        )
-        settling = BatchSettling(
-            rows=self.llm_rows,
-            batches=self.llm_batches,
-            claims=self.llm_claims,
-            costs=self.llm_costs,
-            money=self.money,
-        )
-        return BatchWork(
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            builder=builder,
-            asking=self.row_asking,
-            remaining=self.batch_rows,
-            jobs=self._job_work(settling),
-            settling=settling,
-        )
-
-    @cached_property
-    def batch_rows(self) -> BatchRows:
-        return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
-
-    def _job_work(self, settling: BatchSettling) -> JobWork:
-        desk = Desk(
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            keys=self.provider_keys,
-            exchanges=Exchanges(self.connections),
-            roles=self.role_sessions,
-        )
-        files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
-        writing = JobWriting(
-            desk=desk,
-            batches=self.llm_batches,
-            rows=self.llm_rows,
-            texts=self.row_texts,
-            ends=self.row_ends,
-            remaining=self.batch_rows,
-            files=files,
-        )
-        failing = JobFailing(
-            desk=desk,
-            remaining=self.batch_rows,
-            rows=self.llm_rows,
-            ends=self.row_ends,
-            writing=writing,
-        )
-        creating = JobCreating(
-            desk=desk,
-            creations=self.llm_creations,
-            files=files,
-            failing=failing,
-        )
-        results = JobResults(
-            desk=desk,
-            rows=self.llm_rows,
-            texts=self.row_texts,
-            ends=self.row_ends,
-            remaining=self.batch_rows,
-            files=files,
-        )
-        return JobWork(
-            desk=desk,
-            batches=self.llm_batches,
-            remaining=self.batch_rows,
-            writing=writing,
-            creating=creating,
-            polling=JobPolling(desk=desk, failing=failing),
-            results=results,
-            files=files,
-            settling=settling,
         )
 
 

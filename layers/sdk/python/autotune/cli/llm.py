@@ -165,9 +165,22 @@ def show(
     wait: Annotated[
         int, typer.Option(min=0, max=MAX_WAIT_SECONDS, help="Seconds to wait for its end.")
     ] = 0,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Show the last of those that it was asked again as, for a verdict that cannot be "
+            "read.",
+        ),
+    ] = False,
 ) -> None:
     """Show a request with its texts and attempts."""
-    invocation.show(invocation.client.llm.get(request_id, wait=wait))
+    found = invocation.client.llm.get(request_id, wait=wait)
+    while follow and found.reasked_as is not None:
+        found = invocation.client.llm.get(found.reasked_as, wait=wait)
+    invocation.show(found)
+    if found.reasked_as is not None:
+        note(f"it was asked again as {found.reasked_as}; --follow shows the last of them")
 
 
 command(app)(wait)

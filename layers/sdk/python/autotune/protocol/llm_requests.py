@@ -47,6 +47,23 @@ asked) were tried five times. ``account`` is a key, a bill or a model that the k
 ``expired`` was not answered by its ``completeBy``.
 """
 
+LlmReaskSkipped = Literal[
+    "output_cut",
+    "asked_enough",
+    "canceled",
+    "expired",
+    "connection_revoked",
+    "texts_deleted",
+    "model_unpriced",
+]
+"""Why a request whose verdict cannot be read was not asked again, although it says so.
+
+``output_cut``: its ``maxTokens`` would cut the next answer as well. ``asked_enough``: it is the
+second that came of the first. ``canceled``: it, or its batch, was not wanted any more. ``expired``:
+its ``completeBy`` had passed. In the others its connection was revoked, its texts were deleted, or
+its model had no price any more by then.
+"""
+
 FinishReason = Literal["stop", "length", "refusal", "other"]
 
 ConnectionId = Annotated[str, StringConstraints(pattern=rf"^llc_{ID_BODY}$")]
@@ -232,6 +249,10 @@ class LlmRequestSummary(ResponseModel):
         parse_version: which parse its verdict is of: 1 for the first, more where the answer was
             parsed again. None where it was never parsed.
         retry_of: the request that this is a retry of.
+        reask_of: the request that this is asked again for, because its verdict cannot be read.
+        reasked_as: the request that came of this one in the same way.
+        reask_due: whether one will, or it will be said in ``reask_skipped`` why not; soon.
+        first_request_id: the one that was asked first, of those that are asked again.
         import_id: the import that it came with.
     """
 
@@ -263,6 +284,11 @@ class LlmRequestSummary(ResponseModel):
     cancel_requested_at: Timestamp | None = None
     expires_at: Timestamp | None = None
     retry_of: str | None = None
+    reask_of: str | None = None
+    reasked_as: str | None = None
+    reask_due: bool = False
+    reask_skipped: LlmReaskSkipped | None = None
+    first_request_id: str | None = None
     created_at: Timestamp
     updated_at: Timestamp
 
