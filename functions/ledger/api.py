@@ -21,6 +21,12 @@ from autotune.protocol.llm_batches import (
     LlmTraceField,
 )
 from autotune.protocol.llm_connections import LlmProvider
+from autotune.protocol.llm_parses import (
+    LlmParseResponse,
+    LlmParses,
+    ParseLlmRequest,
+    ParseLlmRequests,
+)
 from autotune.protocol.llm_requests import (
     ChangedLlmRequests,
     ChangeLlmRequests,
@@ -146,6 +152,16 @@ def retry_requests(body: ChangeLlmRequests) -> ChangedLlmRequests:
     return parts().changing.retry(app.caller, body.filter, next_token=body.next_token)
 
 
+@app.post("/api/v1/llm-requests/parse", tags=["language models"])
+def parse_requests(body: ParseLlmRequests) -> ChangedLlmRequests:
+    """Parse answers by filter again, up to 100 at a time; send ``nextToken`` along until none is.
+
+    Each is parsed as by itself; ``requestIds`` are those whose latest parse is this one then. The
+    same page again changes nothing.
+    """
+    return parts().changing.parse(app.caller, body.filter, body.verdict, next_token=body.next_token)
+
+
 @app.get("/api/v1/llm-requests/<llm_request_id>", tags=["language models"])
 def read_request(llm_request_id: str, wait: Wait = 0) -> LlmRequestResponse:
     """Return a request with its texts, waiting up to ``wait`` seconds until it has ended."""
@@ -169,6 +185,23 @@ def retry_request(llm_request_id: str) -> EnqueuedLlmRequests:
     retried = parts().ledger.retry(app.caller, llm_request_id)
     app.made(llm_request_id=retried)
     return EnqueuedLlmRequests(request_ids=[retried])
+
+
+@app.post("/api/v1/llm-requests/<llm_request_id>/parse", tags=["language models"])
+def parse_request(llm_request_id: str, body: ParseLlmRequest) -> LlmParseResponse:
+    """Parse the answer of a completed request again, in another format if one is given.
+
+    No model is asked, and it costs nothing. It becomes the request's latest parse; those before
+    stay, up to 20. The same format and parser as of the latest parse make no new one.
+    """
+    parsed = parts().parsing_again.parse(app.caller, llm_request_id, body.verdict)
+    return LlmParseResponse(parse=parsed)
+
+
+@app.get("/api/v1/llm-requests/<llm_request_id>/parses", tags=["language models"])
+def list_parses(llm_request_id: str) -> LlmParses:
+    """List how a request's answer was parsed, the first time first."""
+    return LlmParses(parses=parts().parsing_again.parses(app.caller, llm_request_id))
 
 
 @app.delete(

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from autotune_platform.runtime.environment import ConnectionEnvironment
-from autotune_platform.wiring.ledger import LedgerWorkParts
+from autotune_platform.wiring.ledger_work import LedgerWorkParts
 
 MOST_STEPS = 2_000
 """Most steps of one execution: its history holds 25,000 events, and a step is six of them."""

@@ -20,11 +20,12 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError
 
-from autotune.protocol import llm_batches, llm_connections, llm_requests
+from autotune.protocol import llm_batches, llm_connections, llm_parses, llm_requests
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.problems import Problem, field_problems
 from tests.support.http_faults import Answer, Fault, Received, canned
 from tests.support.served_imports import ServedImports
+from tests.support.served_parses import parse_again, parses_of
 
 _ENDED = ("completed", "error", "canceled")
 _PREFIX = "/api/v1"
@@ -291,6 +292,29 @@ class ServedLedger(ServedImports):
     def _retry_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
         return self._each_matching(body, ("error", "canceled"), self._retry_row)
 
+    def _parse_row(self, row_id: str, body: bytes, _query: Any) -> dict[str, Any]:
+        row = _of(self.rows, row_id)
+        if row["status"] != "completed":
+            raise RefusedError(409, "conflict", f"the request is {row['status']}")
+        made = parse_again(row, body)
+        if made is None:
+            fields = [{"field": "verdict", "expected": "a format"}]
+            raise RefusedError(422, "invalid_request", "no format", fields)
+        return {"parse": made}
+
+    def _list_parses(self, row_id: str, _body: bytes, _query: Any) -> dict[str, Any]:
+        return {"parses": parses_of(_of(self.rows, row_id))}
+
+    def _parse_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
+        asked = llm_parses.ParseLlmRequests.model_validate_json(body)
+        form = llm_parses.ParseLlmRequest(verdict=asked.verdict).model_dump_json(by_alias=True)
+
+        def parse(row_id: str, _body: bytes, query: Any) -> dict[str, Any]:
+            return self._parse_row(row_id, form.encode(), query)
+
+        changing = asked.model_dump_json(by_alias=True, exclude={"verdict"}, exclude_none=True)
+        return self._each_matching(changing.encode(), ("completed",), parse)
+
     def _each_matching(self, body: bytes, statuses: Any, change: Any) -> dict[str, Any]:
         """Change two rows a page, from the youngest on; those that come meanwhile are younger."""
         asked = llm_requests.ChangeLlmRequests.model_validate_json(body)
@@ -411,6 +435,9 @@ _ROUTES = [
     ("GET", "/llm-requests/([^/]+)", "_read_row"),
     ("POST", "/llm-requests/cancel", "_cancel_matching"),
     ("POST", "/llm-requests/retry", "_retry_matching"),
+    ("POST", "/llm-requests/parse", "_parse_matching"),
+    ("POST", "/llm-requests/([^/]+)/parse", "_parse_row"),
+    ("GET", "/llm-requests/([^/]+)/parses", "_list_parses"),
     ("POST", "/llm-requests/([^/]+)/cancel", "_cancel_row"),
     ("POST", "/llm-requests/([^/]+)/retry", "_retry_row"),
     ("DELETE", "/llm-requests/([^/]+)/content", "_erase"),

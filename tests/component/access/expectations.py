@@ -122,6 +122,9 @@ EXPECTED = {
     "POST /api/v1/llm-requests/retry": "O--O",
     "POST /api/v1/llm-requests/<llm_request_id>/cancel": "O--O",
     "POST /api/v1/llm-requests/<llm_request_id>/retry": "O--O",
+    "POST /api/v1/llm-requests/parse": "O--O",
+    "POST /api/v1/llm-requests/<llm_request_id>/parse": "O--O",
+    "GET /api/v1/llm-requests/<llm_request_id>/parses": "O--O",
     "DELETE /api/v1/llm-requests/<llm_request_id>/content": "---O",
     "POST /api/v1/llm-imports": "O--O",
     "GET /api/v1/llm-imports": "O--O",
@@ -186,6 +189,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/llm-requests/batch": {"requests": [_ASKED]},
     "POST /api/v1/llm-requests/cancel": {"filter": {}},
     "POST /api/v1/llm-requests/retry": {"filter": {}},
+    "POST /api/v1/llm-requests/parse": {"filter": {}},
+    "POST /api/v1/llm-requests/<llm_request_id>/parse": {},
     "POST /api/v1/llm-imports": {
         "format": "openai",
         "bytes": 2,

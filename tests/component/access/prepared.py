@@ -9,11 +9,17 @@ from typing import Any
 import boto3
 
 from autotune.protocol.ids import derived_id, new_id
+from autotune_platform.ledger.calls import Answer
 from autotune_platform.runtime import clients
-from autotune_platform.runtime.environment import Environment, WebhookEnvironment
+from autotune_platform.runtime.environment import (
+    Environment,
+    LedgerApiEnvironment,
+    WebhookEnvironment,
+)
 from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Event
 from autotune_platform.wiring.grader_admin import GraderAdminParts
+from autotune_platform.wiring.ledger_api import LedgerApiParts
 from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.compatible import BOUNDARY, form
 from tests.support.imports import jsonl, openai_line
@@ -180,9 +186,13 @@ class Prepared:
         return str(made.json["id"])
 
     def _new_llm_request(self, owner: str) -> str:
-        """Make a request that has ended, so that it can be tried again."""
-        made = self._enqueue(owner, self.id_of("connection_id", owner))
-        self._create(self._admins[owner], f"/api/v1/llm-requests/{made}/cancel")
+        """Make a request that was answered, so that it can be tried and parsed again."""
+        form = {"type": "text"}
+        made = self._enqueue(owner, self.id_of("connection_id", owner), verdict=form)
+        ledger = LedgerApiParts(LedgerApiEnvironment.parse())
+        row, asked = ledger.llm_rows.get(made), ledger.row_texts.input_of(made)
+        assert row is not None
+        assert ledger.row_ends.answered(row, asked, Answer("VERDICT: a", "stop", None)) is not None
         return made
 
     def _new_llm_batch(self, owner: str) -> str:

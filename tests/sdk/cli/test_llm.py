@@ -344,6 +344,7 @@ def test_ids_of_a_file_or_arguments_are_waited_for(api, run, enqueued, tmp_path)
             "error": 1,
             "canceled": 0,
             "pending": 0,
+            "reasked": 0,
             "errors": {"rejected": 1},
             "costNanoUsd": 3_000,
         }

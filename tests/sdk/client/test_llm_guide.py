@@ -10,7 +10,7 @@ import pytest
 from autotune.cli.application import app
 from autotune.client.llm import LlmMethods
 from autotune.protocol.llm_connections import LlmProvider
-from autotune.protocol.llm_requests import FinishReason, LlmErrorCode, LlmStatus
+from autotune.protocol.llm_requests import FinishReason, LlmErrorCode, LlmReaskSkipped, LlmStatus
 from autotune.protocol.verdict_formats import ParseErrorCode, VerdictType
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "language-models.md"
@@ -65,7 +65,10 @@ def test_the_program_of_the_guide_runs(api, capsys):
 
 @pytest.mark.parametrize(
     "words",
-    [LlmProvider, LlmStatus, LlmErrorCode, FinishReason, VerdictType, ParseErrorCode],
+    [
+        *(LlmProvider, LlmStatus, LlmErrorCode, FinishReason, VerdictType, ParseErrorCode),
+        LlmReaskSkipped,
+    ],
 )
 def test_the_guide_has_every_word_of_the_protocol(words):
     for word in get_args(words):
@@ -78,6 +81,6 @@ def test_the_guide_has_every_command_and_every_method():
         name = one.name or one.callback.__name__.replace("_", "-")
         assert f"`{name}`" in TEXT, name
     methods = [name for name in vars(LlmMethods) if not name.startswith("_")]
-    assert len(methods) == 21
+    assert len(methods) == 24
     for name in methods:
         assert f"`{name}`" in TEXT or f"`client.llm.{name}`" in TEXT, name

@@ -350,6 +350,13 @@ def test_numbers_that_nothing_counts_with() -> None:
     assert verdict("VERDICT: 0e999", "number") == 0
 
 
+def test_the_number_of_a_list_is_no_part_of_a_numeric_verdict() -> None:
+    for line in ("1. VERDICT: 7", "12) **VERDICT: 7**", "> 3. VERDICT: 7", "123456789. VERDICT: 7"):
+        assert verdict(line, "number", minimum=0, maximum=10) == 7
+    assert code("VERDICT: 7)", "number") == "number_malformed"
+    assert code("1234567890. VERDICT: 7", "number") == "verdict_missing"
+
+
 def test_free_text_stays_as_it_is() -> None:
     for text in ("a: b", "__init__.py is wrong", "“quoted” 😀", "A. B.", "x" * 10_000, "2 * 3"):
         assert verdict(f"**VERDICT:** {text} ", "text") == text

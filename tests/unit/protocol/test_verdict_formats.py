@@ -28,6 +28,7 @@ def test_a_format_as_it_is_sent() -> None:
             "map": {"safe": 1, "Not safe": "bad"},
             "conflict": "fail",
             "abstainWords": ["unsure"],
+            "onParseFailure": "reask",
         }
     )
     assert form.model_dump(by_alias=True, exclude_none=True) == {
@@ -36,6 +37,7 @@ def test_a_format_as_it_is_sent() -> None:
         "map": {"safe": 1.0, "Not safe": "bad"},
         "conflict": "fail",
         "abstainWords": ["unsure"],
+        "onParseFailure": "reask",
     }
     assert VerdictFormat.model_validate(form.model_dump(mode="json")) == form
 
@@ -43,6 +45,7 @@ def test_a_format_as_it_is_sent() -> None:
 def test_what_is_left_out() -> None:
     form = VerdictFormat.model_validate({"type": "text"})
     assert (form.conflict, form.abstain_words) == ("last", [])
+    assert form.on_parse_failure == "keep"
     ranged = VerdictFormat.model_validate({"type": "number", "minimum": 0, "maximum": 10})
     assert (ranged.minimum, ranged.maximum) == (0, 10)
 

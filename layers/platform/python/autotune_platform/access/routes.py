@@ -155,6 +155,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/llm-requests/retry"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/cancel"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/retry"): Grant("llm_requests", "create"),
+    ("POST", "/api/v1/llm-requests/parse"): Grant("llm_requests", "create"),
+    ("POST", "/api/v1/llm-requests/<llm_request_id>/parse"): Grant("llm_requests", "create"),
+    ("GET", "/api/v1/llm-requests/<llm_request_id>/parses"): Grant("llm_requests", "read"),
     ("DELETE", "/api/v1/llm-requests/<llm_request_id>/content"): Grant("llm_requests", "delete"),
     # An import enqueues, and deleting one takes back what was not enqueued yet.
     ("POST", "/api/v1/llm-imports"): Grant("llm_requests", "create", mints=True),

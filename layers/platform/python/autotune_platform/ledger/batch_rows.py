@@ -51,6 +51,16 @@ class BatchRows:
         """Yield rows of a batch without an end in it."""
         return (row for row in self.all(batch) if row.is_pending_in(batch.id))
 
+    def left_to_do(self, batch: Batch) -> tuple[bool, list[Row]]:
+        """Return whether a row has no end in it, or else those that are to be asked again."""
+        due = []
+        for row in self.all(batch):
+            if row.is_pending_in(batch.id):
+                return True, []
+            if row.is_reask_due_in(batch.id):
+                due.append(row)
+        return False, due
+
     def put_back(
         self, batch: Batch, *, wait_seconds: float = 0, together: int | None = None
     ) -> int:

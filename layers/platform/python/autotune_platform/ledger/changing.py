@@ -1,4 +1,6 @@
-"""Canceling and retrying rows by filter, page by page: each page is bounded, and may be repeated.
+"""Canceling, retrying and parsing rows by filter, page by page.
+
+Each page is bounded, and may be repeated.
 
 What drives the pages is the caller: a filter that a million rows match is a loop of its own.
 """
@@ -10,8 +12,10 @@ from autotune.protocol.llm_requests import (
     LlmRequestFilter,
     LlmStatus,
 )
+from autotune.protocol.verdict_formats import VerdictFormat
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.parsing_again import ParsingAgain
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.service import LedgerService, conditions
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
@@ -31,6 +35,7 @@ class RequestChanging:
     """Changes those of an organisation's rows that a filter matches."""
 
     ledger: LedgerService
+    parsing: ParsingAgain
     rows: RowRepository
 
     def cancel(
@@ -78,6 +83,35 @@ class RequestChanging:
 
         statuses = (wanted.status,) if wanted.status else _WITHOUT_ANSWER
         return self._changed(caller, wanted, statuses, retry, next_token)
+
+    def parse(
+        self,
+        caller: Caller,
+        wanted: LlmRequestFilter,
+        form: VerdictFormat | None,
+        *,
+        next_token: str | None,
+    ) -> ChangedLlmRequests:
+        """Parse answers of a page of completed rows again; return those that are parsed so then.
+
+        Those whose texts are gone, that have no format, or as many versions as they may, are
+        skipped and counted. Parsing a page again changes nothing.
+
+        Raises:
+            InvalidRequestError: the filter is of a status without an answer, or the token of
+                another list.
+        """
+        if wanted.status not in (None, "completed"):
+            raise InvalidRequestError.of_field("filter.status", "completed")
+
+        def parse(row: Row) -> str | None:
+            try:
+                self.parsing.parse(caller, row.id, form)
+            except (ConflictError, InvalidRequestError):
+                return None
+            return row.id
+
+        return self._changed(caller, wanted, ("completed",), parse, next_token)
 
     def _changed(
         self,

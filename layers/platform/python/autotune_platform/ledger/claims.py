@@ -37,13 +37,16 @@ class ClaimRepository:
         item = self._table.get(_place(organization_id, key), _CLAIM)
         return Claim.model_validate({"key": key, **item}) if item else None
 
-    def add(self, claim: Claim, *, rows: int, at_most: int) -> bool:
+    def add(self, claim: Claim, *, rows: int, at_most: int | None) -> bool:
         """Store a claim, and count its rows; return False where they would be too many.
+
+        Args:
+            at_most: how many the organisation may have; None for rows that take others' place.
 
         Raises:
             UnavailableError: the same request came in the meantime, or the table is busy.
         """
-        if rows > at_most:
+        if at_most is not None and rows > at_most:
             return False
         place = _place(claim.organization_id, claim.key)
         new = Addition(
@@ -58,14 +61,14 @@ class ClaimRepository:
             pk=_open_of(claim.organization_id),
             sk=_OPEN,
             numbers={"rows": rows},
-            at_most={"rows": at_most - rows},
+            at_most={} if at_most is None else {"rows": at_most - rows},
         )
         for _ in BUSY.attempts(_ATTEMPTS):
             if self._table.add_together([new, counted]):
                 return True
             if self._table.get(place, _CLAIM) is not None:
                 raise UnavailableError("the same request is in progress", retry_after_seconds=1)
-            if self.open_rows(claim.organization_id) > at_most - rows:
+            if at_most is not None and self.open_rows(claim.organization_id) > at_most - rows:
                 return False
         raise UnavailableError("the table is busy", retry_after_seconds=1)
 

@@ -5,14 +5,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from autotune.protocol import verdict_formats as wire
-from autotune.protocol.limits import MAX_LLM_ATTEMPTS
+from autotune.protocol.limits import MAX_LLM_ATTEMPTS, MAX_LLM_REASKS
 from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.comparing import check_bound
 from autotune_platform.ledger.models import Attempt, Fault, Row, RowInput, RowOutput
-from autotune_platform.ledger.parsing import parse
+from autotune_platform.ledger.parsing import PARSER_VERSION, parse
 from autotune_platform.ledger.prices import cost, most_input_tokens
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
@@ -54,8 +54,9 @@ class RowEnds:
         Args:
             text: what it asks; None where that is gone, and then nothing of the answer is kept.
         """
-        parse_error = None
+        parse_error = parser_version = None
         if text is not None:
+            parser_version = None if text.verdict is None else PARSER_VERSION
             output, parse_error = _read(text, answer)
             self.texts.put(row, "output", output)
         counted = _counted(answer)
@@ -73,6 +74,8 @@ class RowEnds:
                 "served_model": answer.served_model,
                 "provider_request_id": answer.provider_request_id,
                 "parse_error": parse_error and parse_error.model_dump(mode="json"),
+                "parser_version": parser_version,
+                **_reask(row, text, parse_error),
             },
         )
 
@@ -226,6 +229,22 @@ def _assumed(row: Row) -> Usage:
     """Return the most that a row can have used, where the provider does not say."""
     most = most_input_tokens(row.input_bytes, row.messages)
     return Usage(input_tokens=most, output_tokens=row.max_tokens, assumed=True)
+
+
+def _reask(row: Row, text: RowInput | None, parse_error: Fault | None) -> Mapping[str, str]:
+    """Return what is stored with the end of a row that is to be asked again, or why it is not.
+
+    It is in the one write that ends the row, so that nothing can be lost between the two.
+    """
+    if text is None or text.verdict is None or parse_error is None:
+        return {}
+    if text.verdict.get("on_parse_failure") != "reask":
+        return {}
+    if parse_error.code == "output_cut":
+        return {"reask_skipped": "output_cut"}
+    if (row.reasks or 0) >= MAX_LLM_REASKS:
+        return {"reask_skipped": "asked_enough"}
+    return {"reask": "due"}
 
 
 def _read(text: RowInput, answer: Answer) -> tuple[RowOutput, Fault | None]:

@@ -99,7 +99,8 @@ class EnqueuingService:
         is_first = claim is None
         if is_first:
             self.affording.require(organization_id, planned, alone=alone)
-        claim = self._claim(caller, key, claim, fingerprint, planned)
+        most = caller.limits.open_llm_rows
+        claim = self._claim(organization_id, most, key, claim, fingerprint, planned)
         self._store(planned, is_first=is_first)
         self._open_queues(planned)
         self.claims.finish(claim)
@@ -128,10 +129,32 @@ class EnqueuingService:
             TooManyOpenRowsError: the organisation has as many rows under way as it may.
             UnavailableError: a store refused work, or somebody else is at the same rows.
         """
-        claim = self.claims.get(caller.organization_id, key)
+        most = caller.limits.open_llm_rows
+        self._enqueue_once(caller.organization_id, most, planned, key, fingerprint)
+
+    def take_place(self, planned: PlannedRow, *, of: Row) -> None:
+        """Store a row in the place of another, which has ended and is still counted as under way.
+
+        So the organisation's limit has room for it. Doing it again changes nothing.
+
+        Raises:
+            UnavailableError: a store refused work, or somebody else is at the same row.
+        """
+        row = planned.row
+        self._enqueue_once(row.organization_id, None, [planned], row.id, of.id)
+
+    def _enqueue_once(
+        self,
+        organization_id: str,
+        at_most: int | None,
+        planned: Sequence[PlannedRow],
+        key: str,
+        fingerprint: str,
+    ) -> None:
+        claim = self.claims.get(organization_id, key)
         if claim is None or not claim.done:
             is_first = claim is None
-            claim = self._claim(caller, key, claim, fingerprint, planned)
+            claim = self._claim(organization_id, at_most, key, claim, fingerprint, planned)
             self._store(planned, is_first=is_first)
             self._open_queues(planned)
             self.claims.finish(claim)
@@ -151,7 +174,8 @@ class EnqueuingService:
 
     def _claim(
         self,
-        caller: Caller,
+        organization_id: str,
+        at_most: int | None,
         key: str,
         before: Claim | None,
         fingerprint: str,
@@ -167,17 +191,16 @@ class EnqueuingService:
                 raise UnavailableError("the same request is in progress", retry_after_seconds=5)
             return taken
         claim = Claim(
-            organization_id=caller.organization_id,
+            organization_id=organization_id,
             key=key,
             fingerprint=fingerprint,
             attempted_at=now,
         )
-        most = caller.limits.open_llm_rows
-        if not self.claims.add(claim, rows=len(planned), at_most=most):
+        if not self.claims.add(claim, rows=len(planned), at_most=at_most):
             raise TooManyOpenRowsError(
                 f"the organization has too many requests to language models under way for "
                 f"{len(planned)} more",
-                limit=LimitProblem(name="open requests", maximum=most, unit="requests"),
+                limit=LimitProblem(name="open requests", maximum=at_most or 0, unit="requests"),
                 retry_after_seconds=60,
             )
         return claim

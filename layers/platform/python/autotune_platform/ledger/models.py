@@ -9,9 +9,10 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
 from autotune.protocol.llm_limits import JobLimitName
-from autotune.protocol.llm_requests import FinishReason, LlmStatus
+from autotune.protocol.llm_requests import FinishReason, LlmReaskSkipped, LlmStatus
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.job_limits import Limits, OwnLimits, limits_of
+from autotune_platform.ledger.parses import LaterParse, LatestParse
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.timings import Timings
 from autotune_platform.ledger.usage import Difference, JobUsage, Usage
@@ -135,6 +136,11 @@ class Row(FrozenModel):
         periods: the budget's periods in which the bound is set aside, of a row without a batch.
         attempts: those that are over, at most one in each batch.
         cost_nano_usd: what all of these cost.
+        parse_error: of its first parse; ``latest_parse`` is one after it.
+        reask: ``due`` once its verdict cannot be read, until it is asked again or skipped.
+        reasks: how many such rows there are from the first to this one, of those that are one.
+        first_request_id: the first of them.
+        parser_version: of the parser that read the answer first, where a verdict was asked for.
     """
 
     id: str
@@ -161,6 +167,8 @@ class Row(FrozenModel):
     finish_reason: FinishReason | None = None
     error: Fault | None = None
     parse_error: Fault | None = None
+    parser_version: int | None = None
+    latest_parse: LatestParse | None = None
     served_model: str | None = None
     provider_request_id: str | None = None
     trace: Mapping[str, str] = {}
@@ -170,6 +178,12 @@ class Row(FrozenModel):
     custom_id: str | None = None
     import_id: str | None = None
     retry_of: str | None = None
+    reask: Literal["due"] | None = None
+    reask_of: str | None = None
+    reasked_as: str | None = None
+    reask_skipped: LlmReaskSkipped | None = None
+    reasks: int | None = None
+    first_request_id: str | None = None
     complete_by: datetime | None = None
     cancel_requested_at: datetime | None = None
     expires_at: datetime | None = None
@@ -195,6 +209,10 @@ class Row(FrozenModel):
         """Return whether a batch still has to see to it."""
         return self.batch_id == batch_id and not self.has_ended
 
+    def is_reask_due_in(self, batch_id: str) -> bool:
+        """Return whether it is to be asked again before a batch is settled."""
+        return self.batch_id == batch_id and self.reask == "due"
+
     def cost_in(self, batch_id: str) -> int:
         """Return what its attempt in a batch cost; 0 where there was none."""
         tried = (one for one in self.attempts if one.batch_id == batch_id)
@@ -213,13 +231,18 @@ class RowInput(FrozenModel):
 
 
 class RowOutput(FrozenModel):
-    """What a row was answered; ``model_reasoning`` came from the provider apart from the answer."""
+    """What a row was answered, and what the first parse read.
+
+    ``model_reasoning`` came from the provider apart from the answer; ``later`` are further parses,
+    the latest one last.
+    """
 
     raw_output: str
     model_reasoning: str | None = None
     reasoning: str | None = None
     verdict_text: str | None = None
     parsed_verdict: Any | None = None
+    later: Sequence[LaterParse] = ()
 
 
 class JobEnd(FrozenModel):

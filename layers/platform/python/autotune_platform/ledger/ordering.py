@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.limits import MAX_LLM_REASKS
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.access.organizations import OrganizationService
@@ -16,8 +17,9 @@ from autotune_platform.budgets.money import MoneyBudgets, PeriodUse
 from autotune_platform.ledger.ending import end_unasked
 from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.models import Connection, Row, RowInput, RowOutput
+from autotune_platform.ledger.planning import PlannedRow
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 
@@ -35,11 +37,17 @@ class LeftToTheSweeper:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A row that was ordered, with its texts; those are None where they were erased."""
+    """A row that was ordered, with its texts; those are None where they were erased.
+
+    Attributes:
+        row: the last one, where it was asked again.
+        ids: of all of them, from the one that was ordered on.
+    """
 
     row: Row
     asked: RowInput | None
     answered: RowOutput | None
+    ids: tuple[str, ...]
 
 
 def order_id(organization_id: str, key: str) -> str:
@@ -54,8 +62,9 @@ class OrderedRows:
     rows: RowRepository
 
     def under_way(self, row_ids: Iterable[str]) -> set[str]:
-        """Return those that were ordered and have not ended."""
-        return {id_ for id_, row in self.rows.get_many(row_ids).items() if not row.has_ended}
+        """Return those that were ordered and of which none, however often asked, has the end."""
+        found = _last_of_each(self.rows, row_ids)
+        return {id_ for id_, rows in found.items() if not rows[-1].has_ended}
 
 
 @part
@@ -102,7 +111,8 @@ class RowOrders(EnqueuingService):
             return row_id
         is_first = claim is None
         planned = self.planner.plan(caller, [request], [row_id], alone=True)
-        claim = self._claim(caller, row_id, claim, row_id, planned)
+        most = caller.limits.open_llm_rows
+        claim = self._claim(caller.organization_id, most, row_id, claim, row_id, planned)
         self._store(planned, is_first=is_first)
         self._open_queues(planned)
         self.claims.finish(claim)
@@ -110,8 +120,8 @@ class RowOrders(EnqueuingService):
 
     def look(self, row_ids: Iterable[str]) -> dict[str, Ordered]:
         """Return what was ordered, by id; texts of those that have ended alone."""
-        found = self.rows.get_many(row_ids)
-        completed = [id_ for id_, row in found.items() if row.status == "completed"]
+        found = _last_of_each(self.rows, row_ids)
+        completed = [rows[-1].id for rows in found.values() if rows[-1].status == "completed"]
         asked = self.texts.inputs(completed) if completed else {}
         answered: dict[str, RowOutput] = {}
 
@@ -121,7 +131,41 @@ class RowOrders(EnqueuingService):
 
         if completed:
             in_parallel(read, completed, at_most=_ERASERS)
-        return {id_: Ordered(row, asked.get(id_), answered.get(id_)) for id_, row in found.items()}
+        return {
+            id_: Ordered(
+                row=rows[-1],
+                asked=asked.get(rows[-1].id),
+                answered=answered.get(rows[-1].id),
+                ids=tuple(row.id for row in rows),
+            )
+            for id_, rows in found.items()
+        }
+
+    def ask_again(self, ordered: Ordered) -> bool:
+        """Ask the same once more, because what was answered cannot be read; at most twice.
+
+        Doing it again changes nothing.
+
+        Returns:
+            Whether it is: not where the answer was cut, nor where it is too late, or the texts, the
+            connection or the price are gone.
+
+        Raises:
+            UnavailableError: a store refused work, or somebody else is at the same row.
+        """
+        row = ordered.row
+        is_late = row.complete_by is not None and row.complete_by <= self.clock.now()
+        is_enough = (row.reasks or 0) >= MAX_LLM_REASKS or row.finish_reason == "length"
+        connection = self.connection(row.organization_id, row.connection_id)
+        if is_late or is_enough or ordered.asked is None or connection is None:
+            return False
+        try:
+            again = self.planner.reask(row, connection)
+        except InvalidRequestError:
+            return False
+        self.take_place(PlannedRow(again, ordered.asked, connection), of=row)
+        self.rows.note_reask(row, {"reasked_as": again.id})
+        return True
 
     def end_without_money(self, row: Row, uses: Iterable[PeriodUse]) -> bool:
         """End a queued row that no budget will have room for in time; return whether it ended.
@@ -147,6 +191,19 @@ class RowOrders(EnqueuingService):
     def erase(self, row_ids: Iterable[str]) -> None:
         """Delete the texts of rows; erasing again changes nothing."""
         in_parallel(self.texts.erase, list(row_ids), at_most=_ERASERS)
+
+
+def _last_of_each(rows: RowRepository, row_ids: Iterable[str]) -> dict[str, list[Row]]:
+    """Return rows by id, each with those that it was asked again as behind it."""
+    found = {id_: [row] for id_, row in rows.get_many(row_ids).items()}
+    while after := {one[-1].reasked_as: one for one in found.values() if one[-1].reasked_as}:
+        again = rows.get_many(id_ for id_ in after if id_)
+        for id_, one in after.items():
+            if id_ in again:
+                one.append(again[id_])
+        if not again:
+            break
+    return found
 
 
 def _end_of(period: str, now: datetime) -> datetime:

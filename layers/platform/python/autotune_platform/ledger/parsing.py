@@ -56,10 +56,6 @@ _VERDICT_LINE = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _MOST_MARKS = 8
-_NUMBER = re.compile(r"[0-9]{1,9}[.)]")
-_TO_COLON = re.compile(f"[{_SPACE}{re.escape(MARKS)}]*")
-_COLONS = (":", "\N{FULLWIDTH COLON}")
-_MOST_MARKS = 8
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{1,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -68,6 +69,12 @@ class RowPlanner:
                 caller, request, within
             )
             known[connection.id] = connection
+            if at_once and request.verdict and request.verdict.on_parse_failure == "reask":
+                raise InvalidRequestError.of_field(
+                    f"{within}verdict.onParseFailure",
+                    "keep",
+                    detail="a call that somebody waits for is not asked again",
+                )
             mode = "calls" if at_once else self._mode(request, connection, within)
             planned.append(self._planned(request, row_id, connection, mode, within))
         return planned
@@ -95,9 +102,36 @@ class RowPlanner:
             InvalidRequestError: the model has no price any more, or its connection has a limit now
                 that it is too large for.
         """
+        return self._once_more(
+            row, connection, None, id=derived_id("llm", "retry", row.id), retry_of=row.id
+        )
+
+    def reask(self, row: Row, connection: Connection) -> Row:
+        """Return the row that asks the same as one whose verdict cannot be read.
+
+        It belongs to what the row before it does, and is wanted until then; it is sent, and costs,
+        as if it were enqueued now.
+
+        Raises:
+            InvalidRequestError: the model has no price any more.
+        """
+        return self._once_more(
+            row,
+            connection,
+            row.complete_by,
+            id=reask_id(row.id),
+            reask_of=row.id,
+            reasks=(row.reasks or 0) + 1,
+            first_request_id=row.first_request_id or row.id,
+            complete_by=row.complete_by,
+        )
+
+    def _once_more(
+        self, row: Row, connection: Connection, by: datetime | None, **fields: Any
+    ) -> Row:
         now = self.clock.now()
         # What goes by itself may do so for a field that no job takes.
-        is_job = row.mode == "job" and self._usual_mode(None, connection) == "job"
+        is_job = row.mode == "job" and self._usual_mode(by, connection) == "job"
         mode: Mode = "job" if is_job else "calls"
         price = self._price(connection, row.model, mode, "model")
         if is_job:
@@ -105,11 +139,10 @@ class RowPlanner:
         carried = {name: value for name, value in row if name in _CARRIED}
         return Row(
             **carried,
-            id=derived_id("llm", "retry", row.id),
+            **fields,
             mode=mode,
             price=price,
             bound_nano_usd=bound(row.input_bytes, row.messages, row.max_tokens, price),
-            retry_of=row.id,
             created_at=now,
             updated_at=now,
         )
@@ -218,6 +251,11 @@ class RowPlanner:
             verdict=verdict.model_dump(mode="json", exclude_none=True) if verdict else None,
         )
         return PlannedRow(row, text, connection)
+
+
+def reask_id(row_id: str) -> str:
+    """Return the id of the row that asks the same as another whose verdict cannot be read."""
+    return derived_id("llm", "reask", row_id)
 
 
 _CARRIED = frozenset(

@@ -201,6 +201,11 @@ class RowRepository:
         item = self._table.update(row.id, ROW, as_stored(changes), only_if={"status": "submitted"})
         return _row(item) if item else None
 
+    def note_reask(self, row: Row, changes: Mapping[str, str]) -> None:
+        """Note what became of a row that cannot be read, once."""
+        was = {"reask": row.reask, "reasked_as": None}
+        self._table.update(row.id, ROW, changes, only_if=was, remove=("reask",))
+
     def page(
         self,
         organization_id: str,

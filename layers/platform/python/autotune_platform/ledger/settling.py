@@ -45,6 +45,7 @@ class Totals:
     canceled: int = 0
     released: int = 0
     pending: int = 0
+    reasks_due: int = 0
     cost: int = 0
     booked: Booked = field(default_factory=Booked)
     by_purpose: dict[str, Spent] = field(default_factory=lambda: defaultdict(Spent))
@@ -56,6 +57,7 @@ class Totals:
         self.cost += spent
         self.booked.add(row, batch_id)
         is_tried = spent or (row.batch_id == batch_id and row.status == "completed")
+        self.reasks_due += row.is_reask_due_in(batch_id)
         purpose = row.purpose
         if purpose not in self.by_purpose and len(self.by_purpose) >= _MOST_PURPOSES:
             purpose = _OTHERS
@@ -115,6 +117,7 @@ class BatchSettling:
         """
         totals = self._totals(batch)
         assert not totals.pending, "a batch is settled once nothing of it is pending"
+        assert not totals.reasks_due, "a batch is settled once nothing of it is to be asked again"
         now = self.clock.now()
         status: LlmBatchStatus = "completed" if batch.error is None else "error"
         if batch.cancel_requested_at is not None:

@@ -1,6 +1,9 @@
 """Rows and batches as callers see them."""
 
-from autotune.protocol import llm_batches, llm_requests
+from collections.abc import Mapping
+
+from autotune.protocol import llm_batches, llm_parses, llm_requests
+from autotune.protocol.verdict_formats import VerdictFormat
 from autotune_platform.ledger.models import (
     Batch,
     BatchPhase,
@@ -9,6 +12,7 @@ from autotune_platform.ledger.models import (
     RowInput,
     RowOutput,
 )
+from autotune_platform.ledger.parses import LaterParse, reading_format
 
 _WAITING: frozenset[BatchPhase] = frozenset({"building", "creating"})
 
@@ -23,10 +27,42 @@ def request_on_wire(
 ) -> llm_requests.LlmRequest:
     """Return a row with its texts, as far as they are there."""
     asked = text.model_dump() if text else {"params": {"max_tokens": row.max_tokens}}
-    answered = output.model_dump() if output and row.status == "completed" else {}
+    answered = _answered(output, text) if output and row.status == "completed" else {}
     attempts = [one.model_dump() for one in row.attempts]
     return llm_requests.LlmRequest.model_validate(
         {**_known(row), **asked, **answered, "attempts": attempts}
+    )
+
+
+def parses_on_wire(row: Row, text: RowInput, output: RowOutput) -> list[llm_parses.LlmParse]:
+    """Return all parses of a completed row, the first one first."""
+    first = []
+    if text.verdict is not None:
+        # Rows from before it was stored were read by the first parser.
+        first.append(
+            llm_parses.LlmParse.model_validate(
+                {
+                    **output.model_dump(include={"verdict_text", "parsed_verdict"}),
+                    "version": 1,
+                    "parser_version": row.parser_version or 1,
+                    "verdict": text.verdict,
+                    "parsed_at": row.attempts[-1].at if row.attempts else row.updated_at,
+                    "parse_error": row.parse_error and row.parse_error.model_dump(),
+                }
+            )
+        )
+    return [*first, *map(parse_on_wire, output.later)]
+
+
+def parse_on_wire(parse: LaterParse) -> llm_parses.LlmParse:
+    """Return a parse after the first."""
+    return llm_parses.LlmParse.model_validate(
+        {
+            **parse.model_dump(),
+            "parsed_at": parse.at,
+            "parsed_by": parse.by,
+            "parse_error": parse.error and parse.error.model_dump(),
+        }
     )
 
 
@@ -80,11 +116,39 @@ def _difference(batch: Batch) -> llm_batches.LlmDifference | None:
     return llm_batches.LlmDifference(**batch.difference.model_dump(), dropped_results=dropped)
 
 
+def _answered(output: RowOutput, text: RowInput | None) -> dict[str, object]:
+    """Return an answer with what its latest parse read."""
+    shown: dict[str, object] = output.model_dump(exclude={"later"})
+    if output.later:
+        latest = output.later[-1]
+        shown |= latest.model_dump(include={"verdict_text", "parsed_verdict"})
+        shown |= {
+            "reasoning": latest.reasoning_in(output.raw_output),
+            "parse_error": latest.error and latest.error.model_dump(),
+            "parse_version": latest.version,
+        }
+        if text is None or text.verdict is None or not _is_alike(text.verdict, latest.verdict):
+            shown["parsed_with"] = latest.verdict
+    return shown
+
+
+def _is_alike(asked: Mapping[str, object], read_with: Mapping[str, object]) -> bool:
+    return reading_format(VerdictFormat.model_validate(asked)) == read_with
+
+
 def _known(row: Row) -> dict[str, object]:
     price = row.price
     is_tried = bool(row.attempts) or row.has_ended
+    latest = row.latest_parse
+    parsed: dict[str, object] = (
+        {"parse_version": None if row.parser_version is None else 1}
+        if latest is None
+        else {"parse_version": latest.version, "parse_error": latest.error}
+    )
     return {
         **row.model_dump(exclude={"attempts"}),
+        **parsed,
+        "reask_due": row.reask == "due",
         "price_ref": f"{price.source} {price.version}: {price.listed_by}/{price.model} {price.day}",
         "trace": row.trace or None,
         "cost_nano_usd": row.cost_nano_usd if is_tried else None,

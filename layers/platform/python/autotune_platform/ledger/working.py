@@ -21,6 +21,7 @@ from autotune_platform.ledger.batching.work import JobWork
 from autotune_platform.ledger.building import LOOK_AGAIN, LOST_AFTER, BatchBuilder
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.models import Batch
+from autotune_platform.ledger.reasking import AGAIN_SECONDS, Reasking
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -57,6 +58,7 @@ class BatchWork:
     asking: RowAsking
     remaining: BatchRows
     jobs: JobWork
+    reasking: Reasking
     settling: BatchSettling
     clock: Clock = SYSTEM_CLOCK
 
@@ -104,10 +106,12 @@ class BatchWork:
     def _advance_calls(self, taken: Batch, seconds_left: Callable[[], float]) -> Step:
         asked = self._ask(taken, seconds_left)
         taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
-        if next(self.remaining.pending(taken), None) is None:
+        is_pending, due = self.remaining.left_to_do(taken)
+        if not is_pending and self.reasking.ask_again(taken, due, seconds_left):
             self.settling.settle(taken)
             return Step(None)
-        wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+        wait = max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS)
+        wait = min(wait, _LONGEST_WAIT_SECONDS) if is_pending else AGAIN_SECONDS
         if not self._release(taken, wait, self.settling.progress(taken)):
             return Step(None)
         return Step(taken, wait)

@@ -244,6 +244,13 @@ class TooManyEntitiesError(ConflictError):
     title = "The organisation has as many as it may have"
 
 
+class TooManyParsesError(ConflictError):
+    """An answer was parsed as often as it may be."""
+
+    code = "too_many_parses"
+    title = "The answer was parsed as often as it may be"
+
+
 class MethodNotAllowedError(AutotuneError):
     """The path exists, the method on it does not."""
 

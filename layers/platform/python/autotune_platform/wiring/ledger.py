@@ -2,28 +2,14 @@
 
 from functools import cached_property
 
-from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.access.repository import AccessRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
-from autotune_platform.ledger.admission import JobAdmission
 from autotune_platform.ledger.affording import Affording
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.batch_rows import BatchRows
-from autotune_platform.ledger.batching.bringing import JobResults
-from autotune_platform.ledger.batching.creating import JobCreating
-from autotune_platform.ledger.batching.failing import JobFailing
-from autotune_platform.ledger.batching.fetching import JobFetching
-from autotune_platform.ledger.batching.files import JobFiles
-from autotune_platform.ledger.batching.polling import JobPolling
 from autotune_platform.ledger.batching.stepping import Desk
-from autotune_platform.ledger.batching.work import JobWork
-from autotune_platform.ledger.batching.writing import JobWriting
-from autotune_platform.ledger.building import BatchBuilder
 from autotune_platform.ledger.calling import LedgerCalls
-from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
@@ -36,14 +22,10 @@ from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
-from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.rows_aside import RowsAside
-from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.texts import RowTexts
-from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     ConnectionEnvironment,
@@ -202,100 +184,4 @@ class ModelCallParts(LedgerParts, OutboundParts):
             ends=self.row_ends,
             money=self.money,
             costs=self.llm_costs,
-        )
-
-
-class LedgerWorkParts(ModelCallParts):
-    """What works on batches."""
-
-    def starter(self, state_machine_arn: str) -> BatchStarter:
-        """Return what starts executions of the machine that invokes this."""
-        stepfunctions = clients.stepfunctions()
-        executions = Executions(state_machine_arn=state_machine_arn, stepfunctions=stepfunctions)
-        return BatchStarter(executions=executions)
-
-    @cached_property
-    def batch_work(self) -> BatchWork:
-        aside = RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money)
-        builder = BatchBuilder(
-            rows=self.llm_rows,
-            aside=aside,
-            endings=QueueEnding(
-                table=self.ledger_table, rows=self.llm_rows, aside=aside, claims=self.llm_claims
-            ),
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            claims=self.llm_claims,
-            choosing=RowChoosing(rows=self.llm_rows, claims=self.llm_claims),
-            admission=JobAdmission(batches=self.llm_batches, live=self.live_jobs),
-            money=self.money,
-            organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
-            prices=Prices(),
-        )
-        settling = BatchSettling(
-            rows=self.llm_rows,
-            batches=self.llm_batches,
-            claims=self.llm_claims,
-            costs=self.llm_costs,
-            live=self.live_jobs,
-            money=self.money,
-        )
-        return BatchWork(
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            builder=builder,
-            asking=self.row_asking,
-            remaining=self.batch_rows,
-            jobs=self._job_work(settling),
-            settling=settling,
-        )
-
-    @cached_property
-    def batch_rows(self) -> BatchRows:
-        return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
-
-    def _job_work(self, settling: BatchSettling) -> JobWork:
-        desk = self.job_desk
-        files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
-        writing = JobWriting(
-            desk=desk,
-            batches=self.llm_batches,
-            rows=self.llm_rows,
-            texts=self.row_texts,
-            ends=self.row_ends,
-            remaining=self.batch_rows,
-            files=files,
-        )
-        failing = JobFailing(
-            desk=desk,
-            remaining=self.batch_rows,
-            rows=self.llm_rows,
-            ends=self.row_ends,
-            writing=writing,
-        )
-        creating = JobCreating(
-            desk=desk,
-            creations=self.llm_creations,
-            files=files,
-            failing=failing,
-        )
-        results = JobResults(
-            desk=desk,
-            rows=self.llm_rows,
-            texts=self.row_texts,
-            ends=self.row_ends,
-            remaining=self.batch_rows,
-            files=files,
-        )
-        return JobWork(
-            desk=desk,
-            batches=self.llm_batches,
-            remaining=self.batch_rows,
-            writing=writing,
-            creating=creating,
-            polling=JobPolling(desk=desk, failing=failing),
-            fetching=JobFetching(desk=desk, files=files),
-            results=results,
-            files=files,
-            settling=settling,
         )

@@ -9,6 +9,7 @@ from autotune_platform.ledger.batching.resolving import BatchResolving
 from autotune_platform.ledger.batching.revoking import ConnectionRevoking
 from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
+from autotune_platform.ledger.parsing_again import ParsingAgain
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.service import LedgerService
 from autotune_platform.ledger.tokens import TokenRepository, TokenService
@@ -46,7 +47,11 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
 
     @cached_property
     def changing(self) -> RequestChanging:
-        return RequestChanging(ledger=self.ledger, rows=self.llm_rows)
+        return RequestChanging(ledger=self.ledger, parsing=self.parsing_again, rows=self.llm_rows)
+
+    @cached_property
+    def parsing_again(self) -> ParsingAgain:
+        return ParsingAgain(rows=self.llm_rows, texts=self.row_texts)
 
     @cached_property
     def waiting(self) -> WaitingShares:

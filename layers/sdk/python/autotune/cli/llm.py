@@ -24,6 +24,7 @@ from autotune.cli.llm_connections import (
 )
 from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
 from autotune.cli.llm_imports import import_file, imports
+from autotune.cli.llm_parsing import parse, parse_matching, parses
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
 from autotune.cli.llm_tokens import app as tokens
@@ -165,9 +166,22 @@ def show(
     wait: Annotated[
         int, typer.Option(min=0, max=MAX_WAIT_SECONDS, help="Seconds to wait for its end.")
     ] = 0,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Show the last of those that it was asked again as, for a verdict that cannot be "
+            "read.",
+        ),
+    ] = False,
 ) -> None:
     """Show a request with its texts and attempts."""
-    invocation.show(invocation.client.llm.get(request_id, wait=wait))
+    found = invocation.client.llm.get(request_id, wait=wait)
+    while follow and found.reasked_as is not None:
+        found = invocation.client.llm.get(found.reasked_as, wait=wait)
+    invocation.show(found)
+    if found.reasked_as is not None:
+        note(f"it was asked again as {found.reasked_as}; --follow shows the last of them")
 
 
 command(app)(wait)
@@ -190,6 +204,11 @@ def retry(invocation: Invocation, what: RowIds) -> None:
             invocation.show_json({"requestId": again, "retryOf": one})
         else:
             typer.echo(again)
+
+
+command(app)(parse)
+command(app)(parse_matching)
+command(app)(parses)
 
 
 @command(app)

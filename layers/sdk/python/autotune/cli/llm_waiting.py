@@ -25,6 +25,16 @@ Timeout = Annotated[
 ]
 
 
+Follow = Annotated[
+    bool,
+    typer.Option(
+        "--follow/--no-follow",
+        help="Take the last of those that were asked again for a verdict that cannot be read, or "
+        "just what is named.",
+    ),
+]
+
+
 @dataclass
 class _Ends:
     """What became of requests that are waited for."""
@@ -33,6 +43,12 @@ class _Ends:
     statuses: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     cost: int = 0
+    reasked: int = 0
+
+    def add_reasked(self, request: LlmRequest) -> None:
+        """Count one in whose place another is waited for; it was paid all the same."""
+        self.reasked += 1
+        self.cost += request.cost_nano_usd or 0
 
     def add(self, request: LlmRequest) -> None:
         """Count one that has ended."""
@@ -54,12 +70,15 @@ class _Ends:
 
 
 def _ended(
-    invocation: Invocation, ids: list[str], ends: _Ends, timeout: float | None
+    invocation: Invocation, ids: list[str], ends: _Ends, timeout: float | None, *, follow: bool
 ) -> Iterator[LlmRequest]:
     """Yield requests as they end, until all have or the time is up."""
     with CountProgress("ended", len(ids)) as progress:
         try:
-            for request in invocation.client.llm.results(ids, timeout=timeout):
+            ended = invocation.client.llm.results(
+                ids, timeout=timeout, follow_reasks=follow, on_reask=ends.add_reasked
+            )
+            for request in ended:
                 ends.add(request)
                 progress.show(ends.statuses.total())
                 yield request
@@ -69,11 +88,13 @@ def _ended(
             )
 
 
-def wait(invocation: Invocation, what: RowIds, *, timeout: Timeout = None) -> None:
+def wait(
+    invocation: Invocation, what: RowIds, *, timeout: Timeout = None, follow: Follow = True
+) -> None:
     """Wait until requests have ended; exit status 1 unless all are completed."""
     ids = row_ids(what)
     ends = _Ends(len(ids))
-    for _ in _ended(invocation, ids, ends, timeout):
+    for _ in _ended(invocation, ids, ends, timeout, follow=follow):
         pass
     last_line = f"completed {ends.statuses['completed']} of {ends.total}"
     if invocation.as_json:
@@ -81,6 +102,7 @@ def wait(invocation: Invocation, what: RowIds, *, timeout: Timeout = None) -> No
             "requests": ends.total,
             **{name: ends.statuses[name] for name in ("completed", "error", "canceled")},
             "pending": ends.pending,
+            "reasked": ends.reasked,
             "errors": dict(ends.errors),
             "costNanoUsd": ends.cost,
         }
@@ -89,19 +111,24 @@ def wait(invocation: Invocation, what: RowIds, *, timeout: Timeout = None) -> No
     else:
         for name, count in [*ends.statuses.items(), *ends.errors.items()]:
             typer.echo(f"{name:<16} {count}")
+        if ends.reasked:
+            typer.echo(f"{'asked again':<16} {ends.reasked}")
         typer.echo(f"{'USD':<16} {dollars(ends.cost)}")
         typer.echo(last_line)
     raise typer.Exit(ends.exit_code)
 
 
-def results(invocation: Invocation, what: RowIds, *, timeout: Timeout = None) -> None:
+def results(
+    invocation: Invocation, what: RowIds, *, timeout: Timeout = None, follow: Follow = True
+) -> None:
     """Wait for requests and print each with its texts, as JSON on a line of its own, once it ended.
 
-    The exit status is 1 unless all are completed.
+    Of one that was asked again, the last that came of it; its firstRequestId is the one that was
+    named. The exit status is 1 unless all are completed.
     """
     ids = row_ids(what)
     ends = _Ends(len(ids))
-    for request in _ended(invocation, ids, ends, timeout):
+    for request in _ended(invocation, ids, ends, timeout, follow=follow):
         invocation.show_json(request)
     note(f"completed {ends.statuses['completed']} of {ends.total}")
     raise typer.Exit(ends.exit_code)

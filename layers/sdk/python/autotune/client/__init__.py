@@ -78,6 +78,7 @@ from autotune.protocol.llm_connections import ModelPrice as ModelPrice
 from autotune.protocol.llm_imports import LlmImport as LlmImport
 from autotune.protocol.llm_imports import LlmImportDefaults as LlmImportDefaults
 from autotune.protocol.llm_imports import LlmImportLineError as LlmImportLineError
+from autotune.protocol.llm_parses import LlmParse as LlmParse
 from autotune.protocol.llm_requests import EnqueueLlmRequest as EnqueueLlmRequest
 from autotune.protocol.llm_requests import LlmInput as LlmInput
 from autotune.protocol.llm_requests import LlmParams as LlmParams

@@ -1,6 +1,6 @@
 """``client.llm``: requests to language models, which are asked in batches and paid by budget."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, ClassVar, Unpack
@@ -31,6 +31,7 @@ from autotune.client.llm_imports import (
     import_file,
     list_imports,
 )
+from autotune.client.llm_parsing import list_parses, parse_matching, parse_request
 from autotune.client.llm_tokens import AsyncLlmTokens, LlmTokens
 from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
 from autotune.protocol import llm_batches, llm_requests
@@ -195,6 +196,9 @@ class LlmMethods:
     retry = Method(retry_request)
     cancel_matching = Method(cancel_matching)
     retry_matching = Method(retry_matching)
+    parse = Method(parse_request)
+    parse_matching = Method(parse_matching)
+    parses = Method(list_parses)
     delete_content = Method(delete_content)
     import_file = Method(import_file)
     get_import = Method(get_import)
@@ -216,21 +220,35 @@ class Llm(LlmMethods, Resource):
         request_ids: Iterable[str],
         *,
         timeout: float | None = None,
+        follow_reasks: bool = True,
+        on_reask: Callable[[llm_requests.LlmRequest], None] | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> Iterator[llm_requests.LlmRequest]:
         """Wait for requests, and yield each with its texts when it has ended, about in that order.
 
+        Where ``onParseFailure`` had a request asked again, the last one that came of it is yielded
+        in its place; its ``first_request_id`` is the id that was given.
+
         Args:
             timeout: seconds to wait in all; None waits for ever. What has ended by then still
                 comes. Each attempt has the client's own.
+            follow_reasks: False yields just the requests whose ids are given.
+            on_reask: gets each request that was asked again, of which another is yielded; each has
+                a cost of its own.
 
         Raises:
             WaitTimeoutError: some were still pending after ``timeout``.
             NotFoundError: one of them is not in this organisation.
         """
-        awaited = AwaitedRequests(request_ids, timeout=timeout, extra_headers=extra_headers)
+        awaited = AwaitedRequests(
+            request_ids,
+            timeout=timeout,
+            extra_headers=extra_headers,
+            follow_reasks=follow_reasks,
+            on_reask=on_reask,
+        )
         while not awaited.is_over:
-            yield self.run(awaited.next_ended)
+            yield self.run(awaited.next_ended)[1]
 
 
 class AsyncLlm(LlmMethods, AsyncResource):
@@ -242,9 +260,17 @@ class AsyncLlm(LlmMethods, AsyncResource):
         request_ids: Iterable[str],
         *,
         timeout: float | None = None,  # noqa: ASYNC109 - of all attempts together
+        follow_reasks: bool = True,
+        on_reask: Callable[[llm_requests.LlmRequest], None] | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[llm_requests.LlmRequest, None]:
         """Wait and yield as ``AutotuneClient.llm.results`` does."""
-        awaited = AwaitedRequests(request_ids, timeout=timeout, extra_headers=extra_headers)
+        awaited = AwaitedRequests(
+            request_ids,
+            timeout=timeout,
+            extra_headers=extra_headers,
+            follow_reasks=follow_reasks,
+            on_reask=on_reask,
+        )
         while not awaited.is_over:
-            yield await self.run(awaited.next_ended)
+            yield (await self.run(awaited.next_ended))[1]

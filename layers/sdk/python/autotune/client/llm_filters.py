@@ -71,7 +71,8 @@ def cancel_matching(
         InvalidInputError: a filter is out of its range; nothing was sent.
         InvalidRequestError: ``status`` is none that can be canceled.
     """
-    return _all_pages("cancel", on_page, filters)
+    wanted, options = filter_of(filters)
+    return all_pages("cancel", on_page, ChangeLlmRequests(filter=wanted), options)
 
 
 def retry_matching(
@@ -90,20 +91,22 @@ def retry_matching(
         InvalidRequestError: ``status`` is none that can be retried.
         RateLimitError: too many requests are under way; see ``limit``.
     """
-    return _all_pages("retry", on_page, filters)
-
-
-def _all_pages(
-    what: Literal["cancel", "retry"],
-    on_page: Callable[[list[str]], None] | None,
-    filters: RequestFilters,
-) -> Plan[int]:
     wanted, options = filter_of(filters)
+    return all_pages("retry", on_page, ChangeLlmRequests(filter=wanted), options)
+
+
+def all_pages(
+    what: Literal["cancel", "retry", "parse"],
+    on_page: Callable[[list[str]], None] | None,
+    asked: ChangeLlmRequests,
+    options: CallOptions,
+) -> Plan[int]:
+    """Have something done to all requests that match, page by page; return how many they are."""
 
     def run(session: Session) -> Course[int]:
         count, token = 0, None
         while True:
-            body = ChangeLlmRequests(filter=wanted, next_token=token)
+            body = asked.model_copy(update={"next_token": token})
             page = yield from session.course(
                 call(
                     "POST",

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Unpack
 
 from autotune.client.calls import Call, CallOptions, call, returning
@@ -40,7 +40,8 @@ class AwaitedRequests:
 
     The server holds each look at the first that is pending; one that does not end meanwhile goes
     behind the others. So those that end one after the other come with one call each, and one that
-    does not end for long keeps none of the others.
+    does not end for long keeps none of the others. Where a request was asked again because its
+    verdict cannot be read, the one that came of it is waited for in its place.
     """
 
     def __init__(
@@ -49,15 +50,24 @@ class AwaitedRequests:
         *,
         timeout: float | None,
         extra_headers: Mapping[str, str] | None,
+        follow_reasks: bool = True,
+        on_reask: Callable[[LlmRequest], None] | None = None,
     ) -> None:
         """Take the ids, each once; the time runs from now.
+
+        Args:
+            follow_reasks: whether the last is meant of those that are asked again.
+            on_reask: gets each that is not the last.
 
         Raises:
             InvalidInputError: it is one id and no collection of them.
         """
         if isinstance(request_ids, str):
             raise InvalidInputError.at("request_ids", "a list of ids, not one")
-        self._pending = deque(dict.fromkeys(request_ids))
+        # Which id was given, and which stands for it now.
+        self._pending = deque((one, one) for one in dict.fromkeys(request_ids))
+        self._follows = follow_reasks
+        self._on_reask = on_reask
         self._timeout = timeout
         self._deadline = math.inf if timeout is None else time.monotonic() + timeout
         self._extra_headers = extra_headers
@@ -70,30 +80,35 @@ class AwaitedRequests:
         """Whether all have ended."""
         return not self._pending
 
-    def next_ended(self, session: Session) -> Course[LlmRequest]:
-        """Return the next request that has ended.
+    def next_ended(self, session: Session) -> Course[tuple[str, LlmRequest]]:
+        """Return the next request that has ended, with the id that was given for it.
 
         Raises:
             WaitTimeoutError: the time is up, and none of the others has ended by now.
             NotFoundError: one of them is not in this organisation.
         """
         while True:
-            request_id = self._pending[0]
+            given, request_id = self._pending[0]
             asked_at = time.monotonic()
             hold = self._hold(asked_at)
             asked = get_request(request_id, wait=hold, extra_headers=self._extra_headers)
             request = yield from session.course(asked)
             self._pending.popleft()
-            if request.status in ENDED:
+            if request.status in ENDED and not (self._follows and request.reask_due):
                 self._looks = 0
                 self._gap = _GAP_SECONDS
-                return request
-            self._pending.append(request_id)
+                if not self._follows or request.reasked_as is None:
+                    return given, request
+                if self._on_reask is not None:
+                    self._on_reask(request)
+                self._pending.append((given, request.reasked_as))
+                continue
+            self._pending.append((given, request_id))
             self._looks += 1
             now = time.monotonic()
             if asked_at >= self._deadline:
                 self._last_looks.add(request_id)
-                if self._last_looks.issuperset(self._pending):
+                if self._last_looks.issuperset(one for _, one in self._pending):
                     raise self._timed_out()
             elif now - asked_at <= hold / 2:
                 # The API answers at once where too many of an organisation's reads wait.
@@ -114,27 +129,39 @@ def wait_for_requests(
     request_ids: Iterable[str],
     *,
     timeout: float | None = None,
+    follow_reasks: bool = True,
+    on_reask: Callable[[LlmRequest], None] | None = None,
     extra_headers: Mapping[str, str] | None = None,
 ) -> Plan[list[LlmRequest]]:
     """Wait until requests have ended; return them in the order of the ids, with their texts.
 
-    ``results`` returns any number of them one by one.
+    ``results`` returns any number of them one by one. Where ``onParseFailure`` had a request asked
+    again, the last one that came of it stands in its place; ``first_request_id`` names the first.
 
     Args:
         timeout: seconds to wait in all; None waits for ever. Each attempt has the client's own.
+        follow_reasks: False returns just the requests whose ids are given.
+        on_reask: gets each request that was asked again, of which another stands in the result;
+            each has a cost of its own.
 
     Raises:
         WaitTimeoutError: some were still pending after ``timeout``.
         NotFoundError: one of them is not in this organisation.
     """
     ids = request_ids if isinstance(request_ids, str) else list(request_ids)
-    awaited = AwaitedRequests(ids, timeout=timeout, extra_headers=extra_headers)
+    awaited = AwaitedRequests(
+        ids,
+        timeout=timeout,
+        extra_headers=extra_headers,
+        follow_reasks=follow_reasks,
+        on_reask=on_reask,
+    )
 
     def wait(session: Session) -> Course[list[LlmRequest]]:
         ended: dict[str, LlmRequest] = {}
         while not awaited.is_over:
-            request = yield from awaited.next_ended(session)
-            ended[request.id] = request
+            given, request = yield from awaited.next_ended(session)
+            ended[given] = request
         return [ended[request_id] for request_id in ids]
 
     return wait

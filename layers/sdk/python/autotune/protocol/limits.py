@@ -305,6 +305,13 @@ MAX_LLM_CALL_SECONDS = 240
 MAX_LLM_ATTEMPTS = 5
 """How often a request to a language model is tried."""
 
+MAX_LLM_PARSES, MAX_LLM_PARSE_BYTES = 20, 200_000
+"""How often one answer is parsed, each time as a version of its own, and most bytes of what later
+parses of it read, compressed."""
+
+MAX_LLM_REASKS = 2
+"""How often a request is asked again, as a new one, because its verdict cannot be read."""
+
 MAX_LLM_PRICED_MODELS = 200
 """Most models that a connection has prices of its own for."""
 

@@ -68,6 +68,23 @@ next period; ``min_rows`` waits for others to share a batch with; ``being_batche
 batch, or in one of the next where many wait.
 """
 
+LlmReaskSkipped = Literal[
+    "output_cut",
+    "asked_enough",
+    "canceled",
+    "expired",
+    "connection_revoked",
+    "texts_deleted",
+    "model_unpriced",
+]
+"""Why a request whose verdict cannot be read was not asked again, although it says so.
+
+``output_cut``: its ``maxTokens`` would cut the next answer as well. ``asked_enough``: it is the
+second that came of the first. ``canceled``: it, or its batch, was not wanted any more. ``expired``:
+its ``completeBy`` had passed. In the others its connection was revoked, its texts were deleted, or
+its model had no price any more by then.
+"""
+
 FinishReason = Literal["stop", "length", "refusal", "other"]
 
 ConnectionId = Annotated[str, StringConstraints(pattern=rf"^llc_{ID_BODY}$")]
@@ -249,8 +266,15 @@ class LlmRequestSummary(ResponseModel):
         attempt: number of the try that is under way, or was the last.
         cost_nano_usd: what all tries cost, in billionths of a US dollar; None until one is over.
         price_ref: the price that was counted with.
-        parse_error: why the output has no verdict, where one was asked for.
+        parse_error: why the output has no verdict, where one was asked for; as the latest parse
+            says it.
+        parse_version: which parse its verdict is of: 1 for the first, more where the answer was
+            parsed again. None where it was never parsed.
         retry_of: the request that this is a retry of.
+        reask_of: the request that this is asked again for, because its verdict cannot be read.
+        reasked_as: the request that came of this one in the same way.
+        reask_due: whether one will, or it will be said in ``reask_skipped`` why not; soon.
+        first_request_id: the one that was asked first, of those that are asked again.
         import_id: the import that it came with.
     """
 
@@ -268,6 +292,7 @@ class LlmRequestSummary(ResponseModel):
     cost_nano_usd: int | None = None
     price_ref: str
     parse_error: LlmError | None = None
+    parse_version: int | None = None
     served_model: str | None = None
     provider_request_id: str | None = None
     trace: LlmTrace | None = None
@@ -281,6 +306,11 @@ class LlmRequestSummary(ResponseModel):
     cancel_requested_at: Timestamp | None = None
     expires_at: Timestamp | None = None
     retry_of: str | None = None
+    reask_of: str | None = None
+    reasked_as: str | None = None
+    reask_due: bool = False
+    reask_skipped: LlmReaskSkipped | None = None
+    first_request_id: str | None = None
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -290,7 +320,8 @@ class LlmRequest(LlmRequestSummary):
 
     ``reasoning`` is what stands before the verdict; ``model_reasoning`` is what the provider
     returned apart from the answer. ``parsed_verdict`` is what the verdict's format makes of
-    ``verdict_text``; the three are None where no verdict was asked for, or none could be read.
+    ``verdict_text``; the three are None where no verdict was asked for, or none could be read. They
+    are those of the latest parse, whose format is ``parsed_with`` where it is not ``verdict``.
     ``waiting_because`` is why it is queued at the moment of reading; None where it is not.
     """
 
@@ -302,6 +333,7 @@ class LlmRequest(LlmRequestSummary):
     model_reasoning: str | None = None
     verdict_text: str | None = None
     parsed_verdict: Any | None = None
+    parsed_with: VerdictFormat | None = None
     attempts: list[LlmAttempt] = []
     waiting_because: LlmWaitingReason | None = None
 

@@ -24,6 +24,11 @@ _Labels = Annotated[
     at_most(limits.MAX_RUBRIC_LABELS),
 ]
 
+RubricParseFailure = Literal["keep", "reask"]
+"""What is done where an answer cannot be read, or lies outside of its range: it fails, as it does
+where nothing is said, or is asked for again, at most twice and paid each time. One that was cut at
+``max_tokens`` fails in any case."""
+
 RubricTemplate = Annotated[
     str, StringConstraints(min_length=1, max_length=limits.MAX_RUBRIC_TEMPLATE_CHARACTERS)
 ]
@@ -40,6 +45,7 @@ class RubricScore(RequestModel):
     minimum: _Bound = 0.0
     maximum: _Bound = 1.0
     pass_threshold: _Bound | None = None
+    on_parse_failure: RubricParseFailure | None = None
 
     @model_validator(mode="after")
     def _is_a_range(self) -> Self:
@@ -57,6 +63,7 @@ class RubricLabels(RequestModel):
     type: Literal["label"]
     labels: _Labels
     passing_labels: _Labels
+    on_parse_failure: RubricParseFailure | None = None
 
     @model_validator(mode="after")
     def _are_labels(self) -> Self:

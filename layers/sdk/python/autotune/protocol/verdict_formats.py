@@ -87,6 +87,9 @@ class VerdictFormat(RequestModel):
             ``7/10`` as well as ``7``.
         conflict: whether the last of several verdicts counts, or several that differ are a failure.
         abstain_words: further words for ``ABSTAIN``, such as ``unsure``.
+        on_parse_failure: whether a request whose verdict cannot be read is left at that, or asked
+            again as a new one, at most twice and at a cost of its own. An answer that was cut is
+            left, because the same ``maxTokens`` would cut it again.
     """
 
     type: VerdictType
@@ -100,6 +103,7 @@ class VerdictFormat(RequestModel):
     maximum: Bound | None = None
     conflict: Literal["last", "fail"] = "last"
     abstain_words: Annotated[list[Label], at_most(limits.MAX_ABSTAIN_WORDS)] = []
+    on_parse_failure: Literal["keep", "reask"] = "keep"
 
     @model_validator(mode="after")
     def _fields_go_together(self) -> Self:

@@ -33,7 +33,7 @@ def read_answer(text: str, form: str) -> GraderScore:
     Raises:
         CompletionFaultError: no such result is in it, or the number is outside of its range.
     """
-    rule = _answer.validate_python(parse_strictly(form.encode(), most_values=_MOST_VALUES))
+    rule = _rule(form)
     document = _document(text)
     result = document.get("result") if isinstance(document, Mapping) else document
     reasoning = _reasoning(document) if isinstance(document, Mapping) else None
@@ -46,6 +46,15 @@ def read_answer(text: str, form: str) -> GraderScore:
     if not isinstance(result, str) or result not in rule.labels:
         raise CompletionFaultError("model_answer_unreadable")
     return GraderScore(value=float(result in rule.passing_labels), reasoning=reasoning)
+
+
+def is_asked_again(form: str) -> bool:
+    """Return whether an answer of this form that cannot be read is asked for again."""
+    return _rule(form).on_parse_failure == "reask"
+
+
+def _rule(form: str) -> RubricAnswer:
+    return _answer.validate_python(parse_strictly(form.encode(), most_values=_MOST_VALUES))
 
 
 def _document(text: str) -> Any:

@@ -25,7 +25,7 @@ from autotune_platform.judging.judge import (
     Resumed,
     Round,
 )
-from autotune_platform.judging.rubric.answers import read_answer
+from autotune_platform.judging.rubric.answers import is_asked_again, read_answer
 from autotune_platform.judging.rubric.questions import key_of, question, row_id
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.ordering import Ordered, RowOrders
@@ -52,6 +52,9 @@ _LOOKS_OF_A_WAIT = 8
 _FIRST_LOOK = timedelta(seconds=20)
 _LAST_LOOK = timedelta(minutes=15)
 
+_UNREADABLE: frozenset[ReasonCode] = frozenset(
+    {"model_answer_unreadable", "model_answer_out_of_range"}
+)
 _REASONS: Mapping[LlmErrorCode, ReasonCode] = {
     "rejected": "model_rejected",
     "content_filtered": "model_refused",
@@ -110,7 +113,13 @@ class RubricJudge(NeedsNoPermit):
                 if ordered is None:
                     unasked.append(completion_id)
                 elif ordered.row.has_ended:
-                    judgements[completion_id] = _judgement(ordered)
+                    judgement = _judgement(ordered)
+                    if _is_to_be_asked_again(ordered, judgement) and self.orders.ask_again(ordered):
+                        waiting[completion_id] = Awaited(
+                            self.clock.now() + _FIRST_LOOK, round_.attempt
+                        )
+                    else:
+                        judgements[completion_id] = judgement
                 elif self.orders.end_without_money(ordered.row, uses()):
                     judgements[completion_id] = Judgement(reason_code="budget_exhausted")
                 else:
@@ -121,7 +130,10 @@ class RubricJudge(NeedsNoPermit):
                     judgements=judgements,
                     attempts=round_.attempt,
                     share_reasoning=round_.grader.share_reasoning,
-                    stored=partial(self.orders.erase, [ids[id_] for id_ in judgements]),
+                    stored=partial(
+                        self.orders.erase,
+                        [id_ for one in judgements for id_ in found[ids[one]].ids],
+                    ),
                 )
         return Resumed(unasked=unasked, waiting=waiting)
 
@@ -187,6 +199,16 @@ class RubricJudge(NeedsNoPermit):
         now = self.clock.now()
         wait = min(max((now - row.created_at) / _LOOKS_OF_A_WAIT, _FIRST_LOOK), _LAST_LOOK)
         return Awaited(now + wait, round_.attempt)
+
+
+def _is_to_be_asked_again(ordered: Ordered, judgement: Judgement) -> bool:
+    """Return whether an answer cannot be read, and its question says that it is asked again then.
+
+    It is read as it was asked, whatever its grader's configuration is by now.
+    """
+    if ordered.asked is None or judgement.reason_code not in _UNREADABLE:
+        return False
+    return is_asked_again(ordered.asked.input["variables"][ANSWER])
 
 
 def _judgement(ordered: Ordered) -> Judgement:

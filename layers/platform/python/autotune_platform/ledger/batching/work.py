@@ -24,6 +24,7 @@ from autotune_platform.ledger.building import LOOK_AGAIN
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs.contract import Results
 from autotune_platform.ledger.models import Batch, BatchPhase, Connection
+from autotune_platform.ledger.reasking import AGAIN_SECONDS, Reasking
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.outbound.connections import time_limit
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -53,6 +54,7 @@ class JobWork:
     fetching: JobFetching
     results: JobResults
     files: JobFiles
+    reasking: Reasking
     settling: BatchSettling
     clock: Clock = SYSTEM_CLOCK
 
@@ -75,7 +77,7 @@ class JobWork:
     def _phase(self, batch: Batch, seconds_left: Callable[[], float]) -> Advanced:
         connection = self.desk.connection(batch)
         if batch.phase == "cleaning":
-            return self._clean(batch, connection)
+            return self._clean(batch, connection, seconds_left)
         if connection is None:
             return self._abandon(batch)
         if batch.phase in _UNSENT and self._is_unwanted(batch, connection):
@@ -115,8 +117,13 @@ class JobWork:
         self.creating.creations.release(batch)
         return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0}))
 
-    def _clean(self, batch: Batch, connection: Connection | None) -> Advanced:
-        """Delete what is left of a batch at the provider and in S3, and settle it."""
+    def _clean(
+        self, batch: Batch, connection: Connection | None, seconds_left: Callable[[], float]
+    ) -> Advanced:
+        """Delete what is left of a batch at the provider and in S3, and settle it.
+
+        What is to be asked again is enqueued before that; all of it may be repeated.
+        """
         state = state_of(batch)
         places = state.end.places if state.end else ()
         if connection is not None and (state.input_file or state.job_id):
@@ -134,7 +141,14 @@ class JobWork:
         self.files.delete(batch.id, names)
         # A row may have come to it late, taken while another step was at this.
         self.remaining.put_back(batch)
-        if any(row.batch_id != batch.id for row in self.remaining.all(batch)):
+        is_released, due = False, []
+        for row in self.remaining.all(batch):
+            is_released |= row.batch_id != batch.id
+            if row.is_reask_due_in(batch.id):
+                due.append(row)
+        if not self.reasking.ask_again(batch, due, seconds_left):
+            return Advanced(batch, AGAIN_SECONDS)
+        if is_released:
             self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
         self.settling.settle(batch)
         if state.key_version:

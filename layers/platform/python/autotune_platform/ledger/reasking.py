@@ -1,0 +1,112 @@
+"""Asking again what came back with a verdict that cannot be read, before its batch is settled.
+
+The write that ends a row says that this is due, and a batch is settled once nothing of it is. So a
+step that is killed in between loses nothing: the next one, which the sweeper starts at last, finds
+the same rows. The id of what is enqueued follows from the row, so that it is enqueued once.
+"""
+
+from collections.abc import Callable, Sequence
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.llm_requests import LlmReaskSkipped
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.models import Batch, Connection, Row
+from autotune_platform.ledger.planning import PlannedRow, RowPlanner, reask_id
+from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import InvalidRequestError, UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.threads import in_parallel
+
+logger = Logger()
+
+AGAIN_SECONDS = 31
+"""When to try again what another attempt is at, or was killed at: its time is over then."""
+
+_AT_ONCE = 4
+_SPARE_SECONDS = 30
+
+
+@part
+class Reasking:
+    """Enqueues rows in the place of those that are due to be asked again."""
+
+    rows: RowRepository
+    texts: RowTexts
+    batches: BatchRepository
+    connections: ConnectionRepository
+    planner: RowPlanner
+    enqueuing: EnqueuingService
+    clock: Clock = SYSTEM_CLOCK
+
+    def ask_again(
+        self, batch: Batch, due: Sequence[Row], seconds_left: Callable[[], float]
+    ) -> bool:
+        """See to rows of a batch that are due; False where some still are, for want of time."""
+        if not due:
+            return True
+        # It may have been canceled while its rows were asked.
+        present = self.batches.get(batch.id) or batch
+        connection = self.connections.get(batch.connection_id)
+        busy: list[str] = []
+
+        def see_to(row: Row) -> None:
+            try:
+                self._see_to(present, row, connection)
+            except UnavailableError:
+                busy.append(row.id)
+
+        for some in groups(due, _AT_ONCE):
+            if seconds_left() < _SPARE_SECONDS:
+                return False
+            in_parallel(see_to, some, at_most=_AT_ONCE)
+        if busy:
+            logger.warning("rows not asked again yet", batch_id=batch.id, rows=len(busy))
+        return not busy
+
+    def _see_to(self, batch: Batch, row: Row, connection: Connection | None) -> None:
+        again_id = reask_id(row.id)
+        claim = self.enqueuing.claims.get(row.organization_id, again_id)
+        if claim is not None and claim.done:
+            self.rows.note_reask(row, {"reasked_as": again_id})
+            return
+        # Where an attempt was killed that had begun, it is gone on with whatever has come since.
+        if claim is None:
+            reason = self._why_not(batch, row, connection)
+            if reason is not None:
+                self._skip(row, reason)
+                return
+        text = self.texts.input_of(row.id)
+        if text is None:
+            self._skip(row, "texts_deleted")
+            return
+        if connection is None:
+            self._skip(row, "connection_revoked")
+            return
+        try:
+            again = self.planner.reask(row, connection)
+        except InvalidRequestError:
+            self._skip(row, "model_unpriced")
+            return
+        self.enqueuing.take_place(PlannedRow(again, text, connection), of=row)
+        self.rows.note_reask(row, {"reasked_as": again_id})
+
+    def _why_not(
+        self, batch: Batch, row: Row, connection: Connection | None
+    ) -> LlmReaskSkipped | None:
+        if row.cancel_requested_at is not None or batch.cancel_requested_at is not None:
+            return "canceled"
+        if row.complete_by is not None and row.complete_by <= self.clock.now():
+            return "expired"
+        if connection is None or connection.status == "revoked":
+            return "connection_revoked"
+        return None
+
+    def _skip(self, row: Row, reason: LlmReaskSkipped) -> None:
+        logger.info("row not asked again", request_id=row.id, reason=reason)
+        self.rows.note_reask(row, {"reask_skipped": reason})

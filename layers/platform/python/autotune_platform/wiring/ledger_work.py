@@ -1,0 +1,148 @@
+"""Parts of what works on batches of requests to language models."""
+
+from functools import cached_property
+
+from autotune_platform.access.organizations import OrganizationService
+from autotune_platform.access.repository import AccessRepository
+from autotune_platform.ledger.admission import JobAdmission
+from autotune_platform.ledger.batch_rows import BatchRows
+from autotune_platform.ledger.batching.bringing import JobResults
+from autotune_platform.ledger.batching.creating import JobCreating
+from autotune_platform.ledger.batching.failing import JobFailing
+from autotune_platform.ledger.batching.fetching import JobFetching
+from autotune_platform.ledger.batching.files import JobFiles
+from autotune_platform.ledger.batching.polling import JobPolling
+from autotune_platform.ledger.batching.work import JobWork
+from autotune_platform.ledger.batching.writing import JobWriting
+from autotune_platform.ledger.building import BatchBuilder
+from autotune_platform.ledger.choosing import RowChoosing
+from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.ordering import LeftToTheSweeper
+from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.queue_ending import QueueEnding
+from autotune_platform.ledger.reasking import Reasking
+from autotune_platform.ledger.rows_aside import RowsAside
+from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.ledger.starting import BatchStarter
+from autotune_platform.ledger.working import BatchWork
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.wiring.ledger import ModelCallParts
+
+
+class LedgerWorkParts(ModelCallParts):
+    """What works on batches."""
+
+    def starter(self, state_machine_arn: str) -> BatchStarter:
+        """Return what starts executions of the machine that invokes this."""
+        stepfunctions = clients.stepfunctions()
+        executions = Executions(state_machine_arn=state_machine_arn, stepfunctions=stepfunctions)
+        return BatchStarter(executions=executions)
+
+    @cached_property
+    def batch_work(self) -> BatchWork:
+        aside = RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money)
+        builder = BatchBuilder(
+            rows=self.llm_rows,
+            aside=aside,
+            endings=QueueEnding(
+                table=self.ledger_table, rows=self.llm_rows, aside=aside, claims=self.llm_claims
+            ),
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            claims=self.llm_claims,
+            choosing=RowChoosing(rows=self.llm_rows, claims=self.llm_claims),
+            admission=JobAdmission(batches=self.llm_batches, live=self.live_jobs),
+            money=self.money,
+            organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
+            prices=Prices(),
+        )
+        settling = BatchSettling(
+            rows=self.llm_rows,
+            batches=self.llm_batches,
+            claims=self.llm_claims,
+            costs=self.llm_costs,
+            live=self.live_jobs,
+            money=self.money,
+        )
+        return BatchWork(
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            builder=builder,
+            asking=self.row_asking,
+            remaining=self.batch_rows,
+            jobs=self._job_work(settling),
+            reasking=self.reasking,
+            settling=settling,
+        )
+
+    @cached_property
+    def batch_rows(self) -> BatchRows:
+        return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
+
+    @cached_property
+    def reasking(self) -> Reasking:
+        enqueuing = EnqueuingService(
+            planner=self.row_planner,
+            affording=self.affording,
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            claims=self.llm_claims,
+            batches=self.llm_batches,
+            starter=LeftToTheSweeper(),
+        )
+        return Reasking(
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            batches=self.llm_batches,
+            connections=self.connection_repository,
+            planner=self.row_planner,
+            enqueuing=enqueuing,
+        )
+
+    def _job_work(self, settling: BatchSettling) -> JobWork:
+        desk = self.job_desk
+        files = JobFiles(bucket=self.environment.ledger_bucket, s3=clients.s3())
+        writing = JobWriting(
+            desk=desk,
+            batches=self.llm_batches,
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            ends=self.row_ends,
+            remaining=self.batch_rows,
+            files=files,
+        )
+        failing = JobFailing(
+            desk=desk,
+            remaining=self.batch_rows,
+            rows=self.llm_rows,
+            ends=self.row_ends,
+            writing=writing,
+        )
+        creating = JobCreating(
+            desk=desk,
+            creations=self.llm_creations,
+            files=files,
+            failing=failing,
+        )
+        results = JobResults(
+            desk=desk,
+            rows=self.llm_rows,
+            texts=self.row_texts,
+            ends=self.row_ends,
+            remaining=self.batch_rows,
+            files=files,
+        )
+        return JobWork(
+            desk=desk,
+            batches=self.llm_batches,
+            remaining=self.batch_rows,
+            writing=writing,
+            creating=creating,
+            polling=JobPolling(desk=desk, failing=failing),
+            fetching=JobFetching(desk=desk, files=files),
+            results=results,
+            files=files,
+            reasking=self.reasking,
+            settling=settling,
+        )
