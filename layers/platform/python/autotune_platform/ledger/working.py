@@ -7,6 +7,7 @@ the same rows, and what a killed one was asking is counted as unclear.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from aws_lambda_powertools import Logger
 
@@ -110,8 +111,10 @@ class BatchWork:
             raise
         if advanced is None or advanced.wait_seconds is None:
             return Step(None)
-        wait = round(advanced.wait_seconds)
-        return Step(advanced.batch, wait) if self._release(advanced.batch, wait, {}) else Step(None)
+        after, wait = advanced.batch, round(advanced.wait_seconds)
+        progress = after.progress and after.progress.model_dump(mode="json")
+        noted = {"progress": progress} if progress else {}
+        return Step(after, wait) if self._release(after, wait, noted) else Step(None)
 
     def _give_up(self, batch: Batch) -> None:
         """Have the execution's next try begin before this step would have been over."""
@@ -153,7 +156,7 @@ class BatchWork:
             self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
         return asked
 
-    def _release(self, batch: Batch, wait: int, counts: Mapping[str, int]) -> bool:
+    def _release(self, batch: Batch, wait: int, counts: Mapping[str, Any]) -> bool:
         """Let the next step have the batch, with how far it has come."""
         changes = {
             "worked_until": None,

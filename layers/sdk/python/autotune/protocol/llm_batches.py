@@ -36,6 +36,12 @@ class LlmJob(ResponseModel):
         id: the provider's name of it, once it is known.
         stage: what is being done; ``unknown`` is to find out whether it was created.
         rows: how many rows were sent.
+        stored: how many rows' results came home.
+        bytes: how long the input is.
+        nonce: names the creation at the provider, where that keeps a name of ours: ``metadata`` at
+            OpenAI and Azure, the display name at Gemini, part of the job's name at Bedrock.
+        input_file: the provider's name of the uploaded input.
+        key_version: of the connection's key that sees it.
         candidates: of several jobs one may be it, and an operator is to say which (``resolve``).
         cost_nano_usd: what the provider says that it costs, where it does.
     """
@@ -43,8 +49,29 @@ class LlmJob(ResponseModel):
     id: str | None = None
     stage: str
     rows: int
+    stored: int = 0
+    bytes: int = 0
+    nonce: str | None = None
+    input_file: str | None = None
+    key_version: int | None = None
     candidates: list[str] = []
     cost_nano_usd: int | None = None
+
+
+class LlmJobProgress(ResponseModel):
+    """How far a provider's job was at the last look, as the provider counts.
+
+    Attributes:
+        completed: rows with an answer.
+        failed: rows that will have none.
+        rows: how many there are.
+        at: when it was looked at.
+    """
+
+    completed: int
+    failed: int
+    rows: int
+    at: Timestamp
 
 
 class LlmBatch(ResponseModel):
@@ -52,6 +79,7 @@ class LlmBatch(ResponseModel):
 
     Attributes:
         job: the provider's, of a batch that is one.
+        progress: how far that is, where the provider tells; stored with the looks at it.
         unclear: calls that may have been paid although no answer came.
         reserved_nano_usd: what is set aside for it until it has ended.
         cost_nano_usd: what its rows cost so far, in billionths of a US dollar.
@@ -63,6 +91,7 @@ class LlmBatch(ResponseModel):
     model: str
     mode: LlmBatchMode = "calls"
     job: LlmJob | None = None
+    progress: LlmJobProgress | None = None
     status: LlmBatchStatus
     counts: LlmBatchCounts
     unclear: int = 0

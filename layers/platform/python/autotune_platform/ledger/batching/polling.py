@@ -19,9 +19,9 @@ from autotune_platform.ledger.batching.stepping import (
     state_of,
 )
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Ended, Missing, Running
+from autotune_platform.ledger.jobs.contract import Ended, Missing, Running, Told
 from autotune_platform.ledger.jobs.registry import ends_within
-from autotune_platform.ledger.models import Batch, Connection, JobEnd
+from autotune_platform.ledger.models import Batch, Connection, JobEnd, JobProgress
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -55,8 +55,10 @@ class JobPolling:
         batch = self._cancel(batch, connection)
         session, look = self.desk.look(batch, connection)
         version = session.connection.key_version
-        if isinstance(look, Running | Ended) and state_of(batch).key_version != version:
-            batch = self.desk.store(batch, job={"key_version": version})
+        if isinstance(look, Running | Ended):
+            batch = self._noted(batch, look.told)
+            if state_of(batch).key_version != version:
+                batch = self.desk.store(batch, job={"key_version": version})
         if isinstance(look, Refusal):
             refusal = shown(look, session.key)
             if refusal.code == "account":
@@ -103,7 +105,17 @@ class JobPolling:
         may_come = look.succeeded != 0 and now < seen_at + RESULTS_WITHIN
         if not look.results and may_come:
             return Advanced(self.desk.store(batch, job=anew), self._wait(batch, seen_at))
-        return Advanced(self.desk.store(batch, phase="fetching", job=anew))
+        fetching = self.desk.store(batch, phase="fetching", job=anew, progress=batch.progress)
+        return Advanced(fetching)
+
+    def _noted(self, batch: Batch, told: Told) -> Batch:
+        """Return a batch with how far its job is, which is stored when the step lets it go."""
+        if told.completed is None or told.failed is None or told.total is None:
+            return batch
+        progress = JobProgress(
+            completed=told.completed, failed=told.failed, rows=told.total, at=self.clock.now()
+        )
+        return batch.model_copy(update={"progress": progress})
 
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""
