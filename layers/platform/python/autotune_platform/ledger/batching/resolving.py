@@ -48,6 +48,7 @@ class BatchResolving:
             raise ConflictError("it is not unclear whether the batch's job was created")
         if batch.worked_until is not None and batch.worked_until > now:
             raise _busy()
+        gone: dict[str, Any]
         changes: dict[str, Any]
         if request.job_id is None:
             _require_time(batch, now)
@@ -59,7 +60,7 @@ class BatchResolving:
                 raise ConflictError("the job is another batch's")
             gone = {"job_id": request.job_id, "is_adopted": True}
             changes = {"phase": "polling", "status": "submitted", "submitted_at": now}
-        anew = {"candidates": [], "tries": 0, "missed_since": None, **gone}
+        anew: dict[str, Any] = {"candidates": [], "tries": 0, "missed_since": None, **gone}
         job = state_of(batch).model_copy(update=anew)
         changes["job"] = job.model_dump(mode="json", exclude_none=True)
         # A step may have come and gone while the provider was asked.
