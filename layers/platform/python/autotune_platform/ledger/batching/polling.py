@@ -19,7 +19,7 @@ from autotune_platform.ledger.batching.stepping import (
     state_of,
 )
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Ended, Missing, Running, Told
+from autotune_platform.ledger.jobs.contract import Ended, Missing, Reported, Running
 from autotune_platform.ledger.jobs.registry import ends_within
 from autotune_platform.ledger.models import Batch, Connection, JobEnd, JobProgress
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -56,7 +56,7 @@ class JobPolling:
         session, look = self.desk.look(batch, connection)
         version = session.connection.key_version
         if isinstance(look, Running | Ended):
-            batch = self._noted(batch, look.told)
+            batch = self._noted(batch, look.reported)
             if state_of(batch).key_version != version:
                 batch = self.desk.store(batch, job={"key_version": version})
         if isinstance(look, Refusal):
@@ -108,12 +108,15 @@ class JobPolling:
         fetching = self.desk.store(batch, phase="fetching", job=anew, progress=batch.progress)
         return Advanced(fetching)
 
-    def _noted(self, batch: Batch, told: Told) -> Batch:
+    def _noted(self, batch: Batch, reported: Reported) -> Batch:
         """Return a batch with how far its job is, which is stored when the step lets it go."""
-        if told.completed is None or told.failed is None or told.total is None:
+        if reported.completed is None or reported.failed is None or reported.total is None:
             return batch
         progress = JobProgress(
-            completed=told.completed, failed=told.failed, rows=told.total, at=self.clock.now()
+            completed=reported.completed,
+            failed=reported.failed,
+            rows=reported.total,
+            at=self.clock.now(),
         )
         return batch.model_copy(update={"progress": progress})
 

@@ -10,7 +10,7 @@ from autotune_platform.ledger.batching.creating import VISIBLE_WITHIN
 from autotune_platform.ledger.batching.stepping import Desk, job_of, shown, state_of
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
-from autotune_platform.ledger.jobs.contract import Missing, Told
+from autotune_platform.ledger.jobs.contract import Missing, Reported
 from autotune_platform.ledger.models import Batch
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.outbound.connections import time_limit
@@ -98,7 +98,7 @@ class BatchResolving:
             said = shown(look, session.key).message
             raise ConflictError(f"the job could not be looked at, so it is not taken: {said}")
         if not isinstance(look, Missing):
-            _require_likeness(look.told, batch)
+            _require_likeness(look.reported, batch)
 
     def _batch(self, caller: Caller, batch_id: str) -> Batch:
         batch = self.batches.get(batch_id)
@@ -130,19 +130,19 @@ def _require_time(batch: Batch, now: datetime) -> None:
         )
 
 
-def _require_likeness(told: Told, batch: Batch) -> None:
+def _require_likeness(reported: Reported, batch: Batch) -> None:
     """Compare a job with a batch, as far as the provider tells.
 
     Raises:
         ConflictError: it has another model, or another number of rows.
     """
     rows = state_of(batch).rows
-    if told.total is not None and told.total != rows:
-        raise ConflictError(f"the job has {told.total} requests, and the batch {rows}")
-    asked, model = batch.model.rpartition("/")[2], (told.model or "").rpartition("/")[2]
+    if reported.total is not None and reported.total != rows:
+        raise ConflictError(f"the job has {reported.total} requests, and the batch {rows}")
+    asked, model = batch.model.rpartition("/")[2], (reported.model or "").rpartition("/")[2]
     # Some show a model with its date, or without a variant.
     if model and not (model.startswith(asked) or asked.startswith(model)):
-        raise ConflictError(f"the job is of model {told.model}, and the batch of {batch.model}")
+        raise ConflictError(f"the job is of model {reported.model}, and the batch of {batch.model}")
 
 
 def _busy() -> ConflictError:
