@@ -31,7 +31,7 @@ class RowWrites:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self._lock = threading.Lock()
-        clients.dynamodb().meta.events.register("before-call", self._see)
+        clients.dynamodb().meta.events.register("before-call.dynamodb", self._see)
 
     def _see(self, model: Any, params: Any, **_: Any) -> None:
         asked = json.loads(params["body"])

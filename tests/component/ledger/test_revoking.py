@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batching import revoking
 from autotune_platform.ledger.keys import ProviderKeys
 from tests.component.ledger.test_connections_changing import stored_keys
@@ -89,6 +90,24 @@ def test_a_key_that_cannot_be_read_holds_up_no_revocation(
     monkeypatch.setattr(ProviderKeys, "of", of)
     (told,) = revoke(ledger, connection)["jobs"]
     assert (told["isAskedToEnd"], told["detail"]) == (False, "its key could not be read")
+
+
+def test_a_table_that_refuses_holds_up_no_revocation(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = under_way(ledger)
+
+    def refused(*_: Any, **__: Any) -> Any:
+        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "Query")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BatchRepository, "get", refused)
+        (told,) = revoke(ledger, connection)["jobs"]
+    assert told["isAskedToEnd"] is True
+    with monkeypatch.context() as patched:
+        patched.setattr(BatchRepository, "page", refused)
+        found = revoke(ledger, connect(ledger, "openai"))
+    assert (found["jobs"], found["moreJobs"]) == ([], True)
 
 
 def test_a_job_whose_key_was_replaced_is_asked_with_the_present_one(ledger: Ledger) -> None:

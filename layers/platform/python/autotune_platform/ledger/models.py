@@ -288,6 +288,7 @@ class JobState(FrozenModel):
         source: which of them are being stored.
         offset: from which byte on.
         strange: lines of results that are nobody's, came twice or cannot be read.
+        stored: rows whose results are stored.
     """
 
     nonce: str
@@ -310,6 +311,23 @@ class JobState(FrozenModel):
     source: int = 0
     offset: int = 0
     strange: int = 0
+    stored: int = 0
+
+
+class JobProgress(FrozenModel):
+    """How far a provider's job was at a look, as the provider counts.
+
+    Attributes:
+        completed: rows with an answer.
+        failed: rows that will have none.
+        rows: how many there are.
+        at: when it was looked at.
+    """
+
+    completed: int
+    failed: int
+    rows: int
+    at: datetime
 
 
 class Batch(FrozenModel):
@@ -330,6 +348,7 @@ class Batch(FrozenModel):
         job: how far its provider's job is, of a batch that is one.
         above_bound: rows whose usage cost more than what was reserved for them.
         difference: between what the provider reports and what was charged, once it is settled.
+        progress: what the provider said of it last.
     """
 
     id: str
@@ -359,6 +378,7 @@ class Batch(FrozenModel):
     redrive: int = 0
     worked_until: datetime | None = None
     job: JobState | None = None
+    progress: JobProgress | None = None
     cancel_requested_at: datetime | None = None
     created_at: datetime
     submitted_at: datetime | None = None

@@ -84,6 +84,11 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
             id=state.job_id,
             stage=batch.phase,
             rows=state.rows,
+            stored=state.stored,
+            bytes=state.bytes,
+            nonce=state.nonce,
+            input_file=state.input_file or None,
+            key_version=state.key_version or None,
             candidates=list(state.candidates),
             cost_nano_usd=state.end.cost_nano_usd if state.end else None,
         )

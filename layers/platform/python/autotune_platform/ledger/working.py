@@ -124,8 +124,10 @@ class BatchWork:
             raise
         if advanced is None or advanced.wait_seconds is None:
             return Step(None)
-        wait = round(advanced.wait_seconds)
-        return Step(advanced.batch, wait) if self._release(advanced.batch, wait, {}) else Step(None)
+        after, wait = advanced.batch, round(advanced.wait_seconds)
+        progress = after.progress and after.progress.model_dump(mode="json")
+        noted = {"progress": progress} if progress else {}
+        return Step(after, wait) if self._release(after, wait, noted) else Step(None)
 
     def _give_up(self, batch: Batch) -> None:
         """Have the execution's next try begin before this step would have been over."""

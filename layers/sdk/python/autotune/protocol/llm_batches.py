@@ -37,6 +37,12 @@ class LlmJob(ResponseModel):
         id: the provider's name of it, once it is known.
         stage: what is being done; ``unknown`` is to find out whether it was created.
         rows: how many rows were sent.
+        stored: how many rows' results came home.
+        bytes: how long the input is.
+        nonce: names the creation at the provider, where that keeps a name of ours: ``metadata`` at
+            OpenAI and Azure, the display name at Gemini, part of the job's name at Bedrock.
+        input_file: the provider's name of the uploaded input.
+        key_version: of the connection's key that sees it.
         candidates: of several jobs one may be it, and an operator is to say which (``resolve``).
         cost_nano_usd: what the provider says that it costs, where it does.
     """
@@ -44,6 +50,11 @@ class LlmJob(ResponseModel):
     id: str | None = None
     stage: str
     rows: int
+    stored: int = 0
+    bytes: int = 0
+    nonce: str | None = None
+    input_file: str | None = None
+    key_version: int | None = None
     candidates: list[str] = []
     cost_nano_usd: int | None = None
 
@@ -84,13 +95,33 @@ class LlmDifference(ResponseModel):
     within_tolerance: bool
 
 
+class LlmJobProgress(ResponseModel):
+    """How far a provider's job was at the last look, as the provider counts.
+
+    Attributes:
+        completed: rows with an answer.
+        failed: rows that will have none.
+        rows: how many there are.
+        at: when it was looked at.
+    """
+
+    completed: int
+    failed: int
+    rows: int
+    at: Timestamp
+
+
 class LlmBatch(ResponseModel):
     """Rows of one connection and model that were sent together.
 
     Attributes:
         job: the provider's, of a batch that is one.
+    <<<<<<< HEAD
         settings_version: of the connection's settings, when the batch was made.
         waiting_for: the limit of the connection that has no room for it; it goes on by itself.
+    =======
+        progress: how far that is, where the provider tells; stored with the looks at it.
+    >>>>>>> aabf2672f53b8e6d1eddd39bb84897c4a7e75e8f
         unclear: calls that may have been paid although no answer came.
         above_bound: rows that the provider counted more tokens of than were reserved for; they are
             charged at what they cost, and a budget may be overspent by as much.
@@ -106,6 +137,7 @@ class LlmBatch(ResponseModel):
     model: str
     mode: LlmBatchMode = "calls"
     job: LlmJob | None = None
+    progress: LlmJobProgress | None = None
     status: LlmBatchStatus
     counts: LlmBatchCounts
     settings_version: int = 1

@@ -95,8 +95,12 @@ class JobResults:
                 break
         else:
             offset = state.sizes[state.source]
-        strange += self._store_all(batch, connection, found)
-        noted = {"offset": offset, "strange": state.strange + strange}
+        others = self._store_all(batch, connection, found)
+        noted = {
+            "offset": offset,
+            "strange": state.strange + strange + others,
+            "stored": state.stored + len(found) - others,
+        }
         return self.desk.store(batch, job=noted)
 
     def _store_all(

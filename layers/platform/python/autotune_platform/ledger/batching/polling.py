@@ -18,9 +18,9 @@ from autotune_platform.ledger.batching.stepping import (
     state_of,
 )
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Ended, Missing, Running
+from autotune_platform.ledger.jobs.contract import Ended, Missing, Reported, Running
 from autotune_platform.ledger.jobs.registry import ends_within
-from autotune_platform.ledger.models import Batch, Connection, JobEnd
+from autotune_platform.ledger.models import Batch, Connection, JobEnd, JobProgress
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR, needs_operator
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -45,9 +45,11 @@ class JobPolling:
         batch = self._cancel(batch, connection)
         session, look = self.desk.look(batch, connection)
         version = session.connection.key_version
-        if isinstance(look, Running | Ended) and state_of(batch).key_version != version:
-            self.desk.keys.use(session.connection, batch.id)
-            batch = self.desk.store(batch, job={"key_version": version})
+        if isinstance(look, Running | Ended):
+            batch = self._noted(batch, look.reported)
+            if state_of(batch).key_version != version:
+                self.desk.keys.use(session.connection, batch.id)
+                batch = self.desk.store(batch, job={"key_version": version})
         if isinstance(look, Refusal):
             return self._refused(batch, connection, shown(look, session.key))
         if isinstance(look, Ended):
@@ -117,7 +119,20 @@ class JobPolling:
         if not look.results and may_come:
             waiting = self.desk.store(batch, job=anew)
             return Advanced(waiting, self._wait(batch, connection, has_ended=True))
-        return Advanced(self.desk.store(batch, phase="fetching", job=anew))
+        fetching = self.desk.store(batch, phase="fetching", job=anew, progress=batch.progress)
+        return Advanced(fetching)
+
+    def _noted(self, batch: Batch, reported: Reported) -> Batch:
+        """Return a batch with how far its job is, which is stored when the step lets it go."""
+        if reported.completed is None or reported.failed is None or reported.total is None:
+            return batch
+        progress = JobProgress(
+            completed=reported.completed,
+            failed=reported.failed,
+            rows=reported.total,
+            at=self.clock.now(),
+        )
+        return batch.model_copy(update={"progress": progress})
 
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""

@@ -10,7 +10,7 @@ from autotune_platform.ledger.batching.creating import visible_within
 from autotune_platform.ledger.batching.stepping import Desk, job_of, shown, state_of
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
-from autotune_platform.ledger.jobs.contract import Missing, Told
+from autotune_platform.ledger.jobs.contract import Missing, Reported
 from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.outbound.connections import time_limit
@@ -48,6 +48,7 @@ class BatchResolving:
             raise ConflictError("it is not unclear whether the batch's job was created")
         if batch.worked_until is not None and batch.worked_until > now:
             raise _busy()
+        gone: dict[str, Any]
         changes: dict[str, Any]
         if request.job_id is None:
             _require_time(batch, self.desk.connection(batch), now)
@@ -59,7 +60,7 @@ class BatchResolving:
                 raise ConflictError("the job is another batch's")
             gone = {"job_id": request.job_id, "is_adopted": True}
             changes = {"phase": "polling", "status": "submitted", "submitted_at": now}
-        anew = {"candidates": [], "tries": 0, "missed_since": None, **gone}
+        anew: dict[str, Any] = {"candidates": [], "tries": 0, "missed_since": None, **gone}
         job = state_of(batch).model_copy(update=anew)
         changes["job"] = job.model_dump(mode="json", exclude_none=True)
         # A step may have come and gone while the provider was asked.
@@ -97,7 +98,7 @@ class BatchResolving:
             said = shown(look, session.key).message
             raise ConflictError(f"the job could not be looked at, so it is not taken: {said}")
         if not isinstance(look, Missing):
-            _require_likeness(look.told, batch)
+            _require_likeness(look.reported, batch)
 
     def _batch(self, caller: Caller, batch_id: str) -> Batch:
         batch = self.batches.get(batch_id)
@@ -132,19 +133,19 @@ def _require_time(batch: Batch, connection: Connection | None, now: datetime) ->
         )
 
 
-def _require_likeness(told: Told, batch: Batch) -> None:
+def _require_likeness(reported: Reported, batch: Batch) -> None:
     """Compare a job with a batch, as far as the provider tells.
 
     Raises:
         ConflictError: it has another model, or another number of rows.
     """
     rows = state_of(batch).rows
-    if told.total is not None and told.total != rows:
-        raise ConflictError(f"the job has {told.total} requests, and the batch {rows}")
-    asked, model = batch.model.rpartition("/")[2], (told.model or "").rpartition("/")[2]
+    if reported.total is not None and reported.total != rows:
+        raise ConflictError(f"the job has {reported.total} requests, and the batch {rows}")
+    asked, model = batch.model.rpartition("/")[2], (reported.model or "").rpartition("/")[2]
     # Some show a model with its date, or without a variant.
     if model and not (model.startswith(asked) or asked.startswith(model)):
-        raise ConflictError(f"the job is of model {told.model}, and the batch of {batch.model}")
+        raise ConflictError(f"the job is of model {reported.model}, and the batch of {batch.model}")
 
 
 def _busy() -> ConflictError:

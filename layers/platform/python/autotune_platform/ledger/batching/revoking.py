@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aws_lambda_powertools import Logger
-from botocore.exceptions import BotoCoreError, ClientError
 
 from autotune.protocol import llm_connections as wire
 from autotune_platform.access.models import Caller
@@ -18,7 +17,9 @@ from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.connections import ConnectionService
 from autotune_platform.ledger.models import Batch, BatchPhase, Connection
 from autotune_platform.outbound.connections import time_limit
+from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
 
@@ -33,6 +34,8 @@ SEARCH_SECONDS = 4
 ASK_SECONDS = 6
 """For how long the provider is asked, all of it together."""
 
+# No revocation fails for it.
+_TABLE_REFUSES = (*REFUSALS, UnavailableError)
 _PAGE = 100
 _AT_ONCE = 8
 # Phases in which there is a job that has not ended, or may be one at any moment.
@@ -63,21 +66,19 @@ class ConnectionRevoking:
             NotFoundError: there is none, or it is another organisation's.
         """
         before = self.connections.get(caller, connection_id)
+        if before.status == "revoked":
+            again = self.connections.revoke(caller, connection_id)
+            return wire.RevokedLlmConnection.model_validate(again.model_dump())
+        found = self._live(before, pages=None)
         jobs: list[wire.JobOfRevokedConnection] = []
-        found = _Found([], is_all=True)
-        if before.status != "revoked":
-            found = self._live(before, pages=None)
 
         def end_jobs(_: Connection) -> None:
             # Steps see from now on that it is revoked; one may have made a batch just before.
-            late = self._live(before, pages=1) if found.is_all else found
+            late = self._live(before, pages=1)
             every = {one.id: one for one in (*late.batches, *found.batches)}
             jobs.extend(self._end(before, list(every.values())))
 
-        is_new = before.status != "revoked"
-        revoked = self.connections.revoke(
-            caller, connection_id, before_key_goes=end_jobs if is_new else None
-        )
+        revoked = self.connections.revoke(caller, connection_id, before_key_goes=end_jobs)
         for one in jobs:
             logger.info("job of a revoked connection", **one.model_dump())
         return wire.RevokedLlmConnection.model_validate(
@@ -92,9 +93,13 @@ class ConnectionRevoking:
         while pages is None or read < pages:
             if self.clock.monotonic() >= ends:
                 return _Found(found, is_all=False)
-            some, token = self.batches.page(
-                connection.organization_id, limit=_PAGE, next_token=token
-            )
+            try:
+                some, token = self.batches.page(
+                    connection.organization_id, limit=_PAGE, next_token=token
+                )
+            except _TABLE_REFUSES:
+                logger.exception("batches not read")
+                return _Found(found, is_all=False)
             found += [
                 one
                 for one in some
@@ -113,9 +118,8 @@ class ConnectionRevoking:
         told: dict[str, wire.JobOfRevokedConnection] = {}
         known: list[Batch] = []
         for before in found:
-            batch = self.batches.get(before.id)
             # A step may have ended it in the meantime, because the connection is revoked.
-            now = batch if batch is not None and batch.phase in _LIVE else before
+            now = self._again(before)
             state = state_of(now)
             if state.job_id is not None and now.phase == "polling":
                 known.append(now)
@@ -133,6 +137,14 @@ class ConnectionRevoking:
         in_parallel(ask, known[:MOST_JOBS], at_most=_AT_ONCE)
         return [told[one.id] for one in found if one.id in told]
 
+    def _again(self, before: Batch) -> Batch:
+        try:
+            batch = self.batches.get(before.id)
+        except _TABLE_REFUSES:
+            logger.exception("batch not read", batch_id=before.id)
+            return before
+        return batch if batch is not None and batch.phase in _LIVE else before
+
     def _refusal(self, connection: Connection, batch: Batch, seconds: float) -> str | None:
         """Ask for the end of a job; return why it may go on, None where it was asked to end."""
         provider = self.desk.provider(batch)
@@ -145,7 +157,7 @@ class ConnectionRevoking:
                 newer = self.desk.newer_session(connection, batch)
                 if refusal is not None and refusal.code == "account" and newer is not None:
                     session, refusal = newer, provider.cancel(newer, job_of(batch))
-        except (BotoCoreError, ClientError):
+        except _TABLE_REFUSES:
             logger.exception("key not read", batch_id=batch.id)
             return "its key could not be read"
         return None if refusal is None else shown(refusal, session.key).message

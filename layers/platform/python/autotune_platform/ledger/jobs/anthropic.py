@@ -23,10 +23,10 @@ from autotune_platform.ledger.jobs.contract import (
     Look,
     Missing,
     NotCreated,
+    Reported,
     Results,
     Running,
-    Told,
-    told,
+    reported,
 )
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
@@ -122,7 +122,7 @@ class AnthropicJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status != "ended":
-            return Running(_told(document))
+            return Running(_reported(document))
         succeeded, total = _counts(document)
         # Its address only says that there are results: a key goes to no host that an answer names.
         has_results = text(inside(document, "results_url")) is not None
@@ -131,7 +131,7 @@ class AnthropicJobs:
             results=[Results(job.job_id)] if has_results and job.job_id else [],
             succeeded=succeeded,
             total=total,
-            told=_told(document),
+            reported=_reported(document),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:
@@ -207,12 +207,12 @@ def _counts(document: Any) -> tuple[int | None, int | None]:
     return found[_COUNTS.index("succeeded")], sum(found)
 
 
-def _told(document: Any) -> Told:
+def _reported(document: Any) -> Reported:
     succeeded, total = _counts(document)
     shown = inside(document, "request_counts")
     lost = all_of(*(tokens(inside(shown, count)) for count in ("errored", "canceled", "expired")))
     failed = None if lost is None else sum(lost)
-    return told(None, completed=succeeded, failed=failed, total=total)
+    return reported(None, completed=succeeded, failed=failed, total=total)
 
 
 def _how(document: Any) -> Literal["completed", "expired", "canceled"]:

@@ -20,7 +20,7 @@ from autotune_platform.ledger.jobs.bedrock_documents import (
     End,
     counts,
     failure,
-    told_of,
+    reported_of,
     usage_of,
 )
 from autotune_platform.ledger.jobs.contract import (
@@ -166,7 +166,9 @@ class BedrockJobs:
             return Refusal("provider_error", "the answer tells no status")
         how = ENDS.get(status)
         return (
-            Running(told_of(document)) if how is None else self._ended(session, job, document, how)
+            Running(reported_of(document))
+            if how is None
+            else self._ended(session, job, document, how)
         )
 
     def _ended(
@@ -194,7 +196,7 @@ class BedrockJobs:
             succeeded=succeeded,
             total=total,
             usage=usage_of(manifest),
-            told=told_of(document),
+            reported=reported_of(document),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:

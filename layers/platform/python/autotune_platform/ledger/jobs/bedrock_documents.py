@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Told, told
+from autotune_platform.ledger.jobs.contract import Reported, reported
 from autotune_platform.ledger.providers.documents import inside, name, text, tokens
 from autotune_platform.ledger.usage import JobUsage
 
@@ -34,9 +34,9 @@ def counts(document: Any) -> tuple[int, int] | None:
     return (succeeded, total) if total and succeeded is not None else None
 
 
-def told_of(document: Any) -> Told:
+def reported_of(document: Any) -> Reported:
     """Return what a job's document tells beside its status."""
-    return told(
+    return reported(
         name(inside(document, "modelId")),
         completed=tokens(inside(document, "successRecordCount")),
         failed=tokens(inside(document, "errorRecordCount")),

@@ -116,7 +116,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """What a provider tells of a job beside how far it is; None where it does not.
 
     Attributes:
@@ -132,20 +132,20 @@ class Told:
     total: int | None = None
 
 
-def told(
+def reported(
     model: str | None, *, completed: int | None, failed: int | None, total: int | None
-) -> Told:
+) -> Reported:
     """Return what a provider tells, without counts that cannot be: zeros, or more than all."""
     if not total or completed is None or failed is None or completed + failed > total:
-        return Told(model)
-    return Told(model, completed, failed, total)
+        return Reported(model)
+    return Reported(model, completed, failed, total)
 
 
 @dataclass(frozen=True)
 class Running:
     """A job that has not ended, or whose results are not there yet; they may still come."""
 
-    told: Told = field(default=Told(), compare=False)
+    reported: Reported = field(default=Reported(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Ended:
         lines: rows that it failed for, as of ``NotCreated``.
         usage: what all rows used together, where the provider tells.
         cost_nano_usd: what it says that the job cost.
-        told: what it tells beside that.
+        reported: what it tells beside that.
     """
 
     how: Literal["completed", "failed", "expired", "canceled"]
@@ -178,7 +178,7 @@ class Ended:
     lines: Mapping[int, str] = field(default_factory=dict)
     usage: JobUsage | None = None
     cost_nano_usd: int | None = None
-    told: Told = field(default=Told(), compare=False)
+    reported: Reported = field(default=Reported(), compare=False)
 
 
 Look = Running | Missing | Ended

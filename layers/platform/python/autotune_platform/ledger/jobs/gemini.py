@@ -33,8 +33,8 @@ from autotune_platform.ledger.jobs.gemini_documents import (
     counts,
     is_on_host_of,
     named,
+    reported_of,
     results_of,
-    told_of,
 )
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import FetchError, Reply, Session
@@ -187,14 +187,18 @@ class GeminiJobs:
         # BATCH_STATE_…, and JOB_STATE_… in examples of the guide.
         how = ENDS.get(state.rpartition("_STATE_")[2])
         if how is None:
-            return Running(told_of(metadata))
+            return Running(reported_of(metadata))
         results = results_of(document)
         succeeded, total = counts(inside(metadata, "batchStats"))
         if how != "failed" or results or succeeded:
             # What has results ran rows, whatever it is called.
             how = "completed" if how == "failed" else how
             return Ended(
-                how, results=results, succeeded=succeeded, total=total, told=told_of(metadata)
+                how,
+                results=results,
+                succeeded=succeeded,
+                total=total,
+                reported=reported_of(metadata),
             )
         refusal = self._failure(inside(document, "error"), session.key)
         return Ended(how, succeeded=succeeded, total=total, refusal=refusal)

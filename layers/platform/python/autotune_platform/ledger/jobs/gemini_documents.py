@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from autotune_platform.ledger.jobs.contract import Results, Told, told
+from autotune_platform.ledger.jobs.contract import Reported, Results, reported
 from autotune_platform.ledger.providers.documents import inside, name, tokens
 
 ENDS: Mapping[str, Literal["completed", "failed", "expired", "canceled"]] = {
@@ -96,10 +96,10 @@ def counts(shown: Any) -> tuple[int | None, int | None]:
     return known[0], total
 
 
-def told_of(metadata: Any) -> Told:
+def reported_of(metadata: Any) -> Reported:
     """Return what the metadata of a job tell beside its state."""
     stats = inside(metadata, "batchStats")
-    return told(
+    return reported(
         name(inside(metadata, "model")),
         completed=_count(inside(stats, "successfulRequestCount")),
         failed=_count(inside(stats, "failedRequestCount")),

@@ -24,10 +24,10 @@ from autotune_platform.ledger.jobs.contract import (
     Look,
     Missing,
     NotCreated,
+    Reported,
     Results,
     Running,
-    Told,
-    told,
+    reported,
 )
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
@@ -211,7 +211,7 @@ class OpenAiJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status not in _ENDS:
-            return Running(self._told(document))
+            return Running(self._reported(document))
         files = (name(inside(document, f"{kind}_file_id")) for kind in ("output", "error"))
         succeeded, total = _counts(inside(document, "request_counts"))
         refusal, lines = _failure(document) if status == "failed" else (None, {})
@@ -223,12 +223,12 @@ class OpenAiJobs:
             refusal=refusal,
             lines=lines,
             usage=_usage(inside(document, "usage")),
-            told=self._told(document),
+            reported=self._reported(document),
         )
 
-    def _told(self, document: Any) -> Told:
+    def _reported(self, document: Any) -> Reported:
         counts = inside(document, "request_counts")
-        return told(
+        return reported(
             name(inside(document, "model")) if self._names_models else None,
             completed=tokens(inside(counts, "completed")),
             failed=tokens(inside(counts, "failed")),

@@ -22,10 +22,10 @@ from autotune_platform.ledger.jobs.contract import (
     Line,
     Look,
     Missing,
+    Reported,
     Results,
     Running,
-    Told,
-    told,
+    reported,
 )
 from autotune_platform.ledger.jobs.inline_results import InlineResults, TooLargeError
 from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
@@ -209,7 +209,7 @@ class OpenRouterJobs:
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
         if status not in _ENDS:
-            return Running(_told(document))
+            return Running(_reported(document))
         succeeded, total = _counts(document)
         used = inside(document, "usage")
         return Ended(
@@ -220,7 +220,7 @@ class OpenRouterJobs:
             refusal=self._failure(inside(document, "error"), key) if status == "failed" else None,
             usage=_usage(used),
             cost_nano_usd=_nano_usd(inside(used, "cost")),
-            told=_told(document),
+            reported=_reported(document),
         )
 
     def _failure(self, error: Any, key: str | None) -> Refusal:
@@ -295,10 +295,10 @@ def _usage(shown: Any) -> JobUsage | None:
     )
 
 
-def _told(document: Any) -> Told:
+def _reported(document: Any) -> Reported:
     model, counts = inside(document, "model"), inside(document, "request_counts")
     shown = {one: tokens(inside(counts, one)) for one in ("completed", "failed", "total")}
-    return told(_base(name(model) or "") or None, **shown)
+    return reported(_base(name(model) or "") or None, **shown)
 
 
 def _nano_usd(cost: Any) -> int | None:
