@@ -176,8 +176,8 @@ def test_a_queue_that_a_budget_has_no_room_for_says_so_once(
     ledger: Ledger, subscriber: Subscriber
 ) -> None:
     secret = subscribe(ledger.platform, subscriber)
-    limit(ledger, dayUsd="0.000000001")
     ledger.enqueue(ledger.connect(), "a")
+    limit(ledger, dayUsd="0.000000001")
     ledger.run()
     for minutes in range(1, 4):
         with later(timedelta(minutes=5 * minutes)):

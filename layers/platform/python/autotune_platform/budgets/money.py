@@ -87,8 +87,13 @@ class MoneyBudgets:
 
     def lowest(self, organization_id: str) -> "Limit | None":
         """Return the lowest limit: nothing that costs more can ever be reserved under it."""
-        limits: dict[BudgetPeriod, int | None] = self.limits(organization_id).model_dump()
-        limited = [Limit(limit, period) for period, limit in limits.items() if limit is not None]
+        limits = self.limits(organization_id)
+        by_period: Mapping[BudgetPeriod, int | None] = {
+            "day": limits.day,
+            "week": limits.week,
+            "month": limits.month,
+        }
+        limited = [Limit(limit, period) for period, limit in by_period.items() if limit is not None]
         return min(limited, default=None)
 
     def set_limits(self, organization_id: str, limits: MoneyLimits) -> None:
