@@ -114,7 +114,7 @@ fuzz: install ## send hostile input for ten minutes (SEED=1 names the seed, MINU
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
 
-chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill
+chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill (6 minutes)
 	@$(BIN)/python -m tests.chaos_ledger
 
 lint: install lint-templates ## check style, types, import rules and CloudFormation templates

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from tests.chaos.invariants import Finding
 from tests.chaos.report import show_findings
-from tests.chaos_ledger.load import NOT_SET
+from tests.chaos_ledger.load import NOT_SET, PROVIDERS
 from tests.chaos_ledger.round import Report, play
 from tests.providers.catalogue import CATALOGUE
 
@@ -25,10 +25,12 @@ REQUESTS = 20_000
 ROUNDS = 10
 SEED = 20_261_124
 _SHOWN = 5
+_NAMES = tuple(one.name for one in PROVIDERS)
 
 OURS = (
     *("executions doubled", "executions lost", "processes new", "messages doubled"),
     *("steps in the midst of another", "sweeps in the midst of a step", "skewed clocks"),
+    *("requests in the midst of a step", "writes of the dead"),
     *("workers killed before a call", "workers killed after a call", "requests repeated"),
     *("calls throttled", "transactions canceled", "reads by half", "writes by half"),
     *("keys rotated", "batches canceled", "accounts refused"),
@@ -44,21 +46,26 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=REQUESTS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--seed", type=int, default=SEED, help="of the first round")
+    parser.add_argument("--providers", nargs="+", default=_NAMES, choices=_NAMES, metavar="NAME")
     arguments = parser.parse_args()
     console.print(f"seed {arguments.seed}", highlight=False)
-    reports = _play_all(arguments.seed, arguments.rounds, arguments.requests // arguments.rounds)
-    findings = _findings(reports, is_whole=arguments.requests >= REQUESTS)
+    rows, asked = arguments.requests // arguments.rounds, tuple(arguments.providers)
+    reports = _play_all(arguments.seed, arguments.rounds, rows, asked)
+    is_whole = arguments.requests >= REQUESTS and asked == _NAMES
+    findings = _findings(reports, is_whole=is_whole)
     _show(reports)
     show_findings(console, findings)
     return 1 if any(finding.violations for finding in findings) else 0
 
 
-def _play_all(seed: int, rounds: int, rows: int) -> list[Report]:
+def _play_all(seed: int, rounds: int, rows: int, asked: tuple[str, ...]) -> list[Report]:
     # Each in a process of its own: nothing of one is left in another.
     with ProcessPoolExecutor(
         2, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
     ) as processes:
-        begun = {processes.submit(play, seed + number, rows): number for number in range(rounds)}
+        begun = {
+            processes.submit(play, seed + number, rows, asked): number for number in range(rounds)
+        }
         reports = {}
         for one in as_completed(begun):
             report = reports[begun[one]] = one.result()
@@ -80,6 +87,8 @@ def _show_violations(report: Report) -> None:
             console.print(f"  {one}", markup=False, highlight=False, soft_wrap=True)
     if report.violations:
         command = f"--rounds 1 --seed {report.seed} --requests {report.rows}"
+        if report.asked != _NAMES:
+            command += f" --providers {' '.join(report.asked)}"
         console.print(f"again: python -m tests.chaos_ledger {command}", highlight=False)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,8 +119,9 @@ class Load:
         self.canceled = 0
         storm.fake.world.answers.answerer = lambda ask: answer_of(ask.prompt)
 
-    def begin(self, rows: int) -> None:
-        """Make organisations and connections, and plan everything that is asked."""
+    def begin(self, rows: int, providers: Sequence[str]) -> None:
+        """Make organisations and connections, and plan everything that is asked of providers."""
+        self._providers = [one for one in PROVIDERS if one.name in providers]
         platform = self._storm.platform
         for number, limits in enumerate(_BUDGETS):
             key = platform.api_key if number == 0 else platform.new_organization(f"org {number}")
@@ -127,7 +129,7 @@ class Load:
             self.organizations.append(organization)
             if limits:
                 assert self.call(organization, "PUT", "/api/v1/llm-budget", limits).status == 200
-            for provider in PROVIDERS:
+            for provider in self._providers:
                 organization.connections[provider.name] = self._connect(organization, provider)
         self._plan_rows(rows)
         for hours in (0.4, 1.1, 3.2):
@@ -187,7 +189,7 @@ class Load:
             some = min(left, self.random.choice([3, 20, 45, 90]))
             left, number = left - some, number + 1
             organization = self.random.choice(self.organizations)
-            provider = PROVIDERS[number % len(PROVIDERS)]
+            provider = self._providers[number % len(self._providers)]
             self._at(self.random.uniform(0, 4), self._enqueue(organization, provider, number, some))
 
     def _enqueue(

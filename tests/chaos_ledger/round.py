@@ -14,7 +14,7 @@ import pytest
 
 from autotune.protocol import signing
 from tests.chaos_ledger.invariants import Closing, places, search
-from tests.chaos_ledger.load import Load
+from tests.chaos_ledger.load import PROVIDERS, Load
 from tests.chaos_ledger.simulation import simulated
 from tests.chaos_ledger.store import Store
 from tests.chaos_ledger.storm import START, Storm
@@ -28,15 +28,17 @@ from tests.support.sessions import shared_session
 _PLANTED = "sk-chaos-planted-000000000000000000000000"
 _CALM_AFTER_HOURS = 40
 _TIMES = frozenset(["seconds", "cpu_seconds"])
+_ALL = tuple(one.name for one in PROVIDERS)
 _MOST_HOURS = 400
 
 
 @dataclass
 class Report:
-    """What came of a round of a seed and so many rows, of which all but times follows."""
+    """What came of a round: all but times follows from seed, rows and providers."""
 
     seed: int
     rows: int
+    asked: tuple[str, ...]
     seconds: float = 0
     cpu_seconds: float = 0
     hours: float = 0
@@ -58,20 +60,20 @@ class Report:
         return {name: value for name, value in vars(self).items() if name not in _TIMES}
 
 
-def play(seed: int, rows: int) -> Report:
+def play(seed: int, rows: int, asked: tuple[str, ...] = _ALL) -> Report:
     """Play a round; what the platform logs goes to a file, which is searched for keys."""
     with tempfile.TemporaryFile() as log:
         sys.stdout.flush()
         before = os.dup(1)
         os.dup2(log.fileno(), 1)
         try:
-            return _play(seed, rows, log)
+            return _play(seed, rows, asked, log)
         finally:
             sys.stdout.flush()
             os.dup2(before, 1)
 
 
-def _play(seed: int, rows: int, log: Any) -> Report:
+def _play(seed: int, rows: int, asked: tuple[str, ...], log: Any) -> Report:
     began = time.monotonic()
     faster_moto.install()
     store = Store()
@@ -91,7 +93,7 @@ def _play(seed: int, rows: int, log: Any) -> Report:
         load = Load(storm, seed)
         answer = world.answers.answerer
         world.answers.answerer = lambda ask: (prompts.append(ask.prompt), answer(ask))[1]
-        load.begin(rows)
+        load.begin(rows, asked)
         load.arm()
         watch = Watch(storm, load)
 
@@ -113,6 +115,7 @@ def _play(seed: int, rows: int, log: Any) -> Report:
     return Report(
         seed=seed,
         rows=rows,
+        asked=asked,
         seconds=time.monotonic() - began,
         cpu_seconds=time.process_time(),
         hours=storm.now / 3600,

@@ -9,6 +9,7 @@ import heapq
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,9 @@ _MACHINE = "arn:aws:states:us-east-1:123456789012:stateMachine:submit_llm_batch"
 _MOST_TRIES = 12  # as the state machine has it
 _DEEPEST = 2
 _MOST_GHOST_STEPS = 12
+# How likely something else is done in the midst of a call; a provider takes far longer to answer.
+_CHANCE_AT_TABLE = 0.004
+_CHANCE_AT_PROVIDER = 0.05
 _SECONDS_OF_A_CALL = 0.1
 # Until then rows come; what follows is waiting for jobs and for budgets, mostly.
 _BUSY_SECONDS = 5 * 3600
@@ -268,7 +272,10 @@ class Storm:
             return do()
         frame = self._frames[-1]
         self._pass_point(frame)
-        self._kill(frame, after=False)
+        if name == "UpdateItem" and "ConditionExpression" in asked:
+            self._kill(frame, after=False, late=lambda: self._done(name, asked, do))
+        else:
+            self._kill(frame, after=False)
         if (refused := self._refused(name, asked)) is not None:
             return refused
         answer = self._done(name, asked, do)
@@ -291,7 +298,7 @@ class Storm:
     def exchange(self, send: Callable[[], Any]) -> Any:
         """Do a request to a provider, likewise."""
         frame = self._frames[-1] if self._frames else Frame()
-        self._pass_point(frame)
+        self._pass_point(frame, _CHANCE_AT_PROVIDER)
         self._kill(frame, after=False)
         before = len(self.fake.world.executions)
         try:
@@ -302,31 +309,52 @@ class Storm:
         finally:
             frame.asked += range(before, len(self.fake.world.executions))
         self._kill(frame, after=True)
-        self._pass_point(frame)
+        self._pass_point(frame, _CHANCE_AT_PROVIDER)
         return answer
 
-    def _kill(self, frame: Frame, *, after: bool) -> None:
+    def _kill(self, frame: Frame, *, after: bool, late: Callable[[], object] | None = None) -> None:
+        """Kill a process whose time has come; its last write may still be on its way."""
         frame.calls += not after
         is_now = frame.calls == frame.kill_at and frame.kill_after == after
         if is_now and not frame.is_dead:
             self.faults[f"workers killed {'after' if after else 'before'} a call"] += 1
             frame.is_dead = True
+            if late is not None:
+                self.at(self.now + self.random.choice([1, 600, 900]), lambda: self._land(late))
         if frame.is_dead:
             raise KilledError
 
-    def _pass_point(self, frame: Frame) -> None:
+    def _land(self, write: Callable[[], object]) -> bool:
+        """Do a write of a process that is gone; what others wrote meanwhile has to refuse it."""
+        self.faults["writes of the dead"] += 1
+        with suppress(RefusalError):
+            write()
+        return True
+
+    def _pass_point(self, frame: Frame, chance: float = _CHANCE_AT_TABLE) -> None:
         """Have something else done in the midst of a step, now and then."""
         if not self.wild or frame.is_dead or not self._frames or len(self._frames) > _DEEPEST:
             return
-        if self.random.random() >= 0.004:
+        if self.random.random() >= chance:
             return
         self._take_started()
-        if self._queue and self._queue[0][0] <= self.now + 30:
+        soon = self.now + 30
+        if self._actions and self._actions[0][0] <= soon and self._is_callers(self._actions[0][2]):
+            self.faults["requests in the midst of a step"] += 1
+            self._act(heapq.heappop(self._actions)[2])
+            return
+        near = [place for place, one in enumerate(self._queue) if one[0] <= soon]
+        if near:
             self.faults["steps in the midst of another"] += 1
-            self._step(heapq.heappop(self._queue)[2])
+            chosen = self._queue.pop(self.random.choice(near))
+            heapq.heapify(self._queue)
+            self._step(chosen[2])
         else:
             self.faults["sweeps in the midst of a step"] += 1
             self._invoke(self._sweep)
+
+    def _is_callers(self, act: Callable[[], bool]) -> bool:
+        return act not in self._periodic
 
     def _refused(self, name: str, asked: dict[str, Any]) -> dict[str, Any] | None:
         """Refuse a call, mostly while the tables are busy; return an answer by half."""

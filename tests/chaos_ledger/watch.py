@@ -69,7 +69,7 @@ class Watch:
         if now in ENDED and was not in ENDED:
             self.ends[key] += 1
         if was in ENDED:
-            names = ("status", "cost_nano_usd", "attempt", "batch_id")
+            names = ("status", "cost_nano_usd", "attempt", "batch_id", "updated_at")
             alike = all(before.get(name) == after.get(name) for name in names)
             self.check("each row ends once", alike, f"{key} was {was} and became {now}")
 
