@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ConnectionEnvironment
+from autotune_platform.runtime.environment import LedgerWorkEnvironment
 from autotune_platform.wiring.ledger import LedgerWorkParts
 
 MOST_STEPS = 2_000
@@ -13,7 +13,7 @@ MOST_STEPS = 2_000
 @cache
 def parts() -> LedgerWorkParts:
     """Return what this process is put together from."""
-    return LedgerWorkParts(ConnectionEnvironment.parse())
+    return LedgerWorkParts(LedgerWorkEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -189,6 +189,11 @@ class BatchRepository:
             {"pk": pk, "sk": STATE, **group.model_dump(), **touched, **self._due.opened(pk, due_at)}
         )
 
+    def group(self, key: str) -> Group | None:
+        """Return a queue, open or not; None where there never was one."""
+        item = self._table.get(key, STATE)
+        return entity_from(item, Group) if item else None
+
     def hold_group(
         self, key: str, batch_id: str, *, now: datetime, until: datetime, due_at: datetime
     ) -> tuple[Group, str] | None:

@@ -18,6 +18,7 @@ from autotune_platform.ledger.building import LOOK_AGAIN, LOST_AFTER, BatchBuild
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.models import Batch
 from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.ledger.step_shares import StepShares
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -54,11 +55,21 @@ class BatchWork:
     remaining: BatchRows
     jobs: JobWork
     settling: BatchSettling
+    shares: StepShares
     clock: Clock = SYSTEM_CLOCK
 
     def begin(self, group_key: str, *, seconds_left: Callable[[], float]) -> Step:
         """Make a batch of a queue; its first step follows."""
-        built = self.builder.build(group_key, seconds_left=seconds_left)
+        group = self.batches.group(group_key)
+        if group is None:
+            return Step(None)
+        with self.shares.place(group.organization_id, seconds_left()) as has_place:
+            if not has_place:
+                # The sweeper begins it then: executions that wait would be more with each start.
+                wait = timedelta(seconds=self.shares.wait_seconds())
+                self.batches.postpone(group_key, self.clock.now() + wait)
+                return Step(None)
+            built = self.builder.build(group_key, seconds_left=seconds_left)
         if built is None:
             return Step(None)
         return Step(built.batch, full=built.batch if built.is_full else None)
@@ -71,6 +82,14 @@ class BatchWork:
         now = self.clock.now()
         if batch.worked_until is not None and batch.worked_until > now:
             return Step(batch, _whole_seconds(batch.worked_until - now))
+        with self.shares.place(batch.organization_id, seconds_left()) as has_place:
+            if has_place:
+                return self._advance(batch, seconds_left)
+        wait = self.shares.wait_seconds()
+        due_at = now + timedelta(seconds=wait) + LOST_AFTER
+        return Step(batch, wait if self.batches.change(batch, {}, due_at=due_at) else 1)
+
+    def _advance(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
         taken = self._taken(batch, seconds_left())
         if taken is None:
             return Step(batch, 1)

@@ -7,6 +7,8 @@ from autotune_platform.access.repository import AccessRepository
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.budgets.permits import Permits
 from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.affording import Affording
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
@@ -37,6 +39,7 @@ from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
+from autotune_platform.ledger.step_shares import StepShares, at_once
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
@@ -44,6 +47,7 @@ from autotune_platform.runtime.environment import (
     ConnectionEnvironment,
     LedgerApiEnvironment,
     LedgerEnvironment,
+    LedgerWorkEnvironment,
     LedgerSweepEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
@@ -189,6 +193,8 @@ class ModelCallParts(LedgerParts, OutboundParts):
 class LedgerWorkParts(ModelCallParts):
     """What works on batches."""
 
+    environment: LedgerWorkEnvironment
+
     def starter(self, state_machine_arn: str) -> BatchStarter:
         """Return what starts executions of the machine that invokes this."""
         stepfunctions = clients.stepfunctions()
@@ -222,11 +228,21 @@ class LedgerWorkParts(ModelCallParts):
             remaining=self.batch_rows,
             jobs=self._job_work(settling),
             settling=settling,
+            shares=self._step_shares(),
         )
 
     @cached_property
     def batch_rows(self) -> BatchRows:
         return BatchRows(rows=self.llm_rows, batches=self.llm_batches, ends=self.row_ends)
+
+    def _step_shares(self) -> StepShares:
+        functions = self.environment.model_functions
+        waiting = WaitingShares(
+            slots=Slots(budgets=BudgetRepository(self.budgets_table)),
+            of="steps",
+            most_of_all=None if functions is None else at_once(functions),
+        )
+        return StepShares(waiting=waiting, functions=functions)
 
     def _job_work(self, settling: BatchSettling) -> JobWork:
         desk = Desk(
