@@ -31,9 +31,12 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         )
     else:
         step = work.begin(before["group"], seconds_left=seconds_left)
-    if step.full is not None:
+    if step.full is not None or step.ended is not None:
         starter = parts().starter(event["state_machine_arn"])
-        starter.start_group(step.full.group.key, after=step.full)
+        if step.full is not None:
+            starter.start_group(step.full.group.key, after=step.full)
+        if step.ended is not None:
+            starter.start_group(step.ended.group.key, ended=step.ended)
     steps = before.get("steps", 0) + 1
     # The sweeper goes on with a batch that nobody works on, in an execution of its own.
     if step.batch is None or steps >= MOST_STEPS:

@@ -5,7 +5,6 @@ the same rows, set money aside for both, and one of the batches would come to no
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,6 +14,7 @@ from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.choosing import Chosen
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.ending import end_unasked
@@ -28,6 +28,7 @@ from autotune_platform.ledger.models import (
     Row,
     new_nonce,
 )
+from autotune_platform.ledger.open_calls import OpenCalls, most_open
 from autotune_platform.ledger.prices import Prices, bound
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
@@ -45,52 +46,13 @@ LOST_AFTER = timedelta(minutes=3)
 # Whoever goes on with a batch that was lost has its queue before another can.
 _HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
+# The end of one has the next one made; this is for one whose end could not.
+_WHEN_ALL_ARE_OPEN = timedelta(minutes=5)
 _EVER = timedelta(days=3_650)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
 _SPARE_SECONDS = 30
-
-
-@dataclass
-class _Chosen:
-    """Rows for a batch, by id, and what they cost at most together."""
-
-    bytes_left: int | None
-    ids: list[str] = field(default_factory=list)
-    amount: int = 0
-    together: int | None = None
-    is_short_of_money: bool = False
-
-    def add(self, row: Row, room: int | None) -> bool:
-        """Add a row; return False where no more can be added."""
-        if room is not None and self.amount + row.bound_nano_usd > room:
-            self.is_short_of_money = True
-            return False
-        if self.together is not None and len(self.ids) >= self.together:
-            return False
-        if row.together is not None and len(self.ids) >= row.together:
-            return True  # it may not share a batch with as many; the next one is soon made
-        if self.bytes_left is not None:
-            self.bytes_left -= row.input_bytes
-            if self.bytes_left < 0 and self.ids:
-                return False
-        self.ids.append(row.id)
-        self.amount += row.bound_nano_usd
-        self.together = min(filter(None, (self.together, row.together)), default=None)
-        return True
-
-
-@dataclass(frozen=True)
-class Built:
-    """A batch that was made of a queue.
-
-    Attributes:
-        is_full: it is as large as it may be, and its rows are taken: there may be more rows.
-    """
-
-    batch: Batch
-    is_full: bool
 
 
 @part
@@ -100,6 +62,7 @@ class BatchBuilder:
     rows: RowRepository
     aside: RowsAside
     batches: BatchRepository
+    open_calls: OpenCalls
     connections: ConnectionRepository
     claims: ClaimRepository
     money: MoneyBudgets
@@ -107,7 +70,7 @@ class BatchBuilder:
     prices: Prices
     clock: Clock = SYSTEM_CLOCK
 
-    def build(self, key: str, *, seconds_left: Callable[[], float]) -> Built | None:
+    def build(self, key: str, *, seconds_left: Callable[[], float]) -> Batch | None:
         """Make a batch of a queue's first rows, and take as many of them as there is time for.
 
         Returns:
@@ -130,14 +93,20 @@ class BatchBuilder:
         if built is None:
             return None
         try:
-            taken = self.take_rows(built.batch, seconds_left)
+            return self.take_rows(built, seconds_left)
         except Exception:
             # The money is set aside: the batch is gone on with, and no other is made instead.
             logger.warning("rows not taken", batch_id=batch_id, exc_info=True)
-            return Built(built.batch, is_full=False)
-        if taken is None:
-            return None
-        return Built(taken, is_full=built.is_full and taken.phase != "building")
+            return built
+
+    def may_be_followed(self, batch: Batch) -> bool:
+        """Return whether another batch may be made at once of what a batch left in its queue."""
+        if batch.phase == "building" or not batch.leaves_rows:
+            return False
+        connection = self.connections.get(batch.connection_id)
+        return connection is not None and (
+            batch.mode == "job" or self._is_room(batch.group, connection)
+        )
 
     def take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Batch | None:
         """Take the rows of a batch that are still queued; those that others took are theirs.
@@ -166,7 +135,7 @@ class BatchBuilder:
 
     def _built(
         self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
-    ) -> Built | None:
+    ) -> Batch | None:
         now = self.clock.now()
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
@@ -177,14 +146,22 @@ class BatchBuilder:
             self._end_all(group, now)
             self.batches.close(key, only_if={"touched": touched})
             return None
+        if group.mode == "calls" and not self._is_room(group, connection):
+            self.open_calls.await_end(group)
+            # One may have ended before it could know.
+            if not self._is_room(group, connection):
+                self.batches.postpone(key, now + _WHEN_ALL_ARE_OPEN)
+                return None
         self.aside.bring_back(group)
         most = rows_at_most(connection, group.mode)
         ids = self.rows.waiting(group, now=now, limit=most)
         enough = max(connection.min_rows, rows_at_least(connection, group.mode))
         if len(ids) < enough and not self._is_ready(key, group, touched, connection):
             return None
-        batch = self._reserved(group, connection, ids, batch_id, due_at)
-        return None if batch is None else Built(batch, is_full=len(ids) == most)
+        return self._reserved(group, connection, ids, batch_id, due_at)
+
+    def _is_room(self, group: Group, connection: Connection) -> bool:
+        return self.open_calls.of(group).batches < most_open(connection)
 
     def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""
@@ -240,12 +217,15 @@ class BatchBuilder:
                 rows=len(chosen.ids),
                 reserved_nano_usd=chosen.amount,
                 periods=reservation.periods,
+                leaves_rows=len(ids) == rows_at_most(connection, group.mode),
+                is_counted=group.mode == "calls",
                 job=JobState(nonce=new_nonce()) if group.mode == "job" else None,
                 created_at=self.clock.now(),
             )
             self.batches.put_rows(batch.id, chosen.ids)
             opening = self.batches.opening(batch, due_at=due_at)
-            if self.batches.try_write([opening, *reservation.additions]):
+            counted = self.open_calls.opening(batch, connection)
+            if self.batches.try_write([opening, *counted, *reservation.additions]):
                 return batch
         return None
 
@@ -268,9 +248,9 @@ class BatchBuilder:
 
     def _chosen(
         self, ids: Sequence[str], connection: Connection, mode: Mode, room: int | None
-    ) -> "_Chosen":
+    ) -> Chosen:
         """Return the first rows that are still queued and fit into one batch, and the budget."""
-        chosen = _Chosen(bytes_left=bytes_at_most(connection) if mode == "job" else None)
+        chosen = Chosen(bytes_left=bytes_at_most(connection) if mode == "job" else None)
         now = self.clock.now()
         for some in groups(ids, _ROWS_READ):
             found = self.rows.get_many(some)

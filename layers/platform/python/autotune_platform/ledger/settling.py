@@ -17,6 +17,7 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
 from autotune_platform.ledger.models import Batch, Row
+from autotune_platform.ledger.open_calls import OpenCalls
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -93,6 +94,7 @@ class BatchSettling:
     claims: ClaimRepository
     costs: CostRepository
     money: MoneyBudgets
+    open_calls: OpenCalls
     clock: Clock = SYSTEM_CLOCK
 
     def progress(self, batch: Batch) -> Mapping[str, int]:
@@ -128,6 +130,7 @@ class BatchSettling:
                 spent=totals.cost,
             ),
             *self.claims.fewer(batch.organization_id, totals.ended),
+            *self.open_calls.closing(batch),
             *self.costs.additions(
                 batch.organization_id,
                 now,
@@ -141,6 +144,10 @@ class BatchSettling:
         if self.batches.write(additions, undone=settled):
             logger.info("batch settled", batch_id=batch.id, rows=dict(totals.numbers))
         self.batches.close(batch.id)
+
+    def lets_another_begin(self, batch: Batch) -> bool:
+        """Return whether rows waited for a batch to end that is settled."""
+        return batch.is_counted and self.open_calls.of(batch.group).is_waiting
 
     def _totals(self, batch: Batch) -> Totals:
         totals = Totals()

@@ -49,4 +49,4 @@ class StepShares:
     @staticmethod
     def wait_seconds() -> int:
         """Return how long what found no place waits: not all that did come back at once."""
-        return random.randint(_SHORTEST_WAIT, _LONGEST_WAIT)
+        return random.randint(_SHORTEST_WAIT, _LONGEST_WAIT)  # noqa: S311 - it spreads load

@@ -37,11 +37,13 @@ class Step:
         batch: what is to be gone on with; None where there is nothing left to do.
         wait_seconds: how long before the next step.
         full: a batch after which another may be made of its queue at once.
+        ended: a batch whose end lets another be made of its queue.
     """
 
     batch: Batch | None
     wait_seconds: int = 0
     full: Batch | None = None
+    ended: Batch | None = None
 
 
 @part
@@ -72,13 +74,15 @@ class BatchWork:
             built = self.builder.build(group_key, seconds_left=seconds_left)
         if built is None:
             return Step(None)
-        return Step(built.batch, full=built.batch if built.is_full else None)
+        return Step(built, full=built if self.builder.may_be_followed(built) else None)
 
     def advance(self, batch_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> Step:
         """Go on with a batch; an execution from before its latest redrive has nothing to do."""
         batch = self.batches.get(batch_id)
-        if batch is None or batch.redrive != redrive or batch.phase == "settled":
+        if batch is None or batch.redrive != redrive:
             return Step(None)
+        if batch.phase == "settled":
+            return self._ended(batch)
         now = self.clock.now()
         if batch.worked_until is not None and batch.worked_until > now:
             return Step(batch, _whole_seconds(batch.worked_until - now))
@@ -108,15 +112,21 @@ class BatchWork:
             raise
         if taken is None or not self._release(taken, 1, {}):
             return Step(None)
-        return Step(taken, 1, full=None if taken.phase == "building" else taken)
+        return Step(taken, 1, full=taken if self.builder.may_be_followed(taken) else None)
+
+    def _ended(self, batch: Batch) -> Step:
+        """Have another batch made of what waited for the end of this one; repeating it is fine."""
+        return Step(None, ended=batch if self.settling.lets_another_begin(batch) else None)
 
     def _advance_calls(self, taken: Batch, seconds_left: Callable[[], float]) -> Step:
         asked = self._ask(taken, seconds_left)
+        wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+        if asked.is_idle:
+            return Step(taken, wait) if self._release(taken, wait, {}) else Step(None)
         taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
         if next(self.remaining.pending(taken), None) is None:
             self.settling.settle(taken)
-            return Step(None)
-        wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+            return self._ended(taken)
         if not self._release(taken, wait, self.settling.progress(taken)):
             return Step(None)
         return Step(taken, wait)

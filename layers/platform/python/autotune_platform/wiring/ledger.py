@@ -32,6 +32,7 @@ from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.model_calls import ModelCalls
+from autotune_platform.ledger.open_calls import OpenCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.roles import RoleSessions
@@ -47,8 +48,8 @@ from autotune_platform.runtime.environment import (
     ConnectionEnvironment,
     LedgerApiEnvironment,
     LedgerEnvironment,
-    LedgerWorkEnvironment,
     LedgerSweepEnvironment,
+    LedgerWorkEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
@@ -207,6 +208,7 @@ class LedgerWorkParts(ModelCallParts):
             rows=self.llm_rows,
             aside=RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money),
             batches=self.llm_batches,
+            open_calls=OpenCalls(self.ledger_table),
             connections=self.connection_repository,
             claims=self.llm_claims,
             money=self.money,
@@ -219,6 +221,7 @@ class LedgerWorkParts(ModelCallParts):
             claims=self.llm_claims,
             costs=self.llm_costs,
             money=self.money,
+            open_calls=OpenCalls(self.ledger_table),
         )
         return BatchWork(
             batches=self.llm_batches,
