@@ -182,6 +182,7 @@ class LedgerStack(DomainStack):
             api.function, "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"
         )
         data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
+        data.ledger.grant_query_index(api.function, index_name=QUEUED_ROWS_INDEX)
         data.ledger_texts.grant_read_write(api.function)
         data.ledger_texts.grant_delete(api.function)
         data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)

@@ -331,6 +331,7 @@ EXPECTED = {
         *("PutItem", "Query", "UpdateItem"),
     )
     | table("Ledger/index/rowsByStatus", "Query")
+    | table("Ledger/index/queuedRows", "Query")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),

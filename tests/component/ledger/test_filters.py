@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.component.ledger.test_journeys import statuses
+from tests.support.imports import Imports, jsonl, openai_line
 from tests.support.ledger import Ledger
 
 
@@ -104,3 +105,16 @@ def test_a_time_ends_the_list_and_no_page_is_left_over(ledger: Ledger) -> None:
         query["nextToken"] = answer["nextToken"]
     assert found == set(young)
     assert pages <= 6
+
+
+def test_retries_of_an_import_are_in_its_list(ledger: Ledger, imports: Imports) -> None:
+    made = imports.start(ledger.connect(minRows=9), jsonl(openai_line("a"), openai_line("b")))
+    imports.step(made)
+    first = listed(ledger, importId=made)
+    canceled, _ = change(ledger, "cancel", importId=made)
+    again, _ = change(ledger, "retry", importId=made)
+    assert (set(canceled), len(again)) == (first, 2)
+    assert listed(ledger, importId=made) == first | set(again)
+    found = ledger.read(again[0])
+    assert found["importId"] == made
+    assert found["customId"] == ledger.read(found["retryOf"])["customId"]

@@ -294,6 +294,8 @@ def test_requests_are_listed_and_shown(api, run, enqueued, connection_id):
     queued = run("llm", "list", "--status", "queued", "--connection", connection_id, "--json")
     assert [one["id"] for one in queued.json_lines] == [ids[0]]
     assert len(run("llm", "list", "--limit", 2, "--json").json_lines) == 2
+    api.rows[ids[0]]["waitingBecause"] = "connection_paused"
+    assert "waitingBecause   connection_paused" in run("llm", "show", ids[0]).stdout
     shown = run("llm", "show", ids[2], "--json").json_lines[0]
     assert (shown["rawOutput"], shown["input"]["user"]) == ("ready", "q2")
     assert "rawOutput        ready" in run("llm", "show", ids[2], "--wait", 5).stdout

@@ -30,6 +30,7 @@ from autotune_platform.ledger.models import (
 )
 from autotune_platform.ledger.open_calls import OpenCalls, most_open
 from autotune_platform.ledger.prices import Prices, bound
+from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -48,7 +49,6 @@ _HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
 # The end of one has the next one made; this is for one whose end could not.
 _WHEN_ALL_ARE_OPEN = timedelta(minutes=5)
-_EVER = timedelta(days=3_650)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
@@ -61,6 +61,7 @@ class BatchBuilder:
 
     rows: RowRepository
     aside: RowsAside
+    endings: QueueEnding
     batches: BatchRepository
     open_calls: OpenCalls
     connections: ConnectionRepository
@@ -137,13 +138,14 @@ class BatchBuilder:
         self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
     ) -> Batch | None:
         now = self.clock.now()
+        are_more_late = self.endings.end_late(group.connection_id)
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
         if not is_active or (connection is not None and connection.status == "paused"):
-            self.batches.postpone(key, now + _WHEN_PAUSED)
+            self.batches.postpone(key, now + (LOOK_AGAIN if are_more_late else _WHEN_PAUSED))
             return None
         if connection is None or connection.status == "revoked":
-            self._end_all(group, now)
+            self.endings.end_all(group)
             self.batches.close(key, only_if={"touched": touched})
             return None
         if group.mode == "calls" and not self._is_room(group, connection):
@@ -155,6 +157,9 @@ class BatchBuilder:
         self.aside.bring_back(group)
         most = rows_at_most(connection, group.mode)
         ids = self.rows.waiting(group, now=now, limit=most)
+        if ids and group.mode == "job" and connection.batches == "never":
+            self._ask_singly(group, connection, ids)
+            return None
         enough = max(connection.min_rows, rows_at_least(connection, group.mode))
         if len(ids) < enough and not self._is_ready(key, group, touched, connection):
             return None
@@ -230,11 +235,11 @@ class BatchBuilder:
         return None
 
     def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
-        """Have rows that are too few for a job of the provider asked one by one."""
+        """Have rows asked one by one that are too few for a job, or are to go in none any more."""
         now = self.clock.now()
         price = self.prices.find(connection, group.model, processing="standard")
         if price is None:
-            logger.error("too few rows for a job, and no price", connection_id=connection.id)
+            logger.error("no job for rows, and no price", connection_id=connection.id)
             return
 
         def move(row: Row) -> None:
@@ -243,7 +248,7 @@ class BatchBuilder:
 
         queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
         in_parallel(move, queued, at_most=_WRITERS)
-        logger.info("too few rows for a job", connection_id=connection.id, rows=len(queued))
+        logger.info("no job for rows", connection_id=connection.id, rows=len(queued))
         self.batches.open_group(group.model_copy(update={"mode": "calls"}), now)
 
     def _chosen(
@@ -263,16 +268,3 @@ class BatchBuilder:
                 elif not chosen.add(row, room):
                     return chosen
         return chosen
-
-    def _end_all(self, group: Group, now: datetime) -> None:
-        """End the rows of a connection that is gone, those that back off and the dear ones too."""
-        most = _RESERVATIONS_TRIED * 100
-        while ids := (
-            self.rows.waiting(group, now=now + _EVER, limit=most)
-            or self.aside.first(group, limit=most)
-        ):
-            rows = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
-            if not rows:
-                return
-            for row in rows:
-                end_unasked(self.rows, self.claims, row, "account", now)

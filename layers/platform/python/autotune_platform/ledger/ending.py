@@ -6,7 +6,7 @@ from typing import Any
 
 from autotune.protocol import verdict_formats as wire
 from autotune.protocol.limits import MAX_LLM_ATTEMPTS
-from autotune.protocol.llm_requests import LlmErrorCode
+from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
 from autotune.protocol.retry import RetryPolicy
 from autotune_platform.ledger.calls import Answer, Refusal
 from autotune_platform.ledger.claims import ClaimRepository
@@ -33,11 +33,10 @@ _PASSING: frozenset[LlmErrorCode] = frozenset(
 _AGAIN = RetryPolicy(first_seconds=120, longest_seconds=900)
 _MESSAGES: Mapping[LlmErrorCode, str] = {
     "canceled": "it was canceled before it was answered",
-    "expired": "its completeBy passed before it was answered",
+    "expired": "it was still waiting at its completeBy",
     "account": "its connection was revoked",
     "platform_error": "its texts are gone",
 }
-_CANCELED = Fault(code="canceled", message=_MESSAGES["canceled"])
 
 
 @part
@@ -97,8 +96,9 @@ class RowEnds:
             changes = {"cost_nano_usd": wanted.cost_nano_usd + charge}
             return self.rows.requeue(wanted, changes, over, now, now + timedelta(seconds=wait))
 
-        def end(unwanted: Row) -> Row | None:
-            return self._end(unwanted, "canceled", _CANCELED, charge, used, tried=fault)
+        def end(code: LlmErrorCode) -> Row | None:
+            why = Fault(code=code, message=_MESSAGES[code])
+            return self._end(row, _status_of(code), why, charge, used, tried=fault)
 
         return self._requeued(row, requeue, end)
 
@@ -118,29 +118,28 @@ class RowEnds:
             at = now + timedelta(seconds=wait_seconds)
             return self.rows.requeue(wanted, changes, None, now, at)
 
-        return self._requeued(row, requeue, lambda row: self.unasked(row, "canceled"))
+        return self._requeued(row, requeue, lambda code: self.unasked(row, code))
 
     def unasked(self, row: Row, code: LlmErrorCode) -> Row | None:
         """End a submitted row that was never asked."""
-        status = "canceled" if code == "canceled" else "error"
-        return self._end(row, status, Fault(code=code, message=_MESSAGES[code]), 0, {})
+        return self._end(row, _status_of(code), Fault(code=code, message=_MESSAGES[code]), 0, {})
 
     def _requeued(
         self,
         row: Row,
         requeue: Callable[[Row], Row | None],
-        end: Callable[[Row], Row | None],
+        end: Callable[[LlmErrorCode], Row | None],
     ) -> Row | None:
-        """Put a row back, or end one that is canceled, also if that comes in between."""
-        if row.cancel_requested_at is None:
-            if (after := requeue(row)) is not None:
-                return after
-            found = self.rows.get(row.id)
-            if found is None or found.cancel_requested_at is None:
-                return None
-            # Its status and attempt are still those that were read, or its end has no effect.
-            row = row.model_copy(update={"cancel_requested_at": found.cancel_requested_at})
-        return end(row)
+        """Put a row back, or end one that is canceled, also if that comes in between, or late."""
+        if row.cancel_requested_at is not None:
+            return end("canceled")
+        if row.complete_by is not None and row.complete_by <= self.clock.now():
+            return end("expired")
+        if (after := requeue(row)) is not None:
+            return after
+        found = self.rows.get(row.id)
+        # Its status and attempt are still those that were read, or its end has no effect.
+        return end("canceled") if found and found.cancel_requested_at else None
 
     def _end(
         self,
@@ -186,12 +185,15 @@ def end_unasked(
         The row; None where it had left its queue.
     """
     fault = Fault(code=code, message=_MESSAGES[code])
-    status = "canceled" if code == "canceled" else "error"
-    changes = {"status": status, "error": fault.model_dump(mode="json")}
+    changes = {"status": _status_of(code), "error": fault.model_dump(mode="json")}
     ended = rows.end(row, changes, now)
     if ended is not None:
         claims.end_queued(row.organization_id, 1)
     return ended
+
+
+def _status_of(code: LlmErrorCode) -> LlmStatus:
+    return "canceled" if code == "canceled" else "error"
 
 
 def _charge(row: Row, usage: Usage | None) -> int:

@@ -15,6 +15,7 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import Claim, ClaimRepository
 from autotune_platform.ledger.models import Connection, Group, Row, RowInput
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
+from autotune_platform.ledger.queue_ending import deadline_items
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -187,6 +188,7 @@ class EnqueuingService:
 
         def add_input(one: PlannedRow) -> None:
             inputs.extend(self.texts.items(one.row, "input", one.text))
+            inputs.extend(deadline_items(one.row))
 
         in_parallel(add_input, planned, at_most=_WRITERS)
         self.rows.put_all(inputs)

@@ -71,6 +71,13 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
+            key="llm_* / deadline",
+            what="by when requests with a `completeBy` are to be asked",
+            kept="30 days beyond that",
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
             key="llm_* / input*",
             what="what models are asked: texts, variables, parameters",
             has_text=True,

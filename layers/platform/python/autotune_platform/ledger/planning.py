@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -67,7 +67,7 @@ class RowPlanner:
                 caller, request, within
             )
             known[connection.id] = connection
-            mode = "calls" if at_once else self._mode(request, connection)
+            mode = "calls" if at_once else self._mode(request.complete_by, connection)
             planned.append(self._planned(request, row_id, connection, mode, within))
         return planned
 
@@ -82,23 +82,25 @@ class RowPlanner:
                     caller, request, ""
                 )
                 known[connection.id] = connection
-                mode = self._mode(request, connection)
+                mode = self._mode(request.complete_by, connection)
                 yield self._planned(request, row_id, connection, mode, "")
             except InvalidRequestError as error:
                 yield error
 
     def again(self, row: Row, connection: Connection) -> Row:
-        """Return the row that tries an ended one once more, at today's price.
+        """Return the row that tries an ended one once more, sent and priced as of today.
 
         Raises:
             InvalidRequestError: the model has no price any more.
         """
         now = self.clock.now()
-        price = self._price(connection, row.model, row.mode, "model")
+        mode = self._mode(None, connection)
+        price = self._price(connection, row.model, mode, "model")
         carried = {name: value for name, value in row if name in _CARRIED}
         return Row(
             **carried,
             id=derived_id("llm", "retry", row.id),
+            mode=mode,
             price=price,
             bound_nano_usd=bound(row.input_bytes, row.messages, row.max_tokens, price),
             retry_of=row.id,
@@ -121,11 +123,10 @@ class RowPlanner:
             )
         return connection
 
-    def _mode(self, request: EnqueueLlmRequest, connection: Connection) -> Mode:
+    def _mode(self, by: datetime | None, connection: Connection) -> Mode:
         """Return how a row is sent: one that a job would be too late for by itself, if it may."""
         if connection.batches == "never" or provider_jobs(connection.provider) is None:
             return "calls"
-        by = request.complete_by
         is_urgent = by is not None and by < self.clock.now() + job_window(connection)
         return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
 
@@ -197,7 +198,6 @@ _CARRIED = frozenset(
         "connection_id",
         "provider",
         "model",
-        "mode",
         "purpose",
         "priority",
         "input_bytes",
@@ -208,6 +208,7 @@ _CARRIED = frozenset(
         "completion_id",
         "deck_id",
         "custom_id",
+        "import_id",
         "expires_at",
     }
 )

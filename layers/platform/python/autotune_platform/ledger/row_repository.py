@@ -23,6 +23,7 @@ from autotune_platform.ledger.queue_places import (
     SHARDS,
     digit,
     partition,
+    partition_aside,
     place,
     time_in,
 )
@@ -102,6 +103,12 @@ class RowRepository:
                 )
                 times += [time_in(item["queue_position"]) for item in found.items]
         return times
+
+    def asked_from(self, row: Row) -> datetime | None:
+        """Return from when on a queued row may be asked; None where it has no such place now."""
+        item = self._table.get(row.id, ROW) or {}
+        shard, position = (item.get(name, "") for name in PLACE)
+        return time_in(position) if position and shard != partition_aside(row.group) else None
 
     def _in_shard(self, group: Group, shard: int, now: datetime) -> Iterator[Item]:
         for rank in RANKS.values():

@@ -21,6 +21,7 @@ from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.unclear import needs_operator
+from autotune_platform.ledger.waiting import RowWaiting
 from autotune_platform.ledger.wire import batch_on_wire, request_on_wire, summary_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -47,6 +48,7 @@ class LedgerService:
     planner: RowPlanner
     costs: CostRepository
     money: MoneyBudgets
+    waiting: RowWaiting
     clock: Clock = SYSTEM_CLOCK
 
     def get(self, caller: Caller, row_id: str, *, wait_seconds: float = 0) -> LlmRequest:
@@ -60,7 +62,8 @@ class LedgerService:
             row = self._row(caller, row_id)
             if row.has_ended:
                 break
-        return request_on_wire(row, self.texts.input_of(row.id), self.texts.output_of(row.id))
+        found = request_on_wire(row, self.texts.input_of(row.id), self.texts.output_of(row.id))
+        return found.model_copy(update={"waiting_because": self.waiting.because(row)})
 
     def list_requests(
         self,

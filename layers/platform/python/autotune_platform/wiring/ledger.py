@@ -35,6 +35,7 @@ from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.open_calls import OpenCalls
 from autotune_platform.ledger.planning import RowPlanner
 from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.roles import RoleSessions
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
@@ -204,9 +205,13 @@ class LedgerWorkParts(ModelCallParts):
 
     @cached_property
     def batch_work(self) -> BatchWork:
+        aside = RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money)
         builder = BatchBuilder(
             rows=self.llm_rows,
-            aside=RowsAside(table=self.ledger_table, rows=self.llm_rows, money=self.money),
+            aside=aside,
+            endings=QueueEnding(
+                table=self.ledger_table, rows=self.llm_rows, aside=aside, claims=self.llm_claims
+            ),
             batches=self.llm_batches,
             open_calls=OpenCalls(self.ledger_table),
             connections=self.connection_repository,

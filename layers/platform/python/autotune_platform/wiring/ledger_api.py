@@ -7,9 +7,11 @@ from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.changing import RequestChanging
 from autotune_platform.ledger.connections import ConnectionService
+from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.service import LedgerService
 from autotune_platform.ledger.tokens import TokenRepository, TokenService
 from autotune_platform.ledger.verifying import ConnectionVerifying
+from autotune_platform.ledger.waiting import RowWaiting
 from autotune_platform.runtime.environment import ConnectionEnvironment, LedgerApiEnvironment
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.ledger import EnqueuingParts, ModelCallParts
@@ -33,6 +35,12 @@ class LedgerApiParts(ApiParts, EnqueuingParts):
             planner=self.row_planner,
             costs=self.llm_costs,
             money=self.money,
+            waiting=RowWaiting(
+                rows=self.llm_rows,
+                connections=self.connection_repository,
+                money=self.money,
+                prices=Prices(),
+            ),
         )
 
     @cached_property

@@ -44,7 +44,25 @@ LlmErrorCode = Literal[
 ``provider_error``, ``outcome_unclear`` (it may have been paid), ``result_malformed``,
 ``result_missing`` (its batch ended without it) and ``batch_expired`` (its batch ended before it was
 asked) were tried five times. ``account`` is a key, a bill or a model that the key may not use;
-``expired`` was not answered by its ``completeBy``.
+``expired`` was still waiting at its ``completeBy``.
+"""
+
+LlmWaitingReason = Literal[
+    "connection_paused",
+    "no_price",
+    "over_budget",
+    "backing_off",
+    "budget_exhausted",
+    "min_rows",
+    "being_batched",
+]
+"""Why a request is still queued.
+
+``connection_paused`` waits for a change of its connection; ``no_price`` for a price of its model;
+``over_budget`` may cost more than a whole period of the budget; ``backing_off`` was tried, or its
+provider had too much to do; ``budget_exhausted`` waits, or what is before it in its queue, for the
+next period; ``min_rows`` waits for others to share a batch with; ``being_batched`` is in the next
+batch, or in one of the next where many wait.
 """
 
 FinishReason = Literal["stop", "length", "refusal", "other"]
@@ -153,7 +171,8 @@ class EnqueueLlmRequest(RequestModel):
             unique.
         labels: free names and values, up to 16.
         priority: rows of a higher one go first.
-        complete_by: after it, what is not answered ends as ``expired``.
+        complete_by: what waits at this time ends as ``expired``, within minutes; what is at the
+            provider by then is completed, also if it is answered late.
         retention_days: when texts go; without it, they stay until they are deleted.
     """
 
@@ -269,6 +288,7 @@ class LlmRequest(LlmRequestSummary):
     ``reasoning`` is what stands before the verdict; ``model_reasoning`` is what the provider
     returned apart from the answer. ``parsed_verdict`` is what the verdict's format makes of
     ``verdict_text``; the three are None where no verdict was asked for, or none could be read.
+    ``waiting_because`` is why it is queued at the moment of reading; None where it is not.
     """
 
     input: LlmInput | None = None
@@ -280,6 +300,7 @@ class LlmRequest(LlmRequestSummary):
     verdict_text: str | None = None
     parsed_verdict: Any | None = None
     attempts: list[LlmAttempt] = []
+    waiting_because: LlmWaitingReason | None = None
 
 
 class LlmRequestResponse(ResponseModel):

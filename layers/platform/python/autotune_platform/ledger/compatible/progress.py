@@ -124,7 +124,7 @@ class BatchProgress:
             wanted = [
                 row.id
                 for row in found.values()
-                if not row.has_ended and row.cancel_requested_at is None
+                if row.status == "queued" or not (row.has_ended or row.cancel_requested_at)
             ]
 
             def cancel(row_id: str) -> None:

@@ -1,0 +1,49 @@
+"""``batches: never`` holds for what waits already, and for what is tried again."""
+
+from tests.component.ledger.test_jobs import MODELS, connect
+from tests.component.ledger.test_journeys import assert_settled, statuses
+from tests.support.ledger import Ledger
+
+MODEL = MODELS["openai"]
+
+
+def never(ledger: Ledger, connection: str, **fields: object) -> None:
+    path = f"/api/v1/llm-connections/{connection}"
+    answer = ledger.platform.call("PATCH", path, {"batches": "never", **fields})
+    assert answer.status == 200, answer.text
+
+
+def test_rows_that_wait_for_a_job_are_asked_one_by_one(ledger: Ledger) -> None:
+    connection = connect(ledger, "openai", batches="always", minRows=10, maxWaitSeconds=3_600)
+    ids = ledger.enqueue(connection, "a", "b", "c", model=MODEL)
+    ledger.run()
+    assert ledger.batches() == []
+    never(ledger, connection, maxWaitSeconds=0)
+    ledger.run_jobs(hours=1)
+    assert statuses(ledger, ids) == {"completed": 3}
+    assert {one["job"] for one in ledger.batches()} == {None}
+    assert ledger.fake.world.batches == {}
+    assert len(ledger.fake.world.executions) == 3
+    assert_settled(ledger)
+
+
+def test_a_retry_goes_as_its_connection_says_now(ledger: Ledger) -> None:
+    connection = connect(ledger, "openai", batches="always", minRows=10, maxWaitSeconds=3_600)
+    first, second = ledger.enqueue(connection, "a", "b", model=MODEL)
+    for request_id in (first, second):
+        ledger.platform.call("POST", f"/api/v1/llm-requests/{request_id}/cancel")
+    never(ledger, connection, maxWaitSeconds=0)
+    path = f"/api/v1/llm-requests/{first}/retry"
+    singly = ledger.platform.call("POST", path).json["requestIds"]
+    ledger.run_jobs(hours=1)
+    assert statuses(ledger, singly) == {"completed": 1}
+    assert ledger.fake.world.batches == {}
+    answer = ledger.platform.call(
+        "PATCH", f"/api/v1/llm-connections/{connection}", {"batches": "always"}
+    )
+    assert answer.status == 200
+    path = f"/api/v1/llm-requests/{second}/retry"
+    together = ledger.platform.call("POST", path).json["requestIds"]
+    ledger.run_jobs()
+    assert statuses(ledger, together) == {"completed": 1}
+    assert len(ledger.fake.world.batches) == 1
