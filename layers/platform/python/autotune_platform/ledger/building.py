@@ -13,12 +13,17 @@ from aws_lambda_powertools import Logger
 from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets
-from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batch_repository import BatchRepository, Held
 from autotune_platform.ledger.choosing import Chosen
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.ending import end_unasked
-from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_least, rows_at_most
+from autotune_platform.ledger.jobs.registry import (
+    bytes_at_most,
+    rows_at_least,
+    rows_at_most,
+    rows_enough,
+)
 from autotune_platform.ledger.models import (
     Batch,
     Connection,
@@ -47,6 +52,7 @@ LOST_AFTER = timedelta(minutes=3)
 # Whoever goes on with a batch that was lost has its queue before another can.
 _HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
+_LONGEST_WITHOUT_MONEY = timedelta(minutes=15)
 # The end of one has the next one made; this is for one whose end could not.
 _WHEN_ALL_ARE_OPEN = timedelta(minutes=5)
 _WRITERS = 8
@@ -87,7 +93,7 @@ class BatchBuilder:
             return None
         built = None
         try:
-            built = self._built(key, *queue, batch_id, due_at=until + LOST_AFTER)
+            built = self._built(key, queue, batch_id, due_at=until + LOST_AFTER)
         finally:
             if built is None:
                 self.batches.let_group_go(key, batch_id)
@@ -131,13 +137,11 @@ class BatchBuilder:
         )
         if not self.batches.change(batch, begun):
             return None
-        self.batches.let_group_go(batch.group.key, batch.id)
+        self.batches.let_group_go(batch.group.key, batch.id, is_paid=True)
         return batch.model_copy(update=begun)
 
-    def _built(
-        self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
-    ) -> Batch | None:
-        now = self.clock.now()
+    def _built(self, key: str, queue: Held, batch_id: str, *, due_at: datetime) -> Batch | None:
+        now, group = self.clock.now(), queue.group
         are_more_late = self.endings.end_late(group.connection_id)
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
@@ -146,13 +150,13 @@ class BatchBuilder:
             return None
         if connection is None or connection.status == "revoked":
             self.endings.end_all(group)
-            self.batches.close(key, only_if={"touched": touched})
+            self.batches.close(key, only_if={"touched": queue.touched})
             return None
         if group.mode == "calls" and not self._is_room(group, connection):
             self.open_calls.await_end(group)
             # One may have ended before it could know.
             if not self._is_room(group, connection):
-                self.batches.postpone(key, now + _WHEN_ALL_ARE_OPEN)
+                self.batches.defer(key, now + _WHEN_ALL_ARE_OPEN)
                 return None
         self.aside.bring_back(group)
         most = rows_at_most(connection, group.mode)
@@ -160,17 +164,17 @@ class BatchBuilder:
         if ids and group.mode == "job" and connection.batches == "never":
             self._ask_singly(group, connection, ids)
             return None
-        enough = max(connection.min_rows, rows_at_least(connection, group.mode))
-        if len(ids) < enough and not self._is_ready(key, group, touched, connection):
+        enough = rows_enough(connection, group.mode)
+        if len(ids) < enough and not self._is_ready(key, queue, connection, len(ids)):
             return None
-        return self._reserved(group, connection, ids, batch_id, due_at)
+        return self._reserved(queue, connection, ids, batch_id, due_at)
 
     def _is_room(self, group: Group, connection: Connection) -> bool:
         return self.open_calls.of(group).batches < most_open(connection)
 
-    def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
+    def _is_ready(self, key: str, queue: Held, connection: Connection, rows: int) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""
-        now = self.clock.now()
+        now, group, touched = self.clock.now(), queue.group, queue.touched
         first = min(self.rows.first_times(group), default=None)
         if first is None and self.aside.first(group):
             # Another budget may have room for them.
@@ -183,18 +187,21 @@ class BatchBuilder:
         ready_at = first + timedelta(seconds=connection.max_wait_seconds)
         if ready_at <= now:
             return True
-        self.batches.postpone(key, min(ready_at, now + LOOK_AGAIN), touched=touched)
+        # Rows that back off may be asked, together with others, as soon as that is over.
+        due_at = first if first > now else ready_at
+        self.batches.await_more(key, due_at, rows=rows, touched=touched)
         return False
 
     def _reserved(
         self,
-        group: Group,
+        queue: Held,
         connection: Connection,
         ids: Sequence[str],
         batch_id: str,
         due_at: datetime,
     ) -> Batch | None:
         """Store a batch of as many rows as the budget has room for."""
+        group = queue.group
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
             chosen = self._chosen(ids, connection, group.mode, room)
@@ -203,8 +210,7 @@ class BatchBuilder:
                 chosen = self._chosen(ids, connection, group.mode, room)
             is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
             if chosen.is_short_of_money and not is_enough:
-                logger.warning("budget exhausted", organization_id=group.organization_id)
-                self.money.refused(group.organization_id)
+                self._is_out_of_money(queue)
                 return None
             if chosen.ids and not is_enough:
                 self._ask_singly(group, connection, chosen.ids)
@@ -233,6 +239,16 @@ class BatchBuilder:
             if self.batches.try_write([opening, *counted, *reservation.additions]):
                 return batch
         return None
+
+    def _is_out_of_money(self, queue: Held) -> None:
+        """Have a queue looked at more and more seldom; the end of one of its batches is sooner."""
+        group = queue.group
+        logger.warning("budget exhausted", organization_id=group.organization_id)
+        self.money.refused(group.organization_id)
+        if group.mode == "calls":
+            self.open_calls.await_end(group)
+        wait = min(LOOK_AGAIN * 2 ** min(queue.refusals, 10), _LONGEST_WITHOUT_MONEY)
+        self.batches.defer(group.key, self.clock.now() + wait, refusals=queue.refusals + 1)
 
     def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
         """Have rows asked one by one that are too few for a job, or are to go in none any more."""

@@ -69,7 +69,7 @@ class BatchWork:
             if not has_place:
                 # The sweeper begins it then: executions that wait would be more with each start.
                 wait = timedelta(seconds=self.shares.wait_seconds())
-                self.batches.postpone(group_key, self.clock.now() + wait)
+                self.batches.defer(group_key, self.clock.now() + wait)
                 return Step(None)
             built = self.builder.build(group_key, seconds_left=seconds_left)
         if built is None:
