@@ -159,7 +159,8 @@ class BatchBuilder:
                 self.batches.defer(key, now + _WHEN_ALL_ARE_OPEN)
                 return None
         self.aside.bring_back(group)
-        most = rows_at_most(connection, group.mode)
+        # One more than a batch may have, which shows whether there is one.
+        most = rows_at_most(connection, group.mode) + 1
         ids = self.rows.waiting(group, now=now, limit=most)
         if ids and group.mode == "job" and connection.batches == "never":
             self._ask_singly(group, connection, ids)
@@ -228,14 +229,15 @@ class BatchBuilder:
                 rows=len(chosen.ids),
                 reserved_nano_usd=chosen.amount,
                 periods=reservation.periods,
-                leaves_rows=len(ids) == rows_at_most(connection, group.mode),
+                leaves_rows=chosen.is_cut,
                 is_counted=group.mode == "calls",
                 job=JobState(nonce=new_nonce()) if group.mode == "job" else None,
                 created_at=self.clock.now(),
             )
             self.batches.put_rows(batch.id, chosen.ids)
             opening = self.batches.opening(batch, due_at=due_at)
-            counted = self.open_calls.opening(batch, connection)
+            is_waiting = chosen.is_cut or chosen.is_short_of_money
+            counted = self.open_calls.opening(batch, connection, is_waiting=is_waiting)
             if self.batches.try_write([opening, *counted, *reservation.additions]):
                 return batch
         return None
@@ -271,7 +273,8 @@ class BatchBuilder:
         self, ids: Sequence[str], connection: Connection, mode: Mode, room: int | None
     ) -> Chosen:
         """Return the first rows that are still queued and fit into one batch, and the budget."""
-        chosen = Chosen(bytes_left=bytes_at_most(connection) if mode == "job" else None)
+        most = rows_at_most(connection, mode)
+        chosen = Chosen(most, bytes_left=bytes_at_most(connection) if mode == "job" else None)
         now = self.clock.now()
         for some in groups(ids, _ROWS_READ):
             found = self.rows.get_many(some)
@@ -283,4 +286,6 @@ class BatchBuilder:
                     end_unasked(self.rows, self.claims, row, "expired", now)
                 elif not chosen.add(row, room):
                     return chosen
+        # Behind what was read there are more.
+        chosen.is_cut = chosen.is_cut or len(ids) > most
         return chosen

@@ -38,7 +38,9 @@ class OpenCalls:
         item = self._table.get(_place(group), _OPEN) or {}
         return OpenCount(int(item.get("batches", 0)), bool(item.get("is_waiting")))
 
-    def opening(self, batch: Batch, connection: Connection) -> Sequence[Addition]:
+    def opening(
+        self, batch: Batch, connection: Connection, *, is_waiting: bool
+    ) -> Sequence[Addition]:
         """Return what counts a new batch, on condition that it is not one too many."""
         if not batch.is_counted:
             return []
@@ -48,7 +50,7 @@ class OpenCalls:
             sk=_OPEN,
             numbers={"batches": 1},
             at_most={"batches": most_open(connection) - 1},
-            changes={"is_waiting": batch.leaves_rows},
+            changes={"is_waiting": is_waiting},
         )
         return [counted]
 
