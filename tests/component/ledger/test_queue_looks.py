@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform.ledger import sweeping
+from autotune_platform.ledger import batch_repository, sweeping
 from autotune_platform.ledger.models import Group
 from autotune_platform.runtime.executions import Executions
+from autotune_platform.storage.due_index import DueIndex
 from tests.component.ledger.test_journeys import assert_settled, statuses
 from tests.support.ledger import MODEL, Ledger, later
 
@@ -122,3 +123,47 @@ def test_an_organisation_with_many_queues_holds_up_nobody(
     started = [state["group"] for state in ledger.started()]
     assert len(started) == 4
     assert quiet.key in started
+
+
+def test_rows_that_come_one_by_one_within_a_moment_start_one_execution(
+    ledger: Ledger, starts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The moment is long on a busy machine.
+    monkeypatch.setattr(batch_repository, "_START_READS_AFTER", timedelta(minutes=5))
+    connection = ledger.connect()
+    ids = [one for number in range(10) for one in ledger.enqueue(connection, f"q{number}")]
+    assert len(starts) == 1
+    ledger.run()
+    assert statuses(ledger, ids) == {"completed": 10}
+    assert len(ledger.batches()) == 1
+
+
+def test_what_comes_after_an_execution_may_have_read_the_queue_starts_another(
+    ledger: Ledger, starts: list[str]
+) -> None:
+    connection = ledger.connect()
+    ledger.enqueue(connection, "q1")
+    with later(timedelta(seconds=2)):
+        ledger.enqueue(connection, "q2")
+    assert len(starts) == 2
+
+
+def test_of_two_that_enqueue_at_the_same_moment_one_starts_an_execution(
+    ledger: Ledger, starts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_repository, "_START_READS_AFTER", timedelta(minutes=5))
+    connection = ledger.connect(minRows=2, maxWaitSeconds=DAY)
+    ledger.enqueue(connection, "q1")
+    add = DueIndex.add
+    nested: list[Any] = []
+
+    def added(self: Any, *given: Any, **named: Any) -> Any:
+        item = add(self, *given, **named)
+        if not nested:
+            nested.append("the other one")
+            ledger.enqueue(connection, "q3")
+        return item
+
+    monkeypatch.setattr(DueIndex, "add", added)
+    ledger.enqueue(connection, "q2")
+    assert len(starts) == 1

@@ -145,8 +145,7 @@ class EnqueuingService:
         for group, some in by_group.items():
             enough = rows_enough(some[0].connection, group.mode)
             first = min(_queued_at(one) + one.patience for one in some)
-            self.batches.enqueued(group, rows=len(some), enough=enough, ready_at=first, now=now)
-            if len(some) >= enough or first <= now:
+            if self.batches.enqueued(group, rows=len(some), enough=enough, ready_at=first, now=now):
                 self.starter.start_group(group.key)
 
     def _claim(
