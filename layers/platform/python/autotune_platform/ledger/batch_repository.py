@@ -28,7 +28,7 @@ PAGE_ROWS = 1_000
 
 _DUE = "dueBatches"
 _BY_LISTING = "rowsByStatus"
-_SHARDS = 8
+DUE_SHARDS = 8
 _PAGE = "rows#"
 _HOLDER, _HELD_UNTIL = "held_by", "held_until"
 # Of a queue: rows since it was looked at, until when more of them change nothing, and how often in
@@ -57,7 +57,7 @@ class BatchRepository:
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._due = DueIndex(table, sk=STATE, index=_DUE, shards=_SHARDS)
+        self._due = DueIndex(table, sk=STATE, index=_DUE, shards=DUE_SHARDS)
 
     def opening(self, batch: Batch, *, due_at: datetime) -> Addition:
         """Return what stores a new batch, to be written together with its reservation."""
