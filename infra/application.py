@@ -22,8 +22,9 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
     Args:
         context: Context values that win over those of ``cdk.json``; ``target`` is ``aws`` or
             ``local``, ``api-origin`` where MiniStack answers, ``waiting-functions`` how many
-            requests may wait at once, ``grading-functions`` how many functions grade, and
-            ``slow-functions`` how many write exports.
+            requests may wait at once, ``grading-functions`` how many functions grade,
+            ``slow-functions`` how many write exports, and ``model-functions`` how many work on
+            batches of requests to language models.
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
@@ -43,6 +44,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         waiting_functions=app.node.try_get_context("waiting-functions"),
         grading_functions=app.node.try_get_context("grading-functions"),
         slow_functions=app.node.try_get_context("slow-functions"),
+        model_functions=app.node.try_get_context("model-functions"),
     )
     environment = Environment(region=config.region)
 

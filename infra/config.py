@@ -14,8 +14,11 @@ DEFAULT_REGION = "us-east-1"
 # Of the 1,000 functions that an account runs at once unless it has asked for more. Waiting ones
 # are reserved twice: for reward URLs, and for reads that wait.
 WAITING_FUNCTIONS = 170
-GRADING_FUNCTIONS = 400
-# Of each function that one request keeps busy for long: exports, files with scores, verifications.
+GRADING_FUNCTIONS = 320
+# Those that work on batches of requests to language models: a step asks for up to five minutes.
+MODEL_FUNCTIONS = 40
+# Of each function that one request keeps busy for long: exports, files with scores, verifications,
+# imports.
 # Without a bound some organisations' would take what dispatch, projection and API share.
 SLOW_FUNCTIONS = 20
 # Lambda's quota for an account that has asked for nothing.
@@ -85,8 +88,11 @@ class DeploymentConfig:
         grading_functions: Functions that grade at once; they are reserved, so that nothing else
             can hold them. None leaves them the account's.
         slow_functions: Functions that write exports at once, as many that answer with scores as a
-            file, and as many that answer requests about graders, whose verification takes up to
-            26 seconds. None leaves them the account's.
+            file, as many that take in files of requests to language models, and as many that answer
+            requests about graders and about connections, whose verification takes up to half a
+            minute. None leaves them the account's.
+        model_functions: Functions that work on batches of requests to language models at once; they
+            are reserved, and each organisation has a share of them. None leaves them the account's.
     """
 
     target: Target
@@ -99,6 +105,7 @@ class DeploymentConfig:
     waiting_functions: int | None = WAITING_FUNCTIONS
     grading_functions: int | None = GRADING_FUNCTIONS
     slow_functions: int | None = SLOW_FUNCTIONS
+    model_functions: int | None = MODEL_FUNCTIONS
 
     @property
     def keeps_data(self) -> bool:
@@ -114,7 +121,7 @@ class DeploymentConfig:
     def reserved_functions(self) -> Mapping[str, int]:
         """How many functions are reserved, by what they do."""
         waiting, grading = self.waiting_functions or 0, self.grading_functions or 0
-        slow = self.slow_functions or 0
+        slow, models = self.slow_functions or 0, self.model_functions or 0
         return {
             "reward URLs (waiting-functions)": waiting,
             "reads that wait (waiting-functions)": waiting,
@@ -122,6 +129,9 @@ class DeploymentConfig:
             "exports (slow-functions)": slow,
             "scores as a file (slow-functions)": slow,
             "graders' verification (slow-functions)": slow,
+            "language models (model-functions)": models,
+            "imports of requests (slow-functions)": slow,
+            "connections' verification (slow-functions)": slow,
         }
 
     @property
@@ -157,6 +167,7 @@ class DeploymentConfig:
         waiting_functions: object = None,
         grading_functions: object = None,
         slow_functions: object = None,
+        model_functions: object = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -165,10 +176,12 @@ class DeploymentConfig:
             api_origin: Context value ``api-origin``, of effect for the local target alone.
             waiting_functions: Context value ``waiting-functions``, of effect on AWS alone: a
                 number, or ``none``; 170 if None.
-            grading_functions: Context value ``grading-functions``: a number, or ``none``; 400 if
+            grading_functions: Context value ``grading-functions``: a number, or ``none``; 320 if
                 None on AWS, and ``none`` on this machine.
             slow_functions: Context value ``slow-functions``: a number, or ``none``; if None 20, and
                 ``none`` where no functions are reserved for grading.
+            model_functions: Context value ``model-functions``: a number, or ``none``; if None 40,
+                and ``none`` where no functions are reserved for grading.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
@@ -206,6 +219,11 @@ class DeploymentConfig:
                 "slow-functions",
                 slow_functions,
                 None if parsed is Target.LOCAL or grading is None else SLOW_FUNCTIONS,
+            ),
+            model_functions=_functions(
+                "model-functions",
+                model_functions,
+                None if parsed is Target.LOCAL or grading is None else MODEL_FUNCTIONS,
             ),
         )
 

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 _RESERVING = (
     *("TrainersApi", "WaitingApi", "GradeChunk"),
     *("WriteExport", "ScoreExportApi", "GradersApi"),
+    *("WorkLlmBatch", "ImportRequests", "ConnectionsApi"),
 )
 
 
@@ -77,6 +78,7 @@ def main() -> int:
         waiting_functions=values.get("waiting-functions"),
         grading_functions=values.get("grading-functions"),
         slow_functions=values.get("slow-functions"),
+        model_functions=values.get("model-functions"),
     )
     # As the CDK does: a profile's region counts where no variable names one.
     region = boto3.Session().region_name or config.region

@@ -26,6 +26,7 @@ from autotune.protocol.llm_tokens import (
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.ledger.connections import connection_on_wire
+from autotune_platform.ledger.verifying import LONGEST_SECONDS
 from autotune_platform.runtime.environment import ConnectionEnvironment
 from autotune_platform.wiring.ledger_api import ConnectionApiParts
 
@@ -85,7 +86,8 @@ def revoke_connection(connection_id: str) -> RevokedLlmConnectionResponse:
 @app.post("/api/v1/llm-connections/<connection_id>/verify", tags=["language models"])
 def verify_connection(connection_id: str, body: VerifyConnectionRequest) -> ConnectionVerification:
     """Ask a model one short question, and say what came of it; it is paid like any other."""
-    return parts().verifying.verify(app.caller, connection_id, body.model)
+    with parts().waiting.verification(app.caller, LONGEST_SECONDS, what="connections"):
+        return parts().verifying.verify(app.caller, connection_id, body.model)
 
 
 @app.post("/api/v1/llm-batches/<llm_batch_id>/resolve", tags=["language models"])

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import ConnectionEnvironment
+from autotune_platform.runtime.environment import LedgerWorkEnvironment
 from autotune_platform.wiring.ledger_work import LedgerWorkParts
 
 MOST_STEPS = 2_000
@@ -13,7 +13,7 @@ MOST_STEPS = 2_000
 @cache
 def parts() -> LedgerWorkParts:
     """Return what this process is put together from."""
-    return LedgerWorkParts(ConnectionEnvironment.parse())
+    return LedgerWorkParts(LedgerWorkEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -31,9 +31,12 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         )
     else:
         step = work.begin(before["group"], seconds_left=seconds_left)
-    if step.full is not None:
+    if step.full is not None or step.ended is not None:
         starter = parts().starter(event["state_machine_arn"])
-        starter.start_group(step.full.group.key, after=step.full)
+        if step.full is not None:
+            starter.start_group(step.full.group.key, after=step.full)
+        if step.ended is not None:
+            starter.start_group(step.ended.group.key, ended=step.ended)
     steps = before.get("steps", 0) + 1
     # The sweeper goes on with a batch that nobody works on, in an execution of its own.
     if step.batch is None or steps >= MOST_STEPS:

@@ -11,7 +11,7 @@ from infra.config import REPOSITORY_ROOT
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import WAITING_REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.tables import (
     BY_COLLECTION_INDEX,
@@ -57,12 +57,18 @@ class LedgerStack(DomainStack):
             **self.grader_environment,
             "PROVIDER_KEYS_KEY": data.provider_keys.key.key_id,
         }
+        functions = shared.config.model_functions
         self.work = work = self.create(
             "WorkLlmBatch",
             module="work_batch",
             description="Makes batches of requests to language models, and asks them",
             timeout=WORK_TIMEOUT,
-            environment=self._calls,
+            environment={
+                **self._calls,
+                # No organisation has more than its share of them at work.
+                **({} if functions is None else {"MODEL_FUNCTIONS": str(functions)}),
+            },
+            most_at_once=functions,
         )
         self._workflow = Workflow(
             self,
@@ -98,6 +104,7 @@ class LedgerStack(DomainStack):
         data.ledger.grant_write(work.function, "DeleteItem", keys=CONNECTIONS)
         data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
         data.budgets.grant_write(work.function, "PutItem", keys=CONNECTIONS)
+        data.budgets.grant_write(work.function, "PutItem", keys=WAITING_REQUESTS)
         data.ledger_texts.grant_read_write(work.function)
         data.ledger_texts.grant_delete(work.function)
         data.ledger_texts.grant_upload_in_parts(work.function)
@@ -110,6 +117,7 @@ class LedgerStack(DomainStack):
             description="Takes in files of requests to language models, as far as there is time",
             timeout=WORK_TIMEOUT,
             environment=self._importing,
+            most_at_once=self.shared.config.slow_functions or None,
         )
         data = self.shared.data
         data.registry.grant_read(importing.function, "GetItem")
@@ -192,8 +200,12 @@ class LedgerStack(DomainStack):
     def _add_connections(self, http: HttpStack) -> None:
         data = self.shared.data
         self.connections = connections = self.create_api(
-            "ConnectionsApi", module="connections_api", environment=self._calls
+            "ConnectionsApi",
+            module="connections_api",
+            environment=self._calls,
+            most_at_once=self.shared.config.slow_functions or None,
         )
+        self.grant_share_waiting(connections)
         for keys in (CONNECTIONS, TOKENS):
             data.registry.grant_write(connections.function, "PutItem", "UpdateItem", keys=keys)
         data.registry.grant_query_index(connections.function, index_name=BY_COLLECTION_INDEX)

@@ -336,6 +336,7 @@ EXPECTED = {
     | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),
     "ConnectionsApi": API
+    | WAITING
     | COUNTED_ENTITIES
     | CALLS_MODELS
     | table("Registry", "PutItem", "UpdateItem", keys="llc_*")
@@ -383,6 +384,7 @@ EXPECTED = {
     | table("Ledger", "DeleteItem", keys="llc_*")
     | table("Ledger/index/queuedRows", "Query")
     | table("Budgets", "PutItem", keys="llc_*")
+    | table("Budgets", "PutItem", keys="waiting#*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "AbortMultipartUpload", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),

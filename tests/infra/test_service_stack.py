@@ -278,6 +278,9 @@ def _reserved(synthesized):
 
 
 def test_those_who_wait_leave_functions_to_the_rest_and_grading_has_its_own(aws, local):
-    slow = dict.fromkeys(("WriteExport", "ScoreExportApi", "GradersApi"), 20)
-    assert _reserved(aws) == {"TrainersApi": 170, "WaitingApi": 170, "GradeChunk": 400, **slow}
+    exports = ("WriteExport", "ScoreExportApi")
+    slow = dict.fromkeys((*exports, "GradersApi", "ImportRequests", "ConnectionsApi"), 20)
+    waiting = {"TrainersApi": 170, "WaitingApi": 170}
+    assert _reserved(aws) == {**waiting, "GradeChunk": 320, "WorkLlmBatch": 40, **slow}
+    assert sum(_reserved(aws).values()) == 800
     assert _reserved(local) == {"TrainersApi": 16, "WaitingApi": 16}

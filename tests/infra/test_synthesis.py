@@ -143,7 +143,7 @@ def test_the_context_says_how_many_wait_and_how_many_grade(synthesize, tmp_path)
 
 def test_what_grades_is_reserved_on_aws_and_not_on_one_machine():
     create = DeploymentConfig.create
-    assert create(target="aws", environment={}).grading_functions == 400
+    assert create(target="aws", environment={}).grading_functions == 320
     assert create(target="aws", environment={}, grading_functions="20").grading_functions == 20
     assert create(target="local", environment={}).grading_functions is None
     assert create(target="local", environment={}, grading_functions="10").grading_functions == 10
@@ -158,3 +158,19 @@ def test_what_takes_long_has_a_bound_where_anything_has():
     assert create(target="aws", environment={}, slow_functions="none").slow_functions is None
     assert create(target="aws", environment={}, grading_functions="none").slow_functions is None
     assert create(target="local", environment={}).slow_functions is None
+
+
+def test_what_asks_models_has_functions_of_its_own_where_anything_has():
+    create = DeploymentConfig.create
+    assert create(target="aws", environment={}).model_functions == 40
+    assert create(target="aws", environment={}, model_functions="8").model_functions == 8
+    assert create(target="aws", environment={}, model_functions="none").model_functions is None
+    assert create(target="aws", environment={}, grading_functions="none").model_functions is None
+    assert create(target="local", environment={}).model_functions is None
+
+
+def test_the_context_says_how_many_ask_models(synthesize, tmp_path):
+    functions = synthesize("aws", tmp_path, **{"model-functions": "12"}).functions()
+    work = functions["WorkLlmBatch"]
+    assert work["ReservedConcurrentExecutions"] == 12
+    assert work["Environment"]["Variables"]["MODEL_FUNCTIONS"] == "12"

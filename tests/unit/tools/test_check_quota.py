@@ -28,7 +28,13 @@ def test_what_is_reserved_has_to_fit(limit: int, taken: int, fits: bool) -> None
 def test_a_new_account_is_told_what_to_raise_and_what_to_reserve() -> None:
     fault = check_quota.shortage(config(), limit=10, taken=0)
     assert fault is not None
-    for part in ("10 functions", "needs 900", "400  grading", '"grading-functions": "none"'):
+    for part in (
+        "10 functions",
+        "needs 900",
+        "320  grading",
+        "40  language models",
+        '"grading-functions": "none"',
+    ):
         assert part in fault
     nothing = config(waiting_functions="none", grading_functions="none")
     assert check_quota.shortage(nothing, limit=10, taken=0) is None

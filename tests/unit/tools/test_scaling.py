@@ -2,8 +2,9 @@
 
 import re
 
-from tools import scaling
+from tools import scaling, scaling_ledger
 from tools.scaling import PAGE, ROOT, ceilings, with_table
+from tools.scaling_ledger import ledger_ceilings, with_ledger_table
 
 TARGET = 5_000
 """Completions a second in batches of a hundred that each component is to bear."""
@@ -42,3 +43,20 @@ def test_a_shard_count_that_changes_changes_the_page(monkeypatch) -> None:
     page = PAGE.read_text()
     monkeypatch.setattr(scaling, "OPEN_SHARDS", 1)
     assert with_table(page) != page
+
+
+def test_the_page_has_what_the_ledger_bears() -> None:
+    page = PAGE.read_text()
+    assert page == with_ledger_table(page), "python -m tools.scaling_ledger"
+    assert [one.where for one in ledger_ceilings() if not (ROOT / one.where).is_file()] == []
+    figures = {one.component: one.figure for one in ledger_ceilings()}
+    assert figures["Queue"] == figures["List of requests by status"] == 2_000
+    assert figures["Index of what is due"] == 2_000
+    assert figures["Count of open requests"] == 500
+    assert figures["Single calls"] > 3 * figures["Single calls of an organisation"]
+
+
+def test_functions_for_models_that_change_change_the_page(monkeypatch) -> None:
+    page = PAGE.read_text()
+    monkeypatch.setattr(scaling_ledger, "MODEL_FUNCTIONS", 80)
+    assert with_ledger_table(page) != page

@@ -15,11 +15,11 @@ from autotune.protocol.completions import ReasonCode
 from autotune_platform.budgets.circuit import WINDOW_SECONDS, Circuit
 from autotune_platform.budgets.permit import Limits, Permit
 from autotune_platform.budgets.repository import BudgetRepository
-from autotune_platform.budgets.slots import Slots, busy_is_none
+from autotune_platform.budgets.slots import LANE_SLOTS, Slots, busy_is_none
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
-CONCURRENT_CALLS = 8
+CONCURRENT_CALLS = LANE_SLOTS
 """Most calls that one round makes at the same time."""
 
 _TURN_SECONDS = 45

@@ -1,8 +1,9 @@
 """Slots at a grader, spread over lanes: small items that few rounds write at the same time.
 
-A lane has up to ten of the slots, and is one item below 1 KB: taking and releasing cost a write
-unit each, whatever the grader's limit. One item for all leases grew to 57 units at 1,000 slots, and
-every round wrote it.
+A lane has as many of the slots as a round takes at most, and is one item below 1 KB: what a round
+leaves of a larger one, a second round takes, which holds a function for a call or two. Taking and
+releasing cost a write unit each, whatever the grader's limit. One item for all leases grew to 57
+units at 1,000 slots, and every round wrote it.
 """
 
 import math
@@ -18,7 +19,9 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
 
-LANE_SLOTS = 10
+LANE_SLOTS = 8
+"""As many as one round takes at most."""
+
 _LANES_TRIED = 3
 _UNKNOWN_HOLD_SECONDS = 2
 
@@ -32,6 +35,11 @@ class Taken(NamedTuple):
     slots: int
     lane: int = 0
     hold_seconds: float = _UNKNOWN_HOLD_SECONDS
+
+
+def lanes_of(limit: int) -> int:
+    """Return over how many lanes so many slots are spread: as many rounds have some at once."""
+    return math.ceil(limit / LANE_SLOTS)
 
 
 @contextmanager
@@ -58,7 +66,7 @@ class Slots:
 
         A few lanes are tried, so that a free slot may be missed while most are taken.
         """
-        lanes = math.ceil(limit / LANE_SLOTS)
+        lanes = lanes_of(limit)
         none = Taken(0)
         for lane in random.sample(range(lanes), min(lanes, _LANES_TRIED)):
             most = limit // lanes + (lane < limit % lanes)

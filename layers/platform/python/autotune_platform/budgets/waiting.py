@@ -1,8 +1,9 @@
 """How many requests of an organisation wait at once: each that does holds a function.
 
 Functions that wait are few, and shared by all. Whoever has as many waiting as they may is answered
-at once instead, with what is known by then; nothing is refused. Only a verification of a grader
-knows nothing before its end: beyond an organisation's share it is refused for the moment.
+at once instead, with what is known by then; nothing is refused. Only a verification of a grader or
+a connection knows nothing before its end: beyond an organisation's share it is refused for the
+moment.
 """
 
 from collections.abc import Iterator
@@ -22,8 +23,8 @@ _RETRY_AFTER_SECONDS = 5
 _ALL = "all"
 
 VERIFICATIONS_AT_ONCE = 4
-"""Most verifications of graders that an organisation has under way at once; one holds a function
-for up to 26 seconds."""
+"""Most verifications of graders that an organisation has under way at once, and of connections; one
+holds a function for up to half a minute."""
 
 
 @part
@@ -37,7 +38,7 @@ class WaitingShares:
     """
 
     slots: Slots
-    of: Literal["reads", "rewards", "verifications"]
+    of: Literal["reads", "rewards", "verifications", "connections", "steps"]
     most_of_all: int | None = None
 
     @contextmanager
@@ -47,14 +48,22 @@ class WaitingShares:
         if seconds <= 0 or most == 0:
             yield 0
             return
-        with ExitStack() as taken:
-            is_taken = taken.enter_context(self._place(caller.organization_id, seconds, most))
-            if is_taken and self.most_of_all is not None:
-                is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all))
+        with self.place(caller.organization_id, seconds, most=most) as is_taken:
             yield seconds if is_taken else 0
 
     @contextmanager
-    def verification(self, caller: Caller, seconds: float) -> Iterator[None]:
+    def place(self, organization_id: str, seconds: float, *, most: int) -> Iterator[bool]:
+        """Take one of an organisation's places, and one of all; give whether there was one."""
+        with ExitStack() as taken:
+            is_taken = taken.enter_context(self._place(organization_id, seconds, most))
+            if is_taken and self.most_of_all is not None:
+                is_taken = taken.enter_context(self._place(_ALL, seconds, self.most_of_all))
+            yield is_taken
+
+    @contextmanager
+    def verification(
+        self, caller: Caller, seconds: float, *, what: str = "graders"
+    ) -> Iterator[None]:
         """Take a place for a verification that may last for so long.
 
         Raises:
@@ -64,7 +73,7 @@ class WaitingShares:
         with self._place(caller.organization_id, seconds, most) as is_taken:
             if not is_taken:
                 raise TooManyRequestsError(
-                    f"{most} verifications of this organization's graders are under way",
+                    f"{most} verifications of this organization's {what} are under way",
                     limit=LimitProblem(
                         name="verifications at once", maximum=most, unit="verifications"
                     ),

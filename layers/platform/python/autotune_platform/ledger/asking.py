@@ -49,12 +49,14 @@ class Asked:
         unclear: calls that may have been paid although no answer came.
         wait_seconds: how long to wait before the next round.
         is_paused: the provider refused the account: the others went back to their queue.
+        is_idle: there was no permit, so that no row was looked at.
     """
 
     requeued: int = 0
     unclear: int = 0
     wait_seconds: float = 0
     is_paused: bool = False
+    is_idle: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -81,7 +83,7 @@ class RowAsking:
             connection.id, limits, calls=CONCURRENT_CALLS, seconds_left=seconds_left
         )
         if isinstance(permit, Wait):
-            asked.wait_seconds = max(permit.seconds, 1)
+            asked.wait_seconds, asked.is_idle = max(permit.seconds, 1), True
             return asked
         key = self.keys.of(connection)
 

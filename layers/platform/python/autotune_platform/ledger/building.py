@@ -5,7 +5,6 @@ the same rows, set money aside for both, and one of the batches would come to no
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,13 +14,14 @@ from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
-from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.batch_repository import BatchRepository, Held
 from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.jobs.registry import rows_at_least, rows_at_most
+from autotune_platform.ledger.jobs.registry import rows_at_least, rows_at_most, rows_enough
 from autotune_platform.ledger.live_jobs import exceeds
 from autotune_platform.ledger.models import Batch, Connection, Group, JobState, Row, new_nonce
+from autotune_platform.ledger.open_calls import OpenCalls, most_open
 from autotune_platform.ledger.prices import Prices, bound
 from autotune_platform.ledger.queue_ending import QueueEnding
 from autotune_platform.ledger.row_repository import RowRepository
@@ -40,22 +40,13 @@ LOST_AFTER = timedelta(minutes=3)
 # Whoever goes on with a batch that was lost has its queue before another can.
 _HELD_AFTER = 2 * LOST_AFTER
 _WHEN_PAUSED = timedelta(minutes=5)
+_LONGEST_WITHOUT_MONEY = timedelta(minutes=15)
+# The end of one has the next one made; this is for one whose end could not.
+_WHEN_ALL_ARE_OPEN = timedelta(minutes=5)
 _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
 _SPARE_SECONDS = 30
-
-
-@dataclass(frozen=True)
-class Built:
-    """A batch that was made of a queue.
-
-    Attributes:
-        is_full: it is as large as it may be, and its rows are taken: there may be more rows.
-    """
-
-    batch: Batch
-    is_full: bool
 
 
 @part
@@ -66,6 +57,7 @@ class BatchBuilder:
     aside: RowsAside
     endings: QueueEnding
     batches: BatchRepository
+    open_calls: OpenCalls
     connections: ConnectionRepository
     claims: ClaimRepository
     choosing: RowChoosing
@@ -75,7 +67,7 @@ class BatchBuilder:
     prices: Prices
     clock: Clock = SYSTEM_CLOCK
 
-    def build(self, key: str, *, seconds_left: Callable[[], float]) -> Built | None:
+    def build(self, key: str, *, seconds_left: Callable[[], float]) -> Batch | None:
         """Make a batch of a queue's first rows, and take as many of them as there is time for.
 
         Returns:
@@ -91,21 +83,27 @@ class BatchBuilder:
             return None
         built = None
         try:
-            built = self._built(key, *queue, batch_id, due_at=until + LOST_AFTER)
+            built = self._built(key, queue, batch_id, due_at=until + LOST_AFTER)
         finally:
             if built is None:
                 self.batches.let_group_go(key, batch_id)
         if built is None:
             return None
         try:
-            taken = self.take_rows(built.batch, seconds_left)
+            return self.take_rows(built, seconds_left)
         except Exception:
             # The money is set aside: the batch is gone on with, and no other is made instead.
             logger.warning("rows not taken", batch_id=batch_id, exc_info=True)
-            return Built(built.batch, is_full=False)
-        if taken is None:
-            return None
-        return Built(taken, is_full=built.is_full and taken.phase != "building")
+            return built
+
+    def may_be_followed(self, batch: Batch) -> bool:
+        """Return whether another batch may be made at once of what a batch left in its queue."""
+        if batch.phase == "building" or not batch.leaves_rows:
+            return False
+        connection = self.connections.get(batch.connection_id)
+        return connection is not None and (
+            batch.mode == "job" or self._is_room(batch.group, connection)
+        )
 
     def take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Batch | None:
         """Take the rows of a batch that are still queued; those that others took are theirs.
@@ -155,13 +153,12 @@ class BatchBuilder:
     def _gone_on(self, batch: Batch, changes: Mapping[str, Any]) -> Batch | None:
         if not self.batches.change(batch, changes):
             return None
-        self.batches.let_group_go(batch.group.key, batch.id)
+        is_paid = changes["phase"] != "cleaning"
+        self.batches.let_group_go(batch.group.key, batch.id, is_paid=is_paid)
         return batch.model_copy(update=changes)
 
-    def _built(
-        self, key: str, group: Group, touched: str, batch_id: str, *, due_at: datetime
-    ) -> Built | None:
-        now = self.clock.now()
+    def _built(self, key: str, queue: Held, batch_id: str, *, due_at: datetime) -> Batch | None:
+        now, group = self.clock.now(), queue.group
         are_more_late = self.endings.end_late(group.connection_id)
         connection = self.connections.get(group.connection_id)
         is_active = self.organizations.organization(group.organization_id).status == "active"
@@ -170,23 +167,32 @@ class BatchBuilder:
             return None
         if connection is None or connection.status == "revoked":
             self.endings.end_all(group)
-            self.batches.close(key, only_if={"touched": touched})
+            self.batches.close(key, only_if={"touched": queue.touched})
             return None
+        if group.mode == "calls" and not self._is_room(group, connection):
+            self.open_calls.await_end(group)
+            # One may have ended before it could know.
+            if not self._is_room(group, connection):
+                self.batches.defer(key, now + _WHEN_ALL_ARE_OPEN)
+                return None
         self.aside.bring_back(group)
-        most = rows_at_most(connection, group.mode)
+        # One more than a batch may have, which shows whether there is one.
+        most = rows_at_most(connection, group.mode) + 1
         ids = self.rows.waiting(group, now=now, limit=most)
         if ids and group.mode == "job" and connection.batches == "never":
             self._ask_singly(group, connection, ids)
             return None
-        enough = max(connection.min_rows, rows_at_least(connection, group.mode))
-        if len(ids) < enough and not self._is_ready(key, group, touched, connection):
+        enough = rows_enough(connection, group.mode)
+        if len(ids) < enough and not self._is_ready(key, queue, connection, len(ids)):
             return None
-        batch = self._reserved(group, connection, ids, batch_id, due_at)
-        return None if batch is None else Built(batch, is_full=len(ids) == most)
+        return self._reserved(queue, connection, ids, batch_id, due_at)
 
-    def _is_ready(self, key: str, group: Group, touched: str, connection: Connection) -> bool:
+    def _is_room(self, group: Group, connection: Connection) -> bool:
+        return self.open_calls.of(group).batches < most_open(connection)
+
+    def _is_ready(self, key: str, queue: Held, connection: Connection, rows: int) -> bool:
         """Return whether the first row has waited long enough; if not, say when to look again."""
-        now = self.clock.now()
+        now, group, touched = self.clock.now(), queue.group, queue.touched
         first = min(self.rows.first_times(group), default=None)
         if first is None and self.aside.first(group):
             # Another budget may have room for them.
@@ -199,18 +205,21 @@ class BatchBuilder:
         ready_at = first + timedelta(seconds=connection.max_wait_seconds)
         if ready_at <= now:
             return True
-        self.batches.postpone(key, min(ready_at, now + LOOK_AGAIN), touched=touched)
+        # Rows that back off may be asked, together with others, as soon as that is over.
+        due_at = first if first > now else ready_at
+        self.batches.await_more(key, due_at, rows=rows, touched=touched)
         return False
 
     def _reserved(
         self,
-        group: Group,
+        queue: Held,
         connection: Connection,
         ids: Sequence[str],
         batch_id: str,
         due_at: datetime,
     ) -> Batch | None:
         """Store a batch of as many rows as the budget has room for."""
+        group = queue.group
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
             chosen = self.choosing.choose(ids, connection, group, room)
@@ -219,8 +228,7 @@ class BatchBuilder:
                 chosen = self.choosing.choose(ids, connection, group, room)
             is_enough = len(chosen.ids) >= rows_at_least(connection, group.mode)
             if chosen.is_short_of_money and not is_enough:
-                logger.warning("budget exhausted", organization_id=group.organization_id)
-                self.money.refused(group.organization_id)
+                self._is_out_of_money(queue)
                 return None
             if chosen.ids and not is_enough:
                 self._ask_singly(group, connection, chosen.ids)
@@ -240,14 +248,28 @@ class BatchBuilder:
                 input_tokens=chosen.tokens,
                 reserved_nano_usd=chosen.amount,
                 periods=reservation.periods,
+                leaves_rows=chosen.is_cut,
+                is_counted=group.mode == "calls",
                 job=JobState(nonce=new_nonce()) if group.mode == "job" else None,
                 created_at=self.clock.now(),
             )
             self.batches.put_rows(batch.id, chosen.ids)
             opening = self.batches.opening(batch, due_at=due_at)
-            if self.batches.try_write([opening, *reservation.additions]):
+            is_waiting = chosen.is_cut or chosen.is_short_of_money
+            counted = self.open_calls.opening(batch, connection, is_waiting=is_waiting)
+            if self.batches.try_write([opening, *counted, *reservation.additions]):
                 return batch
         return None
+
+    def _is_out_of_money(self, queue: Held) -> None:
+        """Have a queue looked at more and more seldom; the end of one of its batches is sooner."""
+        group = queue.group
+        logger.warning("budget exhausted", organization_id=group.organization_id)
+        self.money.refused(group.organization_id)
+        if group.mode == "calls":
+            self.open_calls.await_end(group)
+        wait = min(LOOK_AGAIN * 2 ** min(queue.refusals, 10), _LONGEST_WITHOUT_MONEY)
+        self.batches.defer(group.key, self.clock.now() + wait, refusals=queue.refusals + 1)
 
     def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
         """Have rows asked one by one that are too few for a job, or are to go in none any more."""

@@ -13,6 +13,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.ledger.affording import Affording
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.claims import Claim, ClaimRepository
+from autotune_platform.ledger.jobs.registry import rows_enough
 from autotune_platform.ledger.models import Connection, Group, Row, RowInput
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
 from autotune_platform.ledger.queue_ending import deadline_items
@@ -31,7 +32,6 @@ from autotune_platform.storage.table import Item
 # The API's functions end at 29 s, as API Gateway does.
 _LONGEST_ATTEMPT = timedelta(seconds=30)
 _WRITERS = 8
-_LOOK_EVERY = timedelta(minutes=1)
 
 
 class GroupStarter(Protocol):
@@ -166,10 +166,9 @@ class EnqueuingService:
         for one in planned:
             by_group.setdefault(one.row.group, []).append(one)
         for group, some in by_group.items():
-            is_full = len(some) >= some[0].connection.min_rows
+            enough = rows_enough(some[0].connection, group.mode)
             first = min(_queued_at(one) + one.patience for one in some)
-            self.batches.open_group(group, now if is_full else min(first, now + _LOOK_EVERY))
-            if is_full or first <= now:
+            if self.batches.enqueued(group, rows=len(some), enough=enough, ready_at=first, now=now):
                 self.starter.start_group(group.key)
 
     def _claim(

@@ -148,6 +148,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
+            key="calls#llc_* / openCalls",
+            what="how many batches of a queue are open",
+            retained="it says nothing of any request",
+        ),
+        Holding(
+            place="table ledger",
             key="enqueue#org_* / claim",
             what="digests of requests, by idempotency key",
             retained="so that another request under the same key is refused for good",

@@ -345,6 +345,8 @@ class Batch(FrozenModel):
         reserved_nano_usd: what was set aside for it, in the budget's ``periods``.
         redrive: how often its execution was lost; executions from before have no effect.
         worked_until: until when a step has the batch for itself.
+        leaves_rows: its queue had more rows than it could have.
+        is_counted: among the open ones of its queue; those of before counts were kept are not.
         job: how far its provider's job is, of a batch that is one.
         above_bound: rows whose usage cost more than what was reserved for them.
         difference: between what the provider reports and what was charged, once it is settled.
@@ -377,6 +379,8 @@ class Batch(FrozenModel):
     error: Fault | None = None
     redrive: int = 0
     worked_until: datetime | None = None
+    leaves_rows: bool = False
+    is_counted: bool = False
     job: JobState | None = None
     progress: JobProgress | None = None
     cancel_requested_at: datetime | None = None

@@ -2,8 +2,9 @@
 
 A row's item stays below 1 KB, because it is written four times; its texts have items of their own.
 
-Ceilings: a listing's partition is one organisation, status and shard, so ``_LISTING_SHARDS`` times
-1,000 rows a second; a queue's is one connection, model and shard of ``queue_places.SHARDS``.
+Ceilings: a listing's partition is one organisation, status and shard, so ``LISTING_SHARDS`` times
+500 rows a second, since each comes and goes; a queue's is one connection, model and shard of
+``queue_places.SHARDS``.
 """
 
 import heapq
@@ -35,7 +36,7 @@ from autotune_platform.storage.table import Item, Table
 ROW = "state"
 
 _BY_LISTING = "rowsByStatus"
-_LISTING_SHARDS = 4
+LISTING_SHARDS = 4
 _FIRST = "0"
 _STATUSES: tuple[LlmStatus, ...] = get_args(LlmStatus)
 
@@ -237,7 +238,7 @@ class RowRepository:
         found: list[Item] = []
         cut: str | None = None
         for name in statuses or ((status,) if status else _STATUSES):
-            for shard in range(_LISTING_SHARDS):
+            for shard in range(LISTING_SHARDS):
                 page = self._table.query(
                     f"{organization_id}#{name}#{shard}",
                     partition_name="list_shard",
@@ -282,7 +283,7 @@ def _row(item: Item) -> Row:
 
 
 def _listing(row: Row, status: LlmStatus) -> Item:
-    shard = digit(row.id, _LISTING_SHARDS)
+    shard = digit(row.id, LISTING_SHARDS)
     return {
         "list_shard": f"{row.organization_id}#{status}#{shard}",
         "list_position": f"{moment(row.created_at)}#{row.id}",

@@ -20,6 +20,7 @@ from autotune_platform.ledger.comparing import DIFFERS, Booked, difference
 from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
 from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.models import Batch, Row
+from autotune_platform.ledger.open_calls import OpenCalls
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.usage import Difference
 from autotune_platform.ledger.wire import batch_on_wire
@@ -103,6 +104,7 @@ class BatchSettling:
     costs: CostRepository
     live: LiveJobs
     money: MoneyBudgets
+    open_calls: OpenCalls
     clock: Clock = SYSTEM_CLOCK
 
     def progress(self, batch: Batch) -> Mapping[str, int]:
@@ -143,6 +145,7 @@ class BatchSettling:
             ),
             *self.claims.fewer(batch.organization_id, totals.ended),
             *self.live.fewer(batch),
+            *self.open_calls.closing(batch),
             *self.costs.additions(
                 batch.organization_id,
                 now,
@@ -156,6 +159,10 @@ class BatchSettling:
         if self.batches.write(additions, undone=settled):
             logger.info("batch settled", batch_id=batch.id, rows=dict(totals.numbers))
         self.batches.close(batch.id)
+
+    def lets_another_begin(self, batch: Batch) -> bool:
+        """Return whether rows waited for a batch to end that is settled."""
+        return batch.is_counted and self.open_calls.of(batch.group).is_waiting
 
     def _compared(self, batch: Batch, totals: Totals) -> Difference | None:
         """Compare what was charged with what the provider reports, and say where they differ."""
@@ -172,6 +179,15 @@ class BatchSettling:
                 difference=found.model_dump(exclude_none=True),
             )
         return found
+
+    def _totals(self, batch: Batch) -> Totals:
+        totals = Totals()
+        for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
+            found = self.rows.get_many(ids)
+            for row_id in ids:
+                if row_id in found:
+                    totals.add(found[row_id], batch.id)
+        return totals
 
     def _totals(self, batch: Batch) -> Totals:
         totals = Totals()

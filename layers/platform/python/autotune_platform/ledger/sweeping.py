@@ -17,8 +17,11 @@ from autotune_platform.runtime.threads import in_parallel
 
 logger = Logger()
 
-MOST_OF_A_SHARD = 200
-"""Most queues and batches that one run reads of each shard of the index."""
+MOST_STARTED = 1_600
+"""Most queues and batches that one run starts, of each organisation one in turn."""
+
+# A page of an index: an organisation with less that is due holds up nobody.
+_MOST_OF_A_SHARD = 5_000
 
 # One after another, as many as a run may find would outlast its minute.
 _STARTED_AT_ONCE = 8
@@ -52,7 +55,7 @@ class LedgerSweeper:
                 logger.warning("not swept", key=pk, exc_info=True)
                 errors.append(error)
 
-        due = self.batches.due(self.clock.now(), limit=MOST_OF_A_SHARD)
+        due = self.batches.due(self.clock.now(), limit=_MOST_OF_A_SHARD)[:MOST_STARTED]
         in_parallel(start, due, at_most=_STARTED_AT_ONCE)
         if errors:
             raise ExceptionGroup("batches and queues that could not be swept", errors)

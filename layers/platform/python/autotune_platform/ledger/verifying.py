@@ -9,6 +9,9 @@ from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
+LONGEST_SECONDS = 29
+"""How long a verification holds a function at most: it ends when its API gives up."""
+
 _QUESTION = "Answer with the one word: ready"
 _TOKENS = 64
 

@@ -23,6 +23,7 @@ from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.models import Batch
 from autotune_platform.ledger.reasking import AGAIN_SECONDS, Reasking
 from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.ledger.step_shares import StepShares
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -41,11 +42,13 @@ class Step:
         batch: what is to be gone on with; None where there is nothing left to do.
         wait_seconds: how long before the next step.
         full: a batch after which another may be made of its queue at once.
+        ended: a batch whose end lets another be made of its queue.
     """
 
     batch: Batch | None
     wait_seconds: int = 0
     full: Batch | None = None
+    ended: Batch | None = None
 
 
 @part
@@ -60,23 +63,43 @@ class BatchWork:
     jobs: JobWork
     reasking: Reasking
     settling: BatchSettling
+    shares: StepShares
     clock: Clock = SYSTEM_CLOCK
 
     def begin(self, group_key: str, *, seconds_left: Callable[[], float]) -> Step:
         """Make a batch of a queue; its first step follows."""
-        built = self.builder.build(group_key, seconds_left=seconds_left)
+        group = self.batches.group(group_key)
+        if group is None:
+            return Step(None)
+        with self.shares.place(group.organization_id, seconds_left()) as has_place:
+            if not has_place:
+                # The sweeper begins it then: executions that wait would be more with each start.
+                wait = timedelta(seconds=self.shares.wait_seconds())
+                self.batches.defer(group_key, self.clock.now() + wait)
+                return Step(None)
+            built = self.builder.build(group_key, seconds_left=seconds_left)
         if built is None:
             return Step(None)
-        return Step(built.batch, full=built.batch if built.is_full else None)
+        return Step(built, full=built if self.builder.may_be_followed(built) else None)
 
     def advance(self, batch_id: str, *, redrive: int, seconds_left: Callable[[], float]) -> Step:
         """Go on with a batch; an execution from before its latest redrive has nothing to do."""
         batch = self.batches.get(batch_id)
-        if batch is None or batch.redrive != redrive or batch.phase == "settled":
+        if batch is None or batch.redrive != redrive:
             return Step(None)
+        if batch.phase == "settled":
+            return self._ended(batch)
         now = self.clock.now()
         if batch.worked_until is not None and batch.worked_until > now:
             return Step(batch, _whole_seconds(batch.worked_until - now))
+        with self.shares.place(batch.organization_id, seconds_left()) as has_place:
+            if has_place:
+                return self._advance(batch, seconds_left)
+        wait = self.shares.wait_seconds()
+        due_at = now + timedelta(seconds=wait) + LOST_AFTER
+        return Step(batch, wait if self.batches.change(batch, {}, due_at=due_at) else 1)
+
+    def _advance(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
         taken = self._taken(batch, seconds_left())
         if taken is None:
             return Step(batch, 1)
@@ -97,21 +120,28 @@ class BatchWork:
             raise
         if taken is None:
             return Step(None)
-        has_rows = taken.phase in ("working", "writing")
         wait = 1 if taken.waiting_for is None else round(room_wait(taken, self.clock.now()))
         if not self._release(taken, wait, {"waiting_for": taken.waiting_for}):
             return Step(None)
-        return Step(taken, wait, full=taken if has_rows else None)
+        has_rows = taken.phase in ("working", "writing")
+        is_followed = has_rows and self.builder.may_be_followed(taken)
+        return Step(taken, wait, full=taken if is_followed else None)
+
+    def _ended(self, batch: Batch) -> Step:
+        """Have another batch made of what waited for the end of this one; repeating it is fine."""
+        return Step(None, ended=batch if self.settling.lets_another_begin(batch) else None)
 
     def _advance_calls(self, taken: Batch, seconds_left: Callable[[], float]) -> Step:
         asked = self._ask(taken, seconds_left)
+        wait = min(max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)
+        if asked.is_idle:
+            return Step(taken, wait) if self._release(taken, wait, {}) else Step(None)
         taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
         is_pending, due = self.remaining.left_to_do(taken)
         if not is_pending and self.reasking.ask_again(taken, due, seconds_left):
             self.settling.settle(taken)
-            return Step(None)
-        wait = max(round(asked.wait_seconds), _SHORTEST_WAIT_SECONDS)
-        wait = min(wait, _LONGEST_WAIT_SECONDS) if is_pending else AGAIN_SECONDS
+            return self._ended(taken)
+        wait = wait if is_pending else AGAIN_SECONDS
         if not self._release(taken, wait, self.settling.progress(taken)):
             return Step(None)
         return Step(taken, wait)

@@ -248,6 +248,12 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     provider_keys_key: str
 
 
+class LedgerWorkEnvironment(ConnectionEnvironment):
+    """For the function that works on batches; ``model_functions`` are those of its kind."""
+
+    model_functions: int | None = None
+
+
 class LedgerSweepEnvironment(ConnectionEnvironment):
     """For the function that starts batches, and ends calls and imports that were lost."""
 

@@ -120,6 +120,12 @@ class DueIndex:
         )
         return changed is not None
 
+    def add(
+        self, pk: str, numbers: Mapping[str, int], *, changes: Mapping[str, Any]
+    ) -> Item | None:
+        """Add to numbers of an open item; return it after that, or None where it is not open."""
+        return self._table.update(pk, self._sk, changes, adding=numbers, having=OPEN_SHARD)
+
     def close(self, pk: str, *, only_if: Mapping[str, Any] | None = None) -> None:
         """Take an item off the index; closing it again changes nothing.
 

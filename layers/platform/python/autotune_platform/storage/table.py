@@ -70,6 +70,7 @@ class Table:
         *,
         remove: Sequence[str] = (),
         only_if: Mapping[str, Any] | None = None,
+        adding: Mapping[str, int] | None = None,
         rising: str | None = None,
         falling: str | None = None,
         having: str | None = None,
@@ -79,7 +80,7 @@ class Table:
         None means that there is no such item, that an attribute of ``only_if`` differs, that the
         attribute ``having`` is not there, or that ``rising``, one of the changes, is not above what
         is there, or ``falling`` not below it. An attribute of ``only_if`` that is to be None must
-        not be there.
+        not be there. ``adding`` has what is added to numbers, which are 0 where they are not there.
         """
         expected = {name: value for name, value in (only_if or {}).items() if value is not None}
         absent = [name for name in only_if or {} if name not in expected]
@@ -104,6 +105,9 @@ class Table:
         expression = "SET " + ", ".join(assignments) if assignments else ""
         if removed:
             expression += " REMOVE " + ", ".join(removed)
+        for place, (name, by) in enumerate((adding or {}).items()):
+            names[f"#add{place}"], values[f":add{place}"] = name, by
+            expression += f"{',' if place else ' ADD'} #add{place} :add{place}"
         arguments: dict[str, Any] = (
             {"ExpressionAttributeValues": item_to_wire(values)} if values else {}
         )

@@ -92,5 +92,10 @@ class ConnectionApiParts(ApiParts, ModelCallParts):
         )
 
     @cached_property
+    def waiting(self) -> WaitingShares:
+        slots = Slots(budgets=BudgetRepository(self.budgets_table))
+        return WaitingShares(slots=slots, of="connections")
+
+    @cached_property
     def verifying(self) -> ConnectionVerifying:
         return ConnectionVerifying(calls=self.ledger_calls, connections=self.connection_repository)

@@ -4,6 +4,9 @@ from functools import cached_property
 
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.access.repository import AccessRepository
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.ledger.admission import JobAdmission
 from autotune_platform.ledger.batch_rows import BatchRows
 from autotune_platform.ledger.batching.bringing import JobResults
@@ -17,6 +20,7 @@ from autotune_platform.ledger.batching.writing import JobWriting
 from autotune_platform.ledger.building import BatchBuilder
 from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.open_calls import OpenCalls
 from autotune_platform.ledger.ordering import LeftToTheSweeper
 from autotune_platform.ledger.prices import Prices
 from autotune_platform.ledger.queue_ending import QueueEnding
@@ -24,14 +28,18 @@ from autotune_platform.ledger.reasking import Reasking
 from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.ledger.settling import BatchSettling
 from autotune_platform.ledger.starting import BatchStarter
+from autotune_platform.ledger.step_shares import StepShares, at_once
 from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import LedgerWorkEnvironment
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.wiring.ledger import ModelCallParts
 
 
 class LedgerWorkParts(ModelCallParts):
     """What works on batches."""
+
+    environment: LedgerWorkEnvironment
 
     def starter(self, state_machine_arn: str) -> BatchStarter:
         """Return what starts executions of the machine that invokes this."""
@@ -49,6 +57,7 @@ class LedgerWorkParts(ModelCallParts):
                 table=self.ledger_table, rows=self.llm_rows, aside=aside, claims=self.llm_claims
             ),
             batches=self.llm_batches,
+            open_calls=self.open_calls,
             connections=self.connection_repository,
             claims=self.llm_claims,
             choosing=RowChoosing(rows=self.llm_rows, claims=self.llm_claims),
@@ -64,6 +73,7 @@ class LedgerWorkParts(ModelCallParts):
             costs=self.llm_costs,
             live=self.live_jobs,
             money=self.money,
+            open_calls=self.open_calls,
         )
         return BatchWork(
             batches=self.llm_batches,
@@ -74,7 +84,12 @@ class LedgerWorkParts(ModelCallParts):
             jobs=self._job_work(settling),
             reasking=self.reasking,
             settling=settling,
+            shares=self._step_shares(),
         )
+
+    @cached_property
+    def open_calls(self) -> OpenCalls:
+        return OpenCalls(self.ledger_table)
 
     @cached_property
     def batch_rows(self) -> BatchRows:
@@ -99,6 +114,15 @@ class LedgerWorkParts(ModelCallParts):
             planner=self.row_planner,
             enqueuing=enqueuing,
         )
+
+    def _step_shares(self) -> StepShares:
+        functions = self.environment.model_functions
+        waiting = WaitingShares(
+            slots=Slots(budgets=BudgetRepository(self.budgets_table)),
+            of="steps",
+            most_of_all=None if functions is None else at_once(functions),
+        )
+        return StepShares(waiting=waiting, functions=functions)
 
     def _job_work(self, settling: BatchSettling) -> JobWork:
         desk = self.job_desk

@@ -49,6 +49,11 @@ def rows_at_least(connection: Connection, mode: Mode) -> int:
     return 1 if jobs is None else jobs.limits.rows_at_least
 
 
+def rows_enough(connection: Connection, mode: Mode) -> int:
+    """Return with how many rows nobody waits for more."""
+    return max(connection.min_rows, rows_at_least(connection, mode))
+
+
 def ends_within(connection: Connection) -> timedelta:
     """Return after which time a job of a connection has ended by itself."""
     if connection.bedrock is not None:

@@ -1,0 +1,197 @@
+"""Compute how much each component of the ledger bears, and write it into ``docs/scaling.md``.
+
+``python -m tools.scaling_ledger`` writes the table. A test compares it, as it does that of
+``tools.scaling``, which has the quotas.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune_platform.budgets.permits import CONCURRENT_CALLS
+from autotune_platform.ledger.batch_repository import DUE_SHARDS
+from autotune_platform.ledger.queue_places import SHARDS
+from autotune_platform.ledger.row_repository import LISTING_SHARDS
+from autotune_platform.ledger.step_shares import at_once, share_of
+from autotune_platform.ledger.sweeping import MOST_STARTED
+from infra.config import MODEL_FUNCTIONS
+from tools.scaling import PAGE, PARTITION_UNITS_A_SECOND, STARTS_A_SECOND
+from tools.written_tables import with_rows, write_or_check
+
+# A row that comes and goes is written to an index twice, and a time that changes is.
+WRITES_OF_AN_ENTRY = 2
+# A step stores when it is due as it begins and as it ends.
+WRITES_OF_A_STEP = 2 * WRITES_OF_AN_ENTRY
+# What a transaction writes costs twice.
+UNITS_OF_AN_ADDITION = 2
+# A batch adds to each period of a budget when it is made and when it is settled.
+UNITS_OF_A_BATCH_IN_A_PERIOD = 2 * UNITS_OF_AN_ADDITION
+
+# Assumed, because no AWS account was at hand.
+SECONDS_OF_A_CALL = 5.0
+SECONDS_OF_A_CREATION = 2.0
+
+_HEADINGS = ("Component", "A second", "For each", "Follows from", "Where", "Beyond")
+_LEDGER = "layers/platform/python/autotune_platform/ledger"
+
+
+@dataclass(frozen=True)
+class LedgerCeiling:
+    """What a component of the ledger bears.
+
+    Attributes:
+        figure: how much a second, of ``unit``.
+        scope: what has this much for itself.
+        formula: of what the figure follows.
+        where: the file that it follows from.
+        beyond: what to raise for more.
+    """
+
+    component: str
+    figure: float
+    unit: str
+    scope: str
+    formula: str
+    where: str
+    beyond: str
+
+    def cells(self) -> list[str]:
+        """Return its line of the table."""
+        name = f"[`{Path(self.where).name}`](../{self.where})"
+        figure = f"{float(f'{self.figure:.2g}'):,.10g} {self.unit}"
+        return [self.component, figure, self.scope, self.formula, name, self.beyond]
+
+
+def ledger_ceilings() -> list[LedgerCeiling]:
+    """Return what each component bears."""
+    return [*_indexes(), *_executions(), *_calls(), *_money()]
+
+
+def _indexes() -> list[LedgerCeiling]:
+    units = PARTITION_UNITS_A_SECOND
+    return [
+        LedgerCeiling(
+            "Queue",
+            SHARDS * units / WRITES_OF_AN_ENTRY,
+            "requests",
+            "connection and model",
+            f"{SHARDS} shards, {units:,} units each, {WRITES_OF_AN_ENTRY} a request",
+            f"{_LEDGER}/queue_places.py",
+            "several connections; DynamoDB splits a partition that stays hot",
+        ),
+        LedgerCeiling(
+            "List of requests by status",
+            LISTING_SHARDS * units / WRITES_OF_AN_ENTRY,
+            "requests",
+            "organisation",
+            f"{LISTING_SHARDS} shards a status, {units:,} units each, {WRITES_OF_AN_ENTRY} a "
+            "request that comes and goes",
+            f"{_LEDGER}/row_repository.py",
+            "more shards, each of which a page of a list reads",
+        ),
+        LedgerCeiling(
+            "Index of what is due",
+            DUE_SHARDS * units / WRITES_OF_A_STEP,
+            "steps",
+            "installation",
+            f"{DUE_SHARDS} shards, {units:,} units each, {WRITES_OF_A_STEP} a step of a batch",
+            f"{_LEDGER}/batch_repository.py",
+            "`DUE_SHARDS`, which may be raised and never lowered",
+        ),
+    ]
+
+
+def _executions() -> list[LedgerCeiling]:
+    return [
+        LedgerCeiling(
+            "Sweeper of queues and batches",
+            MOST_STARTED / 60,
+            "started",
+            "installation",
+            f"{MOST_STARTED:,} a minute, of each organisation one in turn",
+            f"{_LEDGER}/sweeping.py",
+            "`MOST_STARTED`; queues that have `minRows` at once do not need it",
+        ),
+        LedgerCeiling(
+            "StartExecution",
+            STARTS_A_SECOND,
+            "batches",
+            "account",
+            f"{STARTS_A_SECOND} executions a second, shared with scoring",
+            f"{_LEDGER}/starting.py",
+            "Step Functions' quota; larger batches, by `minRows` and `maxWaitSeconds`",
+        ),
+    ]
+
+
+def _calls() -> list[LedgerCeiling]:
+    steps, own = at_once(MODEL_FUNCTIONS), share_of(MODEL_FUNCTIONS)
+    return [
+        LedgerCeiling(
+            "Single calls",
+            steps * CONCURRENT_CALLS / SECONDS_OF_A_CALL,
+            "calls",
+            "installation",
+            f"{steps} of {MODEL_FUNCTIONS} functions hold steps, {CONCURRENT_CALLS} calls each, "
+            f"{SECONDS_OF_A_CALL} s a call",
+            "infra/config.py",
+            "`model-functions` in `cdk.json`, and Lambda's quota; providers' batch jobs",
+        ),
+        LedgerCeiling(
+            "Single calls of an organisation",
+            own * CONCURRENT_CALLS / SECONDS_OF_A_CALL,
+            "calls",
+            "organisation",
+            f"{own} steps at once, {CONCURRENT_CALLS} calls each, {SECONDS_OF_A_CALL} s a call",
+            f"{_LEDGER}/step_shares.py",
+            "`model-functions`, of which it is a quarter; providers' batch jobs",
+        ),
+        LedgerCeiling(
+            "Creations of jobs",
+            1 / SECONDS_OF_A_CREATION,
+            "jobs",
+            "connection",
+            f"one at a time, {SECONDS_OF_A_CREATION} s each; a job has up to 10,000 requests",
+            f"{_LEDGER}/creations.py",
+            "several connections; larger jobs, by `maxRows` and `maxBytes`",
+        ),
+    ]
+
+
+def _money() -> list[LedgerCeiling]:
+    units = PARTITION_UNITS_A_SECOND
+    return [
+        LedgerCeiling(
+            "Count of open requests",
+            units / UNITS_OF_AN_ADDITION,
+            "bodies",
+            "organisation",
+            f"one item, {UNITS_OF_AN_ADDITION} units a body of up to 1,000 requests",
+            f"{_LEDGER}/claims.py",
+            "more requests in a body; imports",
+        ),
+        LedgerCeiling(
+            "Budget",
+            units / UNITS_OF_A_BATCH_IN_A_PERIOD,
+            "batches",
+            "organisation",
+            f"one item a period, {UNITS_OF_A_BATCH_IN_A_PERIOD} units a batch, and as many a call "
+            "that somebody waits for",
+            "layers/platform/python/autotune_platform/budgets/money.py",
+            "larger batches",
+        ),
+    ]
+
+
+def with_ledger_table(page: str) -> str:
+    """Return the page with the table as it has to be."""
+    rows = [each.cells() for each in ledger_ceilings()]
+    return with_rows(page, tool="scaling_ledger", headings=_HEADINGS, rows=rows)
+
+
+def main() -> None:
+    """Write the table, or check it where ``--check`` is given."""
+    write_or_check(PAGE, with_ledger_table(PAGE.read_text()), tool="scaling_ledger")
+
+
+if __name__ == "__main__":
+    main()
