@@ -157,7 +157,8 @@ class RowRepository:
                 "updated_at": now,
                 **_queued(next_one, at),
             },
-            was={"status": "submitted", "attempt": row.attempt},
+            # Another batch may have it by now, in the same attempt, and have sent it.
+            was={"status": "submitted", "attempt": row.attempt, "batch_id": row.batch_id},
             remove=("batch_id",),
         )
 
