@@ -172,7 +172,13 @@ class RowRepository:
                 "updated_at": now,
                 **place(next_one, at),
             },
-            was={"status": "submitted", "attempt": row.attempt, "cancel_requested_at": None},
+            # Another batch may have it by now, in the same attempt, and have sent it.
+            was={
+                "status": "submitted",
+                "attempt": row.attempt,
+                "batch_id": row.batch_id,
+                "cancel_requested_at": None,
+            },
             remove=("batch_id",),
         )
 
