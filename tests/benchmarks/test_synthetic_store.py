@@ -20,6 +20,7 @@ from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScoreP
 from benchmarks import synthetic_scores as scores
 from benchmarks.synthetic_store import SyntheticTable, _Handler, _Server
 from tests.support.aws import make_resources
+from tests.support.sessions import shared_session
 
 COUNT = 1_203
 
@@ -77,6 +78,7 @@ def real() -> Iterator[Table]:
     """A table that the platform's own repositories filled."""
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setattr(boto3, "DEFAULT_SESSION", shared_session())
         make_resources(admit_private=False)
         table = Table("completions", boto3.client("dynamodb"))
         completions = CompletionRepository(table=table, bucket="content", s3=boto3.client("s3"))

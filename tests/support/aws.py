@@ -1,4 +1,4 @@
-"""The tables, queues, keys and buckets of the platform, in moto."""
+"""The tables of the platform in MiniStack, and its queues, keys and buckets in moto."""
 
 import json
 from functools import cache
@@ -18,6 +18,7 @@ from infra.tables import (
     TableSchema,
 )
 from tests.support.saved_backends import SavedBackend, saved_backends
+from tests.support.sessions import shared_session
 from tests.support.tables import SavedTables
 
 _TABLES = {
@@ -51,7 +52,7 @@ def make_resources(*, admit_private: bool) -> dict[str, str]:
 
 
 def _make() -> dict[str, str]:
-    dynamodb = boto3.client("dynamodb")
+    dynamodb = shared_session().client("dynamodb")
     for name, schema in _TABLES.items():
         keys = {key for index in schema.indexes for key in (index.partition_key, index.sort_key)}
         dynamodb.create_table(

@@ -19,7 +19,8 @@ def test_rows_that_wait_for_a_job_are_asked_one_by_one(ledger: Ledger) -> None:
     ledger.run()
     assert ledger.batches() == []
     never(ledger, connection, maxWaitSeconds=0)
-    ledger.run_jobs(hours=1)
+    # They are looked at when they would have been: an hour after they came.
+    ledger.run_jobs(hours=2)
     assert statuses(ledger, ids) == {"completed": 3}
     assert {one["job"] for one in ledger.batches()} == {None}
     assert ledger.fake.world.batches == {}

@@ -214,9 +214,9 @@ def test_an_import_waits_for_room_and_goes_on(ledger: Ledger, imports: Imports) 
     found = imports.read(import_id)
     assert (found["state"], found["counts"]["enqueued"]) == ("waiting", 30)
     assert "too many" in found["waitingBecause"]
-    ledger.run()
+    ledger.run_jobs(hours=1)
     assert not imports.step(import_id)["done"]
-    ledger.run()
+    ledger.run_jobs(hours=1)
     assert imports.step(import_id)["done"]
     found = imports.read(import_id)
     assert (found["state"], found["counts"]["enqueued"]) == ("completed", 70)
@@ -258,7 +258,10 @@ def test_imports_are_listed_youngest_first_by_state_and_without_links(
     first = listed(limit="1")
     second = listed(limit="1", nextToken=first["nextToken"])
     assert [one["id"] for one in first["imports"] + second["imports"]] == [waiting, done]
-    assert second["nextToken"] is None
+    # A page that ends with the last one may not know it, as a table does not.
+    third = listed(limit="1", nextToken=second["nextToken"]) if second["nextToken"] else {}
+    assert not third.get("imports")
+    assert not third.get("nextToken")
     assert [one["id"] for one in listed(state="completed")["imports"]] == [done]
     assert listed(state="failed")["imports"] == []
     for wrong in ({"state": "done"}, {"nextToken": "x"}):

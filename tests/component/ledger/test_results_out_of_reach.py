@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from autotune_platform.ledger.batching import bringing
+from autotune_platform.ledger.batching import fetching
 from tests.component.ledger.test_jobs import assert_paid_once, enqueue, trap
 from tests.support.ledger import Ledger
 
@@ -26,8 +26,8 @@ def test_results_out_of_reach_for_hours_come_home(
 def test_results_out_of_reach_for_too_long_are_given_up_and_count_as_paid(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert timedelta(days=1) < bringing.FETCHED_WITHIN
-    monkeypatch.setattr(bringing, "FETCHED_WITHIN", timedelta(hours=2.5))
+    assert timedelta(days=1) < fetching.FETCHED_WITHIN
+    monkeypatch.setattr(fetching, "FETCHED_WITHIN", timedelta(hours=2.5))
     trap(ledger, "download_500", times=None)
     ids = enqueue(ledger, "openai")
     with pytest.raises(AssertionError, match="under way"):

@@ -1,12 +1,10 @@
 """Keys that are replaced while a job is under way: it comes home, and nothing else waits for it."""
 
 from collections import Counter
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from autotune_platform.ledger.batching import polling
 from autotune_platform.ledger.batching.fetching import JobFetching
 from autotune_platform.ledger.jobs.openai import OpenAiJobs
 from tests.component.ledger.test_jobs import MODELS, assert_paid_once, connect, trap
@@ -87,9 +85,11 @@ def test_a_connection_whose_present_key_is_refused_goes_on_by_itself_once_it_has
 
 
 def test_a_job_that_neither_key_sees_is_lost_sight_of_and_holds_nothing_else(
-    ledger: Ledger, connection: str, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, connection: str
 ) -> None:
-    monkeypatch.setattr(polling, "LOST_AFTER", timedelta(hours=4))
+    timings = {"timings": {"lostAfterSeconds": 86_400}}
+    path = f"/api/v1/llm-connections/{connection}"
+    assert ledger.platform.call("PATCH", path, timings).status == 200
     trap(ledger, "old_key_only")
     ledger.fake.world.timing.run_seconds = 3600
     ids = ledger.enqueue(connection, "q 1", "q 2", model=MODEL)

@@ -189,15 +189,6 @@ class BatchSettling:
                     totals.add(found[row_id], batch.id)
         return totals
 
-    def _totals(self, batch: Batch) -> Totals:
-        totals = Totals()
-        for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
-            found = self.rows.get_many(ids)
-            for row_id in ids:
-                if row_id in found:
-                    totals.add(found[row_id], batch.id)
-        return totals
-
 
 def batch_completed(batch: Batch) -> Event:
     """Return the event ``ledger.batch.completed`` of a batch that has ended."""
