@@ -104,3 +104,11 @@ def test_a_time_ends_the_list_and_no_page_is_left_over(ledger: Ledger) -> None:
         query["nextToken"] = answer["nextToken"]
     assert found == set(young)
     assert pages <= 6
+
+
+def test_a_parameter_that_is_none_is_named_instead_of_ignored(ledger: Ledger) -> None:
+    rows = ledger.enqueue(ledger.connect(minRows=100), "a", purpose="critic")
+    path = "/api/v1/llm-requests"
+    answer = ledger.platform.call("GET", path, query={"purpos": "critic"})
+    assert (answer.status, list(answer.fields)) == (422, ["purpos"])
+    assert listed(ledger, purpose="critic", limit="5") == set(rows)
