@@ -109,6 +109,7 @@ def list_requests(
     ``nextToken`` says that there is more. A request that goes from status to status while pages
     are read may be listed twice, or not at all.
     """
+    app.require_known_parameters()
     # Values that no request can have match none, rather than being refused.
     wanted = LlmRequestFilter.model_construct(
         status=status,

@@ -106,3 +106,32 @@ def test_a_key_that_comes_after_the_revocation_is_not_kept(
         assert ledger.platform.call("PATCH", path, {"apiKey": "another-key"}).status == 409
     assert read(ledger, connection)["status"] == "revoked"
     assert stored_keys(connection) == []
+
+
+def test_null_resets_what_has_a_default_and_is_refused_by_field_elsewhere(ledger: Ledger) -> None:
+    connection = ledger.connect(maxRows=50, maxBytes=2_000_000, apiVersion="2026-01-01")
+    path = f"/api/v1/llm-connections/{connection}"
+    reset = {"maxRows": None, "maxBytes": None, "apiVersion": None}
+    assert read(ledger, connection)["maxRows"] == 50
+    assert ledger.platform.call("PATCH", path, reset).status == 200
+    assert not {name for name in reset if read(ledger, connection).get(name) is not None}
+    for field in ("name", "apiKey", "prices", "concurrency", "minRows", "batches"):
+        answer = ledger.platform.call("PATCH", path, {field: None})
+        assert (answer.status, list(answer.fields)) == (422, [field])
+
+
+def test_an_arn_is_refused_in_place_of_a_key(ledger: Ledger) -> None:
+    connection = ledger.connect()
+    before = stored_keys(connection)
+    path = f"/api/v1/llm-connections/{connection}"
+    arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:openai"
+    body = {"name": "a", "provider": "openai", "apiKey": arn}
+    for method, where, given in (
+        ("POST", "/api/v1/llm-connections", body),
+        ("PATCH", path, {"apiKey": arn}),
+    ):
+        answer = ledger.platform.call(method, where, given)
+        assert (answer.status, list(answer.fields)) == (422, ["apiKey"])
+        assert "not supported" in answer.text
+        assert arn not in answer.text
+    assert stored_keys(connection) == before

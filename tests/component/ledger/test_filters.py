@@ -118,3 +118,11 @@ def test_retries_of_an_import_are_in_its_list(ledger: Ledger, imports: Imports) 
     found = ledger.read(again[0])
     assert found["importId"] == made
     assert found["customId"] == ledger.read(found["retryOf"])["customId"]
+
+
+def test_a_parameter_that_is_none_is_named_instead_of_ignored(ledger: Ledger) -> None:
+    rows = ledger.enqueue(ledger.connect(minRows=100), "a", purpose="critic")
+    path = "/api/v1/llm-requests"
+    answer = ledger.platform.call("GET", path, query={"purpos": "critic"})
+    assert (answer.status, list(answer.fields)) == (422, ["purpos"])
+    assert listed(ledger, purpose="critic", limit="5") == set(rows)

@@ -25,6 +25,7 @@ from autotune_platform.audit.calls import CallAudit, CallInProgress
 from autotune_platform.http.problems import problem_response
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.errors import (
+    InvalidRequestError,
     MethodNotAllowedError,
     NotFoundError,
     UnsupportedMediaTypeError,
@@ -153,6 +154,17 @@ class Api(APIGatewayHttpResolver):
     def made(self, **ids: str) -> None:
         """Note for the audit log what a call made, such as ``key_id="key_…"``."""
         self._call.ids |= ids
+
+    def require_known_parameters(self) -> None:
+        """Require that the route has every query parameter: a misspelt filter filters nothing.
+
+        Raises:
+            InvalidRequestError: one is not, and it is named.
+        """
+        known = {one.alias for one in self.context["_route"].dependant.query_params}
+        for name in sorted(self.current_event.query_string_parameters or {}):
+            if name not in known:
+                raise InvalidRequestError.of_field(name, f"one of {', '.join(sorted(known))}")
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Authenticate a request, answer it, and write it into the audit log."""

@@ -29,6 +29,7 @@ logger = Logger()
 
 _SHOWN_CHARACTERS = 4
 _LEAST_HIDDEN_CHARACTERS = 12
+_RESET_BY_NULL = ("api_version", "max_rows", "max_bytes")
 
 
 class ConnectionRepository(EntityRepository[Connection]):
@@ -87,11 +88,16 @@ class ConnectionService:
         Raises:
             NotFoundError: there is none, or it is another organisation's.
             ConflictError: it is revoked, or others are changing it.
+            InvalidRequestError: a field is null that has no default to go back to.
         """
         before = self.repository.get_of(caller.organization_id, connection_id)
         if before.status == "revoked":
             raise ConflictError("the connection is revoked")
-        changes = {**changed_settings(before, request), "updated_at": self.clock.now()}
+        changes = {
+            **changed_settings(before, request),
+            **_resets(request),
+            "updated_at": self.clock.now(),
+        }
         if request.name is not None:
             changes["name"] = request.name
         after = next_version(before, before.model_copy(update=changes))
@@ -195,6 +201,20 @@ def connection_on_wire(connection: Connection) -> wire.LlmConnection:
     """Return a connection without its key."""
     known = {**connection.model_dump(), "limits": asdict(connection.limits)}
     return wire.LlmConnection.model_validate(known)
+
+
+def _resets(request: wire.UpdateConnectionRequest) -> dict[str, None]:
+    """Return the fields that go back to their defaults, because they were given as null.
+
+    Raises:
+        InvalidRequestError: another field is null.
+    """
+    nulls = [name for name in request.model_fields_set if getattr(request, name) is None]
+    for name in sorted(nulls):
+        if name not in _RESET_BY_NULL:
+            field = type(request).model_fields[name].alias or name
+            raise InvalidRequestError.of_field(field, "a value, or left out to stay as it is")
+    return dict.fromkeys(nulls)
 
 
 def _usual_batches(request: wire.CreateConnectionRequest) -> wire.Batches:

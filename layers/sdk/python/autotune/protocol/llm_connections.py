@@ -57,6 +57,8 @@ def _visible(key: SecretStr) -> SecretStr:
     longest = limits.MAX_LLM_KEY_CHARACTERS
     if not 0 < len(text) <= longest or re.fullmatch(r"[!-~]+", text) is None:
         raise ValueError(f"expected 1 to {longest} printable ASCII characters without spaces")
+    if text.lower().startswith("arn:"):
+        raise ValueError("expected the key itself: ARNs of secrets are not supported")
     return key
 
 
@@ -167,6 +169,7 @@ class CreateConnectionRequest(_Settings):
 class UpdateConnectionRequest(_Settings):
     """What changes of a connection; what is left out stays.
 
+    ``apiVersion``, ``maxRows`` and ``maxBytes`` get their defaults back by null; no other takes it.
     A new ``api_key`` is the next version: calls under way end with the one before. Prices are
     replaced as a whole. Of ``limits`` and ``timings``, fields that are left out stay, and null is
     back to what holds without them; ``limits.enqueued_tokens`` is replaced as a whole.
