@@ -9,6 +9,7 @@ from typing import Any
 
 import boto3
 
+from autotune_platform.ledger.batch_rows import STEP_LOST
 from tests.chaos_ledger.load import LABELS, Load, name_in
 from tests.chaos_ledger.storm import Storm
 from tests.chaos_ledger.watch import ENDED, Tables, Watch
@@ -70,6 +71,11 @@ class Closing:
             total + self._unbooked == bill + self._assumed,
             f"rows {total} + lost {self._unbooked}, bill {bill} + assumed {self._assumed}",
         )
+        check(
+            "what lost steps may have paid is charged",
+            self._unbooked <= self._charged,
+            f"calls of lost steps cost {self._unbooked}, charged are {self._charged}",
+        )
         self.cost = total
         struck = sum(self.excuses[name] for name in UNCLEAR)
         check(
@@ -79,6 +85,7 @@ class Closing:
         )
 
     _assumed = 0
+    _charged = 0
     _unbooked = 0
     _unclear = 0
 
@@ -119,6 +126,14 @@ class Closing:
             cost, number = attempt.get("cost_nano_usd") or 0, attempt["number"]
             custom_id = f"{row_id.removeprefix('llm_')}x{number}"
             is_answered = "error" not in attempt
+            if attempt.get("error", {}).get("message") == STEP_LOST.message:
+                # It need not be of the row that was asked: as many as may have been are charged.
+                bound = row["bound_nano_usd"]
+                check("what a lost step asked is charged at its bound", cost == bound, row_id)
+                self._assumed += cost
+                self._charged += cost
+                self.excused["charged for a lost step"] += 1
+                continue
             mine = [
                 one
                 for one in left

@@ -16,7 +16,9 @@ from autotune_platform.runtime.threads import in_parallel
 _ROWS_READ = 100
 _SPARE_SECONDS = 20
 _WRITERS = 8
-_LOST = Refusal("outcome_unclear", "the step that may have asked it was lost", may_be_paid=True)
+
+STEP_LOST = Refusal("outcome_unclear", "the step that may have asked it was lost", may_be_paid=True)
+"""What is said of rows that are charged because a step was killed while it may have asked them."""
 
 
 def portions(rows: Iterable[Row], *, most_bytes: int) -> Iterator[list[Row]]:
@@ -100,7 +102,7 @@ class BatchRows:
         dearest = heapq.nlargest(at_most, self.pending(batch), key=lambda row: row.bound_nano_usd)
 
         def charge(row: Row) -> None:
-            self.ends.refused(row, _LOST, more_attempts=row.cancel_requested_at is None)
+            self.ends.refused(row, STEP_LOST, more_attempts=row.cancel_requested_at is None)
 
         in_parallel(charge, dearest, at_most=_WRITERS)
         return len(dearest)
