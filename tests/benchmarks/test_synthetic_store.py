@@ -78,9 +78,8 @@ def real() -> Iterator[Table]:
     """A table that the platform's own repositories filled."""
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setattr(boto3, "DEFAULT_SESSION", shared_session())
         make_resources(admit_private=False)
-        table = Table("completions", boto3.client("dynamodb"))
+        table = Table("completions", shared_session().client("dynamodb"))
         completions = CompletionRepository(table=table, bucket="content", s3=boto3.client("s3"))
         completions.add_all(
             completion(number) for number in range(COUNT) if scores.has_text(number)
