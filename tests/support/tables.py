@@ -9,8 +9,10 @@ to a client are asked first, and may answer in its place.
 import base64
 import copy
 import json
+import marshal
 import threading
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +20,20 @@ from botocore.hooks import BaseEventHooks
 from ministack.services import dynamodb
 
 _lock = threading.RLock()
+_METADATA = {"HTTPStatusCode": 200, "RetryAttempts": 0}
+
+
+def _copied(value: Any) -> Any:
+    """Copy items, which are JSON, in a fraction of the time that a deep copy takes."""
+    try:
+        return marshal.loads(marshal.dumps(value))
+    except ValueError:
+        return copy.deepcopy(value)
+
+
+dynamodb.copy = SimpleNamespace(deepcopy=_copied)
+_tokens = cache(dynamodb._tokenize)
+dynamodb._tokenize = lambda expression: list(_tokens(expression))
 
 
 class RefusalError(Exception):
@@ -86,9 +102,6 @@ def answer_of(do: Callable[[], dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
     except RefusalError as error:
         return SimpleNamespace(status_code=400), {"ResponseMetadata": _METADATA, **error.document}
     return SimpleNamespace(status_code=200), {"ResponseMetadata": _METADATA, **answer}
-
-
-_METADATA = {"HTTPStatusCode": 200, "RetryAttempts": 0}
 
 
 def _answered(model: Any, params: dict[str, Any], **_: Any) -> Any:
