@@ -31,8 +31,8 @@ def grader() -> Iterator[LoopbackGrader]:
 @pytest.fixture
 def due_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have batches swept as soon as they are submitted, and again at once."""
+    # What is due is due before the millisecond that it is looked for in.
+    at_once = timedelta(milliseconds=-1)
     for module in ("submission", "open_batches", "batch_rescoring"):
-        monkeypatch.setattr(
-            f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", timedelta(0)
-        )
-    monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: timedelta(0))
+        monkeypatch.setattr(f"autotune_platform.completions.{module}.FIRST_SWEEP_AFTER", at_once)
+    monkeypatch.setattr("autotune_platform.scoring.sweeper._wait", lambda _: at_once)

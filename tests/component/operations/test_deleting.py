@@ -92,12 +92,7 @@ def things_of(organization_id: str) -> list[str]:
 
 
 def everything() -> dict[str, str]:
-    return {
-        f"{one.place}: {one.key}": str(
-            {name: value.to_json() for name, value in one.item.items()} if one.item else ""
-        )
-        for one in kept()
-    }
+    return {f"{one.place}: {one.key}": str(one.item or "") for one in kept()}
 
 
 def test_nothing_but_its_id_is_left_and_others_keep_all(

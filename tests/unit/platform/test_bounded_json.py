@@ -31,6 +31,7 @@ OURS = {
     "exports/statistics.py",
     "http/api.py",
     "ledger/compatible/shapes.py",
+    "ledger/parses.py",
     "ledger/texts.py",
     "runs/repository.py",
     "scoring/dispatch.py",

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from pydantic import Field
+
 from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
@@ -87,8 +89,8 @@ class Connection(Entity):
     max_rows: int | None = None
     max_bytes: int | None = None
     max_wait_seconds: int = 300
-    own_limits: OwnLimits = OwnLimits()
-    timings: Timings = Timings()
+    own_limits: OwnLimits = Field(default_factory=OwnLimits)
+    timings: Timings = Field(default_factory=Timings)
     settings_version: int = 1
     created_at: datetime
     updated_at: datetime

@@ -205,7 +205,7 @@ class LlmConnection(ResponseModel):
     max_rows: int | None = None
     max_bytes: int | None = None
     max_wait_seconds: int
-    limits: LimitsInForce = LimitsInForce()
+    limits: LimitsInForce = Field(default_factory=LimitsInForce)
     timings: TimingsInForce = TimingsInForce()
     settings_version: int = 1
     paused_because: str | None = None
