@@ -23,7 +23,7 @@ from autotune_platform.wiring.ledger_api import LedgerApiParts
 from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.compatible import BOUNDARY, form
 from tests.support.imports import jsonl, openai_line
-from tests.support.lambdas import LambdaContext, handler
+from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.platform import Platform
 from tests.support.reviews import request_review
 
@@ -50,12 +50,23 @@ _KINDS = {
 }
 
 
+def _unhurried(platform: Platform, api_key: str) -> None:
+    """Let an organisation send as many requests as there are in this matrix."""
+    most = {"requestsPerSecond": 10_000, "requestsPerSecondOfKey": 10_000}
+    organization_id = platform.me(api_key)["organizationId"]
+    event = {"action": "limit", "organizationId": organization_id, "limits": most}
+    handler("functions.operations.manage_organizations")(event, None)
+    forget_processes()
+
+
 class Prepared:
     """Makes things when they are asked for, and keeps them until they are spent."""
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
         other = platform.new_organization("second")
+        for key in (platform.api_key, other):
+            _unhurried(platform, key)
         self._admins = {
             "own": platform.new_key("admin", principal_id=CALLER),
             "organization": platform.new_key("admin", principal_id=PRINCIPALS["organization"]),

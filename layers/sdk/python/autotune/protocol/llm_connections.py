@@ -206,7 +206,7 @@ class LlmConnection(ResponseModel):
     max_bytes: int | None = None
     max_wait_seconds: int
     limits: LimitsInForce = Field(default_factory=LimitsInForce)
-    timings: TimingsInForce = TimingsInForce()
+    timings: TimingsInForce = Field(default_factory=TimingsInForce)
     settings_version: int = 1
     paused_because: str | None = None
     created_by: str | None = None
