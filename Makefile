@@ -114,8 +114,8 @@ fuzz: install ## send hostile input for ten minutes (SEED=1 names the seed, MINU
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
 
-chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill (6 minutes)
-	@$(BIN)/python -m tests.chaos_ledger
+chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill (6 minutes; REQUESTS=6000)
+	@$(BIN)/python -m tests.chaos_ledger $(if $(REQUESTS),--requests $(REQUESTS))
 
 lint: install lint-templates ## check style, types, import rules and CloudFormation templates
 	@$(BIN)/ruff check .
