@@ -116,12 +116,9 @@ class LlmBatch(ResponseModel):
 
     Attributes:
         job: the provider's, of a batch that is one.
-    <<<<<<< HEAD
         settings_version: of the connection's settings, when the batch was made.
         waiting_for: the limit of the connection that has no room for it; it goes on by itself.
-    =======
         progress: how far that is, where the provider tells; stored with the looks at it.
-    >>>>>>> aabf2672f53b8e6d1eddd39bb84897c4a7e75e8f
         unclear: calls that may have been paid although no answer came.
         above_bound: rows that the provider counted more tokens of than were reserved for; they are
             charged at what they cost, and a budget may be overspent by as much.
