@@ -16,7 +16,6 @@ from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
 from autotune_platform.ledger.batch_repository import BatchRepository, Held
 from autotune_platform.ledger.choosing import RowChoosing
-from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.connections import ConnectionRepository
 from autotune_platform.ledger.jobs.registry import rows_at_least, rows_at_most, rows_enough
 from autotune_platform.ledger.live_jobs import exceeds
@@ -59,7 +58,6 @@ class BatchBuilder:
     batches: BatchRepository
     open_calls: OpenCalls
     connections: ConnectionRepository
-    claims: ClaimRepository
     choosing: RowChoosing
     admission: JobAdmission
     money: MoneyBudgets

@@ -59,7 +59,6 @@ class LedgerWorkParts(ModelCallParts):
             batches=self.llm_batches,
             open_calls=self.open_calls,
             connections=self.connection_repository,
-            claims=self.llm_claims,
             choosing=RowChoosing(rows=self.llm_rows, claims=self.llm_claims),
             admission=JobAdmission(batches=self.llm_batches, live=self.live_jobs),
             money=self.money,
