@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo up down logs status check test pytest test-integrations chaos chaos-ledger bench cost memory fuzz browser screenshots \
+.PHONY: help install demo up down console logs status check test pytest test-integrations simulate chaos chaos-ledger bench cost memory fuzz browser screenshots \
 	lint lint-templates format check-asl asl-validator synth openapi deploy lock clean
 
 help: ## list what can be done
@@ -65,6 +65,9 @@ up: install ## start the local stack and keep it running
 down: install ## stop the local stack; its state stays on disk
 	@$(BIN)/python -m local down
 
+console: install ## show what the last demo did in the browser, until Ctrl-C (STACK=.autotune: what make up has)
+	@$(BIN)/python -m local --directory $(or $(STACK),.autotune/demo) console $(if $(PRINT),--print)
+
 status: install ## tell whether the local stack runs
 	@$(BIN)/python -m local status || [ $$? -eq 3 ]  # 3: not running, which is an answer
 
@@ -96,13 +99,14 @@ tools/chromium/node_modules/.installed: tools/chromium/package-lock.json tools/b
 	@mkdir -p $(@D)
 	@touch $@
 
-screenshots: browser ## take the pictures of the review page anew
+screenshots: browser ## take the pictures of the review page and of the console anew
 	@$(BIN)/python -m tools.screenshots
+	@$(BIN)/python -m tests.browser.screenshots
 
-bench: install ## measure cost and speed, and tell which targets are met (out/bench.md)
+bench: browser ## measure cost and speed, and tell which targets are met (out/bench.md)
 	@$(BIN)/python -m benchmarks
 
-cost: install ## price a million completions and requests to models, and fail where that is over its target (6 minutes)
+cost: install ## price a million completions and requests to models, and fail where that is over its target (10 minutes)
 	@$(BIN)/python -m benchmarks cost llm --completions 10000 --rows 2000
 
 memory: install ## print how much memory each parser takes at most (3 minutes)
@@ -111,10 +115,13 @@ memory: install ## print how much memory each parser takes at most (3 minutes)
 fuzz: install ## send hostile input for ten minutes (SEED=1 names the seed, MINUTES=60 the time)
 	@$(BIN)/python -m tests.security.fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
+simulate: install ## print how often intervals hold the truth, and edits are accepted, beside the promised rates (6 minutes)
+	@$(BIN)/python -m tests.simulations $(if $(RUNS),--runs $(RUNS)) $(if $(SEED),--seed $(SEED))
+
 chaos: install ## break a running stack on purpose and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
 
-chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill (6 minutes; REQUESTS=6000)
+chaos-ledger: install ## send 20,000 requests to a fake of all providers that misbehaves, and compare the ledger with its bill (7 minutes on two quiet cores; REQUESTS=6000)
 	@$(BIN)/python -m tests.chaos_ledger $(if $(REQUESTS),--requests $(REQUESTS))
 
 lint: install lint-templates ## check style, types, import rules and CloudFormation templates
@@ -165,10 +172,13 @@ LOCKED := integrations/*/requirements.in benchmarks/peers/*/requirements.in \
 	benchmarks/llm_peers/*/requirements.in
 
 lock: install ## pin the newest packages that pyproject.toml allows
-	@$(LOCK) --upgrade --group dev --output-file requirements-dev.txt
+	@$(LOCK) --upgrade --group dev --excludes tests/excluded.txt \
+		--output-file requirements-dev.txt
 	@$(LOCK) --upgrade --group runtime --excludes layers/dependencies/excluded.txt \
 		--output-file layers/dependencies/requirements.txt
 	@$(LOCK) --upgrade --group exports --output-file layers/exports/requirements.txt
+	@$(LOCK) --upgrade --group oidc --output-file layers/oidc/requirements.txt
+	@$(LOCK) --upgrade --group numbers --output-file layers/numbers/requirements.txt
 	@set -e; for folder in $(patsubst %/requirements.in,%,$(wildcard $(LOCKED))); do \
 		excluded=$$folder/excluded.txt; test -f $$excluded || excluded=/dev/null; \
 		$(LOCK) --upgrade --excludes $$excluded --output-file $$folder/requirements.txt \

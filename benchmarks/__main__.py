@@ -8,13 +8,13 @@ import argparse
 import signal
 import sys
 
-from benchmarks import cold_import, cost, llm_cost, load, requests
+from benchmarks import cold_import, console, cost, llm_cost, load, requests
 from benchmarks.peers import measuring as peers
 from benchmarks.report import Report, Target
 from benchmarks.stand import CountedStand, Stand, counted_stand, stand
 from local.deployment import REPOSITORY_ROOT
 
-PARTS = ("imports", "requests", "load", "peers", "cost", "llm")
+PARTS = ("imports", "requests", "load", "peers", "cost", "llm", "console")
 OUT = REPOSITORY_ROOT / "out"
 EXIT_ENDED = 143
 
@@ -26,6 +26,7 @@ THROUGHPUT_LIMIT = 10_000.0
 P50_LIMIT, P99_LIMIT = 0.5, 2.0
 LOAD_SHARE = 0.2
 IMPORT_LIMIT = 1.5
+FIRST_DATA_LIMIT = 1.5
 
 COST_RUNS = ((1, 200), (10, 500), (100, 1_000))
 LARGE_RUNS = (10_000, 100_000)
@@ -85,6 +86,9 @@ def measure(part: str, report: Report, *, largest: int, rows: int) -> None:
         say(f"pricing {rows:,} requests to a language model in one batch job")
         with counted_stand() as counted:
             measure_llm_cost(report, counted, rows=rows)
+    elif part == "console":
+        with counted_stand() as counted, counted.task("instant") as task_id:
+            measure_console(report, counted, task_id)
     else:
         with counted_stand() as counted, counted.task("instant") as task_id:
             measure_cost(report, counted, task_id, largest=largest)
@@ -153,8 +157,9 @@ def measure_cost(report: Report, made: CountedStand, task_id: str, *, largest: i
 
 
 def measure_llm_cost(report: Report, made: CountedStand, *, rows: int) -> None:
-    """Price one batch job of a provider."""
-    measured = llm_cost.measure(made, rows=rows)
+    """Price one batch job of a provider, and looks at one that takes it a day."""
+    measured, looks = llm_cost.measure(made, rows=rows)
+    in_a_day = looks.usd_per_million(llm_cost.ROWS_OF_A_JOB)
     report.add(
         "AWS cost of requests to a language model",
         [
@@ -165,13 +170,59 @@ def measure_llm_cost(report: Report, made: CountedStand, *, rows: int) -> None:
             }
         ],
     )
+    report.add(
+        "Looks at a batch job that takes a day",
+        [
+            {
+                "looks": looks.in_a_day,
+                "USD each": f"{looks.usd_each:.6f}",
+                "requests": size,
+                "USD per million": f"{looks.usd_per_million(size):.2f}",
+            }
+            for size in sorted({rows, llm_cost.ROWS_OF_A_JOB})
+        ],
+    )
     report.details["llmCost"] = measured.as_json()
+    report.details["llmLooks"] = {
+        "inADay": looks.in_a_day,
+        "usdEach": round(looks.usd_each, 8),
+        "measured": looks.measured,
+    }
     report.targets.append(
         Target(
-            f"AWS cost of a million requests in batch jobs of {rows:,}",
-            round(measured.usd_per_million, 2),
+            f"AWS cost of a million requests in batch jobs of {rows:,}, and {in_a_day:.2f} for "
+            f"looks at jobs of {llm_cost.ROWS_OF_A_JOB:,} that take a day",
+            round(measured.usd_per_million + in_a_day, 2),
             LLM_COST_LIMIT,
             "USD",
+        )
+    )
+
+
+def measure_console(report: Report, made: CountedStand, task_id: str) -> None:
+    """Open every page of the console with few completions in the store, and with many."""
+    say(f"opening every page of the console with {' and '.join(map('{:,}'.format, console.SIZES))}")
+    measured = list(console.measure(made, task_id))
+    report.add("Console", (view.as_json() for views in measured for view in views))
+    small, large = measured[0], measured[-1]
+    slowest = max(large, key=lambda view: view.seconds)
+    report.targets.append(
+        Target(
+            f"first data of the console's slowest page with {slowest.completions:,} completions, "
+            f"{slowest.shape}",
+            round(slowest.seconds, 2),
+            FIRST_DATA_LIMIT,
+            "s",
+        )
+    )
+    changed = console.changed(small, large)
+    report.targets.append(
+        Target(
+            f"pages that ask for more with {slowest.completions:,} completions than with "
+            f"{small[0].completions:,}{''.join(f', {shape}' for shape in changed)}",
+            len(changed),
+            0,
+            "pages",
         )
     )
 

@@ -25,7 +25,12 @@ from infra.constructs.bundling import (
     DependencyBundling,
     SourceBundling,
 )
-from infra.constructs.service_package import LAYERS, LIBRARY_SETTINGS, SDK_FILES
+from infra.constructs.service_package import (
+    FUNCTION_FILES,
+    LAYERS,
+    LIBRARY_SETTINGS,
+    SDK_FILES,
+)
 
 _REPETITIONS = 15
 _BASELINE = "import boto3; boto3.client('dynamodb', region_name='us-east-1')"
@@ -131,7 +136,7 @@ def bundle(folder: Path) -> list[str]:
         paths.append(str(folder / name / "python"))
     SourceBundling(
         root=REPOSITORY_ROOT,
-        packages=("functions",),
+        packages=FUNCTION_FILES,
         destination=".",
         mount=CODE_MOUNT,
         platform=platform,

@@ -28,6 +28,11 @@ def provider(said: str) -> Iterator[str]:
             fake.terminate()
 
 
+def run_for(url: str, seconds: float) -> None:
+    """Have jobs that are made from now on take so long."""
+    httpx.post(f"{url}/_fake/timing", json={"run_seconds": seconds}).raise_for_status()
+
+
 def bill(url: str) -> Any:
     """Return what the fake has counted: executions and nano-dollars."""
     return httpx.get(f"{url}/_fake/bill").raise_for_status().json()

@@ -9,6 +9,7 @@ from aws_cdk import App, Environment, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.config import REPOSITORY_ROOT, DeploymentConfig, Target, process_environment
+from infra.oidc import NAMES
 from infra.stacks.data_stack import DataStack
 from infra.stacks.service_stack import ServiceStack
 
@@ -24,12 +25,14 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
             ``local``, ``api-origin`` where MiniStack answers, ``waiting-functions`` how many
             requests may wait at once, ``grading-functions`` how many functions grade,
             ``slow-functions`` how many write exports, and ``model-functions`` how many work on
-            batches of requests to language models.
+            batches of requests to language models. Those that begin with ``oidc-`` are of OpenID
+            Connect (``infra.oidc``).
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
         UnknownTargetError: If the context value ``target`` is neither ``aws`` nor ``local``.
         InvalidFunctionsError: If a number of functions is neither a number nor ``none``.
+        InvalidOidcError: If a context value of OpenID Connect cannot be used.
     """
     # Run without the CLI, an app does not see cdk.json; with it, the CLI's context wins over this.
     defaults = json.loads((REPOSITORY_ROOT / "cdk.json").read_text())["context"]
@@ -45,6 +48,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         grading_functions=app.node.try_get_context("grading-functions"),
         slow_functions=app.node.try_get_context("slow-functions"),
         model_functions=app.node.try_get_context("model-functions"),
+        oidc={name: app.node.try_get_context(name) for name in NAMES},
     )
     environment = Environment(region=config.region)
 

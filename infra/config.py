@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from infra.oidc import OidcConfig
+
 REPOSITORY_ROOT = Path(__file__).resolve().parent.parent
 LAMBDA_PYTHON = "3.13"
 DEFAULT_REGION = "us-east-1"
@@ -18,7 +20,7 @@ GRADING_FUNCTIONS = 320
 # Those that work on batches of requests to language models: a step asks for up to five minutes.
 MODEL_FUNCTIONS = 40
 # Of each function that one request keeps busy for long: exports, files with scores, verifications,
-# imports.
+# imports, runs of decks.
 # Without a bound some organisations' would take what dispatch, projection and API share.
 SLOW_FUNCTIONS = 20
 # Lambda's quota for an account that has asked for nothing.
@@ -78,7 +80,7 @@ class DeploymentConfig:
         api_requests_per_second: Steady request rate that the API stage admits, per account.
         api_burst_requests: Requests that the API stage admits at once above the steady rate.
         keyless_requests_per_second: Steady request rate that it admits to each route that needs no
-            key: graders' callbacks, the review page, unknown paths.
+            key: graders' callbacks, the pages of console and review, unknown paths.
         keyless_burst_requests: Requests that it admits there at once above that.
         api_origin: Where MiniStack answers, such as ``http://127.0.0.1:4566``: the host name that
             it gives an API resolves nowhere. None on AWS.
@@ -88,11 +90,12 @@ class DeploymentConfig:
         grading_functions: Functions that grade at once; they are reserved, so that nothing else
             can hold them. None leaves them the account's.
         slow_functions: Functions that write exports at once, as many that answer with scores as a
-            file, as many that take in files of requests to language models, and as many that answer
-            requests about graders and about connections, whose verification takes up to half a
-            minute. None leaves them the account's.
+            file, as many that take in files of requests to language models or go on with runs of
+            decks, and as many that answer requests about graders and about connections, whose
+            verification takes up to half a minute. None leaves them the account's.
         model_functions: Functions that work on batches of requests to language models at once; they
             are reserved, and each organisation has a share of them. None leaves them the account's.
+        oidc: Where people sign in to the console; None where only keys open it.
     """
 
     target: Target
@@ -106,6 +109,7 @@ class DeploymentConfig:
     grading_functions: int | None = GRADING_FUNCTIONS
     slow_functions: int | None = SLOW_FUNCTIONS
     model_functions: int | None = MODEL_FUNCTIONS
+    oidc: OidcConfig | None = None
 
     @property
     def keeps_data(self) -> bool:
@@ -132,6 +136,8 @@ class DeploymentConfig:
             "language models (model-functions)": models,
             "imports of requests (slow-functions)": slow,
             "connections' verification (slow-functions)": slow,
+            "runs of decks (slow-functions)": slow,
+            **({} if self.oidc is None else {"signing in (slow-functions)": slow}),
         }
 
     @property
@@ -168,6 +174,7 @@ class DeploymentConfig:
         grading_functions: object = None,
         slow_functions: object = None,
         model_functions: object = None,
+        oidc: Mapping[str, object] | None = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
 
@@ -182,11 +189,13 @@ class DeploymentConfig:
                 ``none`` where no functions are reserved for grading.
             model_functions: Context value ``model-functions``: a number, or ``none``; if None 40,
                 and ``none`` where no functions are reserved for grading.
+            oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
         Raises:
             UnknownTargetError: If target is not one of ``aws`` and ``local``.
             InvalidFunctionsError: If a number of functions is something else.
+            InvalidOidcError: If a value of OpenID Connect is missing or something else.
         """
         try:
             parsed = Target.AWS if target is None else Target(str(target))
@@ -225,6 +234,7 @@ class DeploymentConfig:
                 model_functions,
                 None if parsed is Target.LOCAL or grading is None else MODEL_FUNCTIONS,
             ),
+            oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
         )
 
 

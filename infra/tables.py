@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+BATCHES_BY_TIME_INDEX = "batchesByTime"
 BY_COLLECTION_INDEX = "byCollection"
 DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
 DUE_DELIVERIES_INDEX = "dueDeliveries"
@@ -109,6 +110,8 @@ COMPLETIONS = TableSchema(
         Index(OPEN_BATCHES_INDEX, "open_shard", "due_at", OPEN_BATCHES_PROJECTION),
         Index(RUNS_BY_STATE_INDEX, "run_state", "run_time", RUNS_BY_STATE_PROJECTION),
         Index(REVIEWS_BY_STATE_INDEX, "review_state", "review_time", REVIEWS_BY_STATE_PROJECTION),
+        # Keys alone, which never change: each batch costs one write here, and its progress none.
+        Index(BATCHES_BY_TIME_INDEX, "batch_shard", "batch_time"),
     ],
     has_stream=True,
 )
@@ -131,6 +134,10 @@ LEDGER = TableSchema(
         Index(DUE_LEDGER_INDEX, "open_shard", "due_at", ("organization_id",)),
     ],
     has_stream=True,
+)
+DECKS = TableSchema(
+    # Lists the decks of an organization. What belongs to a deck lies in its own partition.
+    indexes=[Index(BY_COLLECTION_INDEX, "collection", "pk", "all")],
 )
 # Graders' limits and circuits at work: short-lived, and written by grading alone.
 BUDGETS = TableSchema()

@@ -16,6 +16,8 @@ from local.stack import LocalStack
 
 GRADER_SOURCE = INTEGRATIONS / "grader.py"
 GRADER_BATCH_SIZE = 50
+# Folders of real data, which is no part of the repository.
+DATA_VARIABLES = frozenset(["AUTOTUNE_DATA_JUDGES"])
 # Back-offs of the platform take a fiftieth of their time.
 WAIT_SCALE = "0.02"
 
@@ -48,7 +50,11 @@ def served_stack(progress: Progress) -> Iterator[Mapping[str, str]]:
         )
         if registered.credentials is None:
             raise AssertionError("a black-box grader was registered without a secret")
-        mine = {name: text for name, text in os.environ.items() if not name.startswith("AUTOTUNE_")}
+        mine = {
+            name: text
+            for name, text in os.environ.items()
+            if not name.startswith("AUTOTUNE_") or name in DATA_VARIABLES
+        }
         with GraderProcess(
             command=_AUTOTUNE,
             source=GRADER_SOURCE,

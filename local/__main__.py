@@ -1,4 +1,4 @@
-"""``python -m local up|down|status|logs``: the local stack from the command line."""
+"""``python -m local up|down|status|logs|console``: the local stack from the command line."""
 
 import argparse
 import sys
@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from local import console
 from local.deployment import DeploymentError
 from local.endpoint import endpoint_url
 from local.first_organization import OperatorCommandError
@@ -25,10 +26,22 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one command and returns its exit code: 0, 1 (failed) or 3 (not running)."""
     options = _parser().parse_args(arguments)
     stack = LocalStack(directory=options.directory, progress=PrintedProgress())
-    commands = {"up": _up, "down": _down, "status": _status, "logs": _logs}
+    commands = {
+        "up": _up,
+        "down": _down,
+        "status": _status,
+        "logs": _logs,
+        "console": _console,
+    }
     try:
         return commands[options.command](stack, options)
-    except (DeploymentError, MiniStackError, OperatorCommandError, StackBusyError) as error:
+    except (
+        console.ConsoleError,
+        DeploymentError,
+        MiniStackError,
+        OperatorCommandError,
+        StackBusyError,
+    ) as error:
         print(f"error: {error}", file=sys.stderr)
         return EXIT_FAILED
     except KeyboardInterrupt:
@@ -55,7 +68,14 @@ def _parser() -> argparse.ArgumentParser:
     logs.add_argument(
         "--minutes", type=float, default=10, help="how far to look back (default: 10)"
     )
+    opened = commands.add_parser("console", help="open the console, on a stack that is started")
+    opened.add_argument("--print", action="store_true", dest="prints", help="print its address")
     return parser
+
+
+def _console(stack: LocalStack, options: argparse.Namespace) -> int:
+    console.show(stack, prints=options.prints)
+    return 0
 
 
 def _up(stack: LocalStack, _options: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from local import nested_stacks, permissions, warm_workers
+from local import key_conditions, nested_stacks, permissions, task_timeouts, warm_workers
 from local.decisions import DECISIONS_FILE
 
 APPLICATION = "ministack.app:app"
@@ -34,6 +34,8 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     warm_workers.install()
     nested_stacks.install()
+    task_timeouts.install()
+    key_conditions.install()
     permissions.install(arguments.directory / DECISIONS_FILE)
     uvicorn.run(
         APPLICATION,

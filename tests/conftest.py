@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -25,6 +26,19 @@ class _Scheduling(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         folder = nodeid.split("/")[1]
         return folder if folder in _TOGETHER else nodeid
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of garbage collections what is there from now on: all modules, and all tests.
+
+    The API collects after each large request, which took half a second of each of them.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()
 
 
 @pytest.hookimpl(optionalhook=True)

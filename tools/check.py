@@ -36,7 +36,8 @@ MIRRORS = (
     (r"layers/sdk/python/autotune/(\w+)/", ("sdk/{}/", "unit/{}/")),
     (r"(?:infra|layers/dependencies|layers/exports)/|app\.py$|cdk\.json$", ("infra/",)),
     (r"(benchmarks|examples|grader_template|statemachines)/", ("{}/",)),
-    (r"(integrations|tools)/", ("unit/{}/",)),
+    (r"(console|integrations|tools)/", ("unit/{}/",)),
+    (r"functions/(console)/", ("unit/{}/",)),
     (r"functions/\w+/\w*api\.py$", ("component/access/test_matrix.py",)),
     (
         r"functions/\w+/\w*api\.py$|layers/sdk/python/autotune/protocol/",

@@ -36,6 +36,8 @@ _DESCRIPTION = (
 )
 _SIGNED: dict[str, list[str]] = {"key": [], "signature": [], "timestamp": [], "requestId": []}
 _LINK: dict[str, list[str]] = {"reviewLink": []}
+# What is sent is no JSON document, but a line of JSON for each thing.
+_TAKES_LINES = frozenset({"upload_samples"})
 _TAKES_LINKS = "reviews"
 _OF_TRAINERS = "rewards"
 _REWARD_SERVERS = [
@@ -117,8 +119,14 @@ def _describe(operation: dict[str, Any], function: Callable[..., Any]) -> None:
         "description": "What was wrong",
         "content": {PROBLEM_CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
-    if any(one["name"].lower() == "idempotency-key" for one in operation.get("parameters", [])):
+    keyed = any(one["name"].lower() == "idempotency-key" for one in operation.get("parameters", []))
+    if keyed and "202" in responses:
         responses["202"]["headers"] = _REPLAYED_HEADER
+    if function.__name__ in _TAKES_LINES:
+        operation["requestBody"] = {
+            "content": {"application/jsonl": {"schema": {"type": "string"}}},
+            "required": True,
+        }
     if "204" in responses:
         responses["204"] = {"description": "Done"}
 

@@ -7,7 +7,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.protocol.limits import MAX_OPEN_DECK_RUNS
 from autotune_platform.budgets.permits import CONCURRENT_CALLS
+from autotune_platform.decks.runs.looks import FIRST, LONGEST
+from autotune_platform.decks.runs.work import MOST_UNDER_WAY, PAIRS_TOGETHER
 from autotune_platform.ledger.batch_repository import DUE_SHARDS
 from autotune_platform.ledger.queue_places import SHARDS
 from autotune_platform.ledger.row_repository import LISTING_SHARDS
@@ -29,8 +32,14 @@ UNITS_OF_A_BATCH_IN_A_PERIOD = 2 * UNITS_OF_AN_ADDITION
 # Assumed, because no AWS account was at hand.
 SECONDS_OF_A_CALL = 5.0
 SECONDS_OF_A_CREATION = 2.0
+SECONDS_OF_A_CHUNK = 1.0
+SECONDS_OF_A_START = 0.1
+SECONDS_OF_A_SWEEP = 50
+# A transaction of result, words and what leads to them; the first two lie in one partition.
+UNITS_OF_A_RESULT = 2 * UNITS_OF_AN_ADDITION
 
 _HEADINGS = ("Component", "A second", "For each", "Follows from", "Where", "Beyond")
+_DECKS = "layers/platform/python/autotune_platform/decks/runs"
 _LEDGER = "layers/platform/python/autotune_platform/ledger"
 
 
@@ -63,7 +72,7 @@ class LedgerCeiling:
 
 def ledger_ceilings() -> list[LedgerCeiling]:
     """Return what each component bears."""
-    return [*_indexes(), *_executions(), *_calls(), *_money()]
+    return [*_indexes(), *_executions(), *_calls(), *_money(), *_deck_runs()]
 
 
 def _indexes() -> list[LedgerCeiling]:
@@ -178,6 +187,51 @@ def _money() -> list[LedgerCeiling]:
             "that somebody waits for",
             "layers/platform/python/autotune_platform/budgets/money.py",
             "larger batches",
+        ),
+    ]
+
+
+def _deck_runs() -> list[LedgerCeiling]:
+    units = PARTITION_UNITS_A_SECOND
+    return [
+        LedgerCeiling(
+            "Judgements of a run",
+            PAIRS_TOGETHER / SECONDS_OF_A_CHUNK,
+            "judgements",
+            "run",
+            f"one step at a time, chunks of {PAIRS_TOGETHER}, {SECONDS_OF_A_CHUNK} s to enqueue "
+            "one and to store what came of it",
+            f"{_DECKS}/work.py",
+            "several runs, of a grader each; `PAIRS_TOGETHER`",
+        ),
+        LedgerCeiling(
+            "Results of a grader",
+            units / UNITS_OF_A_RESULT,
+            "results",
+            "grader of a deck",
+            f"one partition, {UNITS_OF_A_RESULT} units a result with its words",
+            "layers/platform/python/autotune_platform/decks/results.py",
+            "DynamoDB splits a partition that stays hot",
+        ),
+        LedgerCeiling(
+            "Looks at what is under way",
+            MOST_UNDER_WAY / FIRST.total_seconds(),
+            "rows",
+            "run",
+            f"{MOST_UNDER_WAY:,} at most, each after {FIRST.seconds} s and then ever more seldom, "
+            f"every {LONGEST.seconds // 60} minutes at last",
+            f"{_DECKS}/looks.py",
+            "they are reads, and DynamoDB's quota of a table is 40,000 units",
+        ),
+        LedgerCeiling(
+            "Sweeper of runs",
+            SECONDS_OF_A_SWEEP / SECONDS_OF_A_START / 60,
+            "redriven",
+            "installation",
+            f"one after another, {SECONDS_OF_A_START} s each, {SECONDS_OF_A_SWEEP} s of a minute; "
+            f"an organisation has {MAX_OPEN_DECK_RUNS} runs at most",
+            f"{_DECKS}/sweeping.py",
+            "several at once, as the ledger's sweeper",
         ),
     ]
 

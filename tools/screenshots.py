@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, Route
 from autotune.protocol.ids import derived_id
 from autotune.protocol.reviews import NextReviewResponse, Preliminary, Review, ReviewResponse
 from autotune_platform.reviews.rendering import rendered
-from functions.reviews.serve_page import lambda_handler
+from functions.console.serve_pages import lambda_handler
 from tools.browser import launched
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"

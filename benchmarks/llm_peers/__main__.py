@@ -1,8 +1,8 @@
 """``python -m benchmarks.llm_peers [client …]``: run clients against the fake, store what came.
 
-Takes some ten minutes. What is stored for clients that are not named stays; ``--case`` runs some
-cases only. ``docs/ledger.md`` is written from what is stored. Nothing outside this machine is asked
-but for the packages of environments that are not made yet.
+Takes some fifteen minutes. What is stored for clients that are not named stays; ``--case`` runs
+some cases only. ``docs/ledger.md`` is written from what is stored. Nothing outside this machine is
+asked but for the packages of environments that are not made yet.
 """
 
 import argparse

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from autotune.protocol.batches import BatchCompletionList, BatchList, BatchState
 from autotune.protocol.completions import (
     BatchResponse,
     BatchSubmitRequest,
     BatchSubmitResponse,
     CompletionResponse,
+    CompletionState,
     NewCompletion,
     Priority,
     SubmitCompletionRequest,
@@ -19,10 +22,13 @@ from autotune.protocol.completions import (
 )
 from autotune.protocol.completions import Completion as WireCompletion
 from autotune.protocol.rescoring import RescoreRequest, RescoreResponse
+from autotune.protocol.scores import ScoringGraderId
+from autotune.protocol.types import TaskId
 from autotune_platform.completions.submission import Submission
 from autotune_platform.completions.wire import batch_on_wire, completion_on_wire, status_on_wire
 from autotune_platform.http.api import Api
-from autotune_platform.http.parameters import IdempotencyKey
+from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
+from autotune_platform.projections.batch_lists import batch_summary
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.submission import CompletionApiParts
 
@@ -111,6 +117,49 @@ def cancel_completion(completion_id: str) -> VerdictResponse:
     """Cancel a completion unless it has a verdict; an answer that comes later is dropped."""
     status = parts().completions.cancel(app.caller, completion_id)
     return VerdictResponse(verdict=status_on_wire(status, app.scope))
+
+
+@app.get("/api/v1/batches", tags=["completions"])
+def list_batches(
+    state: Annotated[BatchState | None, Query()] = None,
+    task_id: Annotated[TaskId | None, Query(alias="taskId")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
+) -> BatchList:
+    """List batches with how far each has come, the youngest first.
+
+    A single completion is a batch of one. With ``state`` or ``taskId`` a page may be short, even
+    empty, while ``nextToken`` says that there is more: it ends when it has looked at 2,000 batches.
+    Batches from before this list was there are not in it.
+    """
+    batches, token = parts().batch_lists.page(
+        app.caller, state=state, task_id=task_id, limit=limit, next_token=next_token
+    )
+    return BatchList(batches=[batch_summary(one) for one in batches], next_token=token)
+
+
+@app.get("/api/v1/batches/<batch_id>/completions", tags=["completions"])
+def list_batch_completions(
+    batch_id: str,
+    state: Annotated[CompletionState | None, Query()] = None,
+    grader_id: Annotated[ScoringGraderId | None, Query(alias="graderId")] = None,
+    limit: PageSize = 50,
+    next_token: NextToken = None,
+) -> BatchCompletionList:
+    """List the completions of a batch in the order of the request, each with where it stands.
+
+    They come without dimensions, reasoning and opinions, as the batch itself does.
+    """
+    found, token = parts().batch_completions.page(
+        app.caller,
+        batch_id,
+        state=state,
+        grader_id=grader_id,
+        limit=limit,
+        next_token=next_token,
+    )
+    shown = [status_on_wire(one, app.scope, brief=True) for one in found]
+    return BatchCompletionList(completions=shown, next_token=token)
 
 
 @app.post("/api/v1/batches/<batch_id>/cancel", tags=["completions"])

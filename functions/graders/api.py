@@ -25,8 +25,10 @@ from autotune.protocol.health import (
     GraderProbe,
 )
 from autotune.protocol.statistics import GraderStats, GraderUsage, Month
+from autotune.protocol.windows import PartWindow
 from autotune_platform.access.service import permitted_scope
 from autotune_platform.gateway.models import Grader
+from autotune_platform.graders.calibrating import calibration_of
 from autotune_platform.graders.directory import manages
 from autotune_platform.graders.health import Health
 from autotune_platform.graders.kinds import connection_named
@@ -85,13 +87,21 @@ def read_grader(grader_id: str) -> GraderResponse:
 
 @app.get("/api/v1/graders/<grader_id>/stats", tags=["graders"])
 def read_grader_stats(
-    grader_id: str, version: Annotated[GraderVersion | None, Query()] = None
+    grader_id: str,
+    version: Annotated[GraderVersion | None, Query()] = None,
+    window: Annotated[PartWindow | None, Query()] = None,
 ) -> GraderStats:
     """Return how a grader does, of all versions or of one; of nothing yet, zeros and nulls.
 
     Only its own organisation learns it: from how the figures change, others could tell each score.
+    With a window, the figures are of what it did for the caller's organisation in that time, and
+    ``overTime`` has them by stretches of it: of an hour for a day, and of a day for more.
     """
     grader = parts().grader_service.get_managed(app.caller, app.scope, grader_id)
+    if window is not None:
+        return parts().window_statistics.of_grader(
+            app.caller.organization_id, grader.id, window, version=version
+        )
     return parts().statistics.stats(grader.id, version=version)
 
 
@@ -186,6 +196,7 @@ def _on_wire(grader: Grader) -> WireGrader:
         # Its texts may hold the very answers that trainers' models are to find.
         builtin=grader.builtin if owned else None,
         rubric=grader.rubric if owned else None,
+        calibrated=calibration_of(grader) is not None if owned and grader.rubric else None,
         previous_secret_until=grader.previous_secret_until if owned else None,
         # Public logs of certificates would lead from it to the endpoint.
         certificate_sha256=grader.certificate_sha256 if owned else None,

@@ -1,26 +1,14 @@
 """Requests to language models, their batches, and what they cost."""
 
-from datetime import date, timedelta
 from functools import cache
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from autotune.protocol.limits import MAX_WAIT_SECONDS
-from autotune.protocol.llm_batches import (
-    EstimateLlmRequests,
-    LlmBatchList,
-    LlmBatchResponse,
-    LlmBatchRows,
-    LlmBudget,
-    LlmBudgetLimits,
-    LlmCostGroup,
-    LlmCosts,
-    LlmEstimate,
-    LlmTraceField,
-)
+from autotune.protocol.limits import MAX_LLM_CUSTOM_ID_CHARACTERS, MAX_WAIT_SECONDS
 from autotune.protocol.llm_connections import LlmProvider
+from autotune.protocol.llm_filters import ChangedLlmRequests, ChangeLlmRequests, LlmRequestFilter
 from autotune.protocol.llm_parses import (
     LlmParseResponse,
     LlmParses,
@@ -28,13 +16,10 @@ from autotune.protocol.llm_parses import (
     ParseLlmRequests,
 )
 from autotune.protocol.llm_requests import (
-    ChangedLlmRequests,
-    ChangeLlmRequests,
     EnqueuedLlmRequests,
     EnqueueLlmRequest,
     EnqueueLlmRequests,
     LlmErrorCode,
-    LlmRequestFilter,
     LlmRequestList,
     LlmRequestResponse,
     LlmRequestSummaryResponse,
@@ -97,6 +82,11 @@ def list_requests(
     score_id: Annotated[str | None, Query(alias="scoreId", max_length=128)] = None,
     evidence_id: Annotated[str | None, Query(alias="evidenceId", max_length=128)] = None,
     sample_id: Annotated[str | None, Query(alias="sampleId", max_length=128)] = None,
+    completion_id: Annotated[str | None, Query(alias="completionId", max_length=128)] = None,
+    deck_id: Annotated[str | None, Query(alias="deckId", max_length=128)] = None,
+    custom_id: Annotated[
+        str | None, Query(alias="customId", max_length=MAX_LLM_CUSTOM_ID_CHARACTERS)
+    ] = None,
     error_code: Annotated[LlmErrorCode | None, Query(alias="errorCode")] = None,
     created_after: Annotated[Moment | None, Query(alias="createdAfter")] = None,
     created_before: Annotated[Moment | None, Query(alias="createdBefore")] = None,
@@ -105,7 +95,9 @@ def list_requests(
 ) -> LlmRequestList:
     """List the organisation's requests without their texts, the youngest first.
 
-    With a filter other than ``status`` and times a page may be short, even empty, while
+    Those of a batch come in its order, those of an import in that of its lines, each with what it
+    was retried or asked again as behind it. With a filter other than ``status`` and times one page
+    looks at some 2,000 requests, for about five seconds: it may be short, even empty, while
     ``nextToken`` says that there is more. A request that goes from status to status while pages
     are read may be listed twice, or not at all.
     """
@@ -124,6 +116,9 @@ def list_requests(
         score_id=score_id,
         evidence_id=evidence_id,
         sample_id=sample_id,
+        completion_id=completion_id,
+        deck_id=deck_id,
+        custom_id=custom_id,
         error_code=error_code,
         created_after=created_after,
         created_before=created_before,
@@ -163,9 +158,20 @@ def parse_requests(body: ParseLlmRequests) -> ChangedLlmRequests:
     return parts().changing.parse(app.caller, body.filter, body.verdict, next_token=body.next_token)
 
 
+@app.post("/api/v1/llm-requests/delete-content", tags=["language models"])
+def delete_contents(body: ChangeLlmRequests) -> ChangedLlmRequests:
+    """Delete texts by filter, of up to 100 requests at a time; send ``nextToken`` along.
+
+    Of requests that match and have ended, what they asked and were answered is deleted; what they
+    cost stays. The same page again changes nothing and returns the same ids.
+    """
+    return parts().changing.erase(app.caller, body.filter, next_token=body.next_token)
+
+
 @app.get("/api/v1/llm-requests/<llm_request_id>", tags=["language models"])
 def read_request(llm_request_id: str, wait: Wait = 0) -> LlmRequestResponse:
     """Return a request with its texts, waiting up to ``wait`` seconds until it has ended."""
+    app.require_known_parameters()
     with parts().waiting.share(app.caller, wait) as seconds:
         found = parts().ledger.get(app.caller, llm_request_id, wait_seconds=seconds)
     return LlmRequestResponse(request=found)
@@ -202,6 +208,7 @@ def parse_request(llm_request_id: str, body: ParseLlmRequest) -> LlmParseRespons
 @app.get("/api/v1/llm-requests/<llm_request_id>/parses", tags=["language models"])
 def list_parses(llm_request_id: str) -> LlmParses:
     """List how a request's answer was parsed, the first time first."""
+    app.require_known_parameters()
     return LlmParses(parses=parts().parsing_again.parses(app.caller, llm_request_id))
 
 
@@ -211,99 +218,6 @@ def list_parses(llm_request_id: str) -> LlmParses:
 def delete_content(llm_request_id: str) -> None:
     """Delete what a request asked and was answered; what it cost stays."""
     parts().ledger.erase(app.caller, llm_request_id)
-
-
-@app.get("/api/v1/llm-batches", tags=["language models"])
-def list_batches(
-    needs_operator: Annotated[bool, Query(alias="needsOperator")] = False,
-    differs: Annotated[bool, Query()] = False,
-    limit: PageSize = 50,
-    next_token: NextToken = None,
-) -> LlmBatchList:
-    """List the organisation's batches, the youngest first.
-
-    ``needsOperator`` lists only those whose creation at the provider is unclear, because several
-    jobs may be it or for over an hour, and those whose job the provider has refused to show for
-    over six hours. ``differs`` lists only those that were charged otherwise than their provider
-    reports, beyond what is explained, or that have requests above their bound. A page may be short
-    then: ``nextToken`` leads on where there is more.
-    """
-    found, token = parts().ledger.list_batches(
-        app.caller,
-        unresolved=needs_operator,
-        differs=differs,
-        limit=limit,
-        next_token=next_token,
-    )
-    return LlmBatchList(batches=found, next_token=token)
-
-
-@app.get("/api/v1/llm-batches/<llm_batch_id>", tags=["language models"])
-def read_llm_batch(llm_batch_id: str) -> LlmBatchResponse:
-    """Return a batch; its counts are those of the last step, until it has ended."""
-    return LlmBatchResponse(batch=parts().ledger.batch(app.caller, llm_batch_id))
-
-
-@app.get("/api/v1/llm-batches/<llm_batch_id>/rows", tags=["language models"])
-def list_batch_rows(
-    llm_batch_id: str, limit: PageSize = 50, next_token: NextToken = None
-) -> LlmBatchRows:
-    """List the requests that a batch was made for, in its order."""
-    found, token = parts().ledger.batch_rows(
-        app.caller, llm_batch_id, limit=limit, next_token=next_token
-    )
-    return LlmBatchRows(requests=found, next_token=token)
-
-
-@app.post("/api/v1/llm-batches/<llm_batch_id>/cancel", tags=["language models"])
-def cancel_llm_batch(llm_batch_id: str) -> LlmBatchResponse:
-    """Cancel what a batch has not asked yet; what was asked is paid, and its answer is kept."""
-    return LlmBatchResponse(batch=parts().ledger.cancel_batch(app.caller, llm_batch_id))
-
-
-@app.get("/api/v1/llm-costs", tags=["language models"])
-def list_costs(
-    group_by: Annotated[LlmCostGroup, Query(alias="groupBy")] = "model",
-    trace_field: Annotated[LlmTraceField | None, Query(alias="traceField")] = None,
-    first: Annotated[date | None, Query(alias="from")] = None,
-    last: Annotated[date | None, Query(alias="to")] = None,
-) -> LlmCosts:
-    """Return what was spent by day and model, purpose or connection; of 30 days by default.
-
-    ``groupBy=day`` has one sum a day. ``groupBy=trace`` has one for each ``experimentId`` or
-    ``rubricId``, as ``traceField`` says, of requests that have one. A batch adds to the sums of at
-    least 11 ids, and mostly of some 90: the dearest; what is left is in the group ``all others``.
-
-    A batch counts on the day on which it ended, in UTC.
-    """
-    today = parts().clock.now().date()
-    until = last or today
-    since = first or until - timedelta(days=29)
-    found = parts().ledger.spent(
-        app.caller, group_by=group_by, trace_field=trace_field, first=since, last=until
-    )
-    return LlmCosts(group_by=group_by, trace_field=trace_field, costs=found)
-
-
-@app.post("/api/v1/llm-estimates", tags=["language models"])
-def estimate_requests(body: EstimateLlmRequests) -> LlmEstimate:
-    """Return what requests cost at most, and whether the budget has room; nothing is stored."""
-    return parts().ledger.estimate(app.caller, body)
-
-
-@app.get("/api/v1/llm-budget", tags=["language models"])
-def read_budget() -> LlmBudget:
-    """Return the budget for language models, and what its present periods have used."""
-    return parts().ledger.budget(app.caller)
-
-
-@app.put("/api/v1/llm-budget", tags=["language models"])
-def set_budget(body: LlmBudgetLimits) -> LlmBudget:
-    """Replace the limits of the budget; what is left out has none.
-
-    Nothing is sent that a limit has no room for: requests wait in their queue for the next period.
-    """
-    return parts().ledger.set_budget(app.caller, body)
 
 
 def _enqueued(

@@ -23,12 +23,13 @@ from autotune.protocol.llm_tokens import (
     LlmTokenList,
     LlmTokenResponse,
 )
+from autotune_platform.budgets.waiting import VERIFICATIONS_AT_ONCE
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.ledger.connections import connection_on_wire
 from autotune_platform.ledger.verifying import LONGEST_SECONDS
 from autotune_platform.runtime.environment import ConnectionEnvironment
-from autotune_platform.wiring.ledger_api import ConnectionApiParts
+from autotune_platform.wiring.connections_api import ConnectionApiParts
 
 
 @cache
@@ -51,6 +52,7 @@ def create_connection(body: CreateConnectionRequest) -> LlmConnectionResponse:
 @app.get("/api/v1/llm-connections", tags=["language models"])
 def list_connections(limit: PageSize = 50, next_token: NextToken = None) -> LlmConnectionList:
     """List the organisation's connections, oldest first, those that were revoked too."""
+    app.require_known_parameters()
     found, token = parts().llm_connections.list(app.caller, limit=limit, next_token=next_token)
     return LlmConnectionList(
         connections=[connection_on_wire(one) for one in found], next_token=token
@@ -77,9 +79,13 @@ def revoke_connection(connection_id: str) -> RevokedLlmConnectionResponse:
 
     Up to 20 jobs of the provider are asked to end before, within ten seconds together. ``jobs`` has
     each that was under way, and why it goes on where it could not be asked; ``moreJobs`` is that
-    there was no time to look through all batches. It is revoked in any case.
+    there was no time to look through all batches. While four requests of the organisation wait for
+    providers, none is asked to end. It is revoked in any case.
     """
-    revoked = parts().revoking.revoke(app.caller, connection_id)
+    with parts().waiting.place(
+        app.caller.organization_id, LONGEST_SECONDS, most=VERIFICATIONS_AT_ONCE
+    ) as may_ask:
+        revoked = parts().revoking.revoke(app.caller, connection_id, may_ask=may_ask)
     return RevokedLlmConnectionResponse(connection=revoked)
 
 
@@ -99,7 +105,9 @@ def resolve_llm_batch(llm_batch_id: str, body: ResolveLlmBatchRequest) -> LlmBat
     number of requests. As long as one that was adopted cannot be seen, say again which it is. One
     is created anew only after a job that there may be would be visible: 409 says from when.
     """
-    return LlmBatchResponse(batch=parts().resolving.resolve(app.caller, llm_batch_id, body))
+    with parts().waiting.verification(app.caller, LONGEST_SECONDS, what="connections"):
+        batch = parts().resolving.resolve(app.caller, llm_batch_id, body)
+    return LlmBatchResponse(batch=batch)
 
 
 @app.post("/api/v1/llm-tokens", status_code=201, tags=["language models"])
@@ -113,6 +121,7 @@ def create_token(body: CreateLlmTokenRequest) -> CreateLlmTokenResponse:
 @app.get("/api/v1/llm-tokens", tags=["language models"])
 def list_tokens(limit: PageSize = 50, next_token: NextToken = None) -> LlmTokenList:
     """List the organisation's tokens, oldest first, those that were revoked too."""
+    app.require_known_parameters()
     found, token = parts().llm_tokens.list(app.caller, limit=limit, next_token=next_token)
     shown = [parts().llm_tokens.on_wire(one) for one in found]
     return LlmTokenList(llm_tokens=shown, next_token=token)

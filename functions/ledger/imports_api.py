@@ -60,6 +60,7 @@ def list_imports(
 
     With ``state`` a page may be short: ``nextToken`` leads on where there is more.
     """
+    app.require_known_parameters()
     found, token = parts().imports.page(app.caller, state=state, limit=limit, next_token=next_token)
     return LlmImportList(imports=found, next_token=token)
 

@@ -5,9 +5,15 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from autotune.protocol.review_figures import (
+    AgreementWindow,
+    ReviewAgreementResponse,
+    ReviewProgressList,
+)
 from autotune.protocol.reviews import (
     AnswerReviewRequest,
     AssignReviewRequest,
+    CannotJudgeRequest,
     CreateReviewLinkRequest,
     CreateReviewLinkResponse,
     NextReviewRequest,
@@ -20,6 +26,7 @@ from autotune.protocol.reviews import (
     ReviewSummaryResponse,
 )
 from autotune.protocol.reviews import Review as WireReview
+from autotune.protocol.types import GraderId, TaskId
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.judging.human.models import Review
@@ -52,7 +59,34 @@ def list_reviews(
     reviews, token = parts().reviews.list(
         app.caller, state=state, limit=limit, next_token=next_token
     )
-    return ReviewList(reviews=[summary_on_wire(review) for review in reviews], next_token=token)
+    return ReviewList(
+        reviews=[summary_on_wire(review, app.caller) for review in reviews], next_token=token
+    )
+
+
+@app.get("/api/v1/reviews/progress", tags=["reviews"])
+def read_review_progress(limit: PageSize = 50, next_token: NextToken = None) -> ReviewProgressList:
+    """Return what people did today, by UTC, and in all: a reviewer sees what they did themselves.
+
+    Of others everybody who reviewed within 400 days is listed, by name.
+    """
+    reviewers, token = parts().agreements.progress(app.caller, limit=limit, next_token=next_token)
+    return ReviewProgressList(reviewers=reviewers, next_token=token)
+
+
+@app.get("/api/v1/reviews/agreement", tags=["reviews"])
+def read_review_agreement(
+    task_id: Annotated[TaskId | None, Query(alias="taskId")] = None,
+    grader_id: Annotated[GraderId | None, Query(alias="graderId")] = None,
+    window: Annotated[AgreementWindow, Query()] = "30d",
+) -> ReviewAgreementResponse:
+    """Return how far two people agree where a second opinion was asked, for a task or for all.
+
+    With ``graderId`` it is how far that grader and people agree, who answered without having looked
+    at what graders said.
+    """
+    found = parts().agreements.of(app.caller, task_id=task_id, grader_id=grader_id, window=window)
+    return ReviewAgreementResponse(agreement=found)
 
 
 @app.get("/api/v1/reviews/<review_id>", tags=["reviews"])
@@ -87,14 +121,14 @@ def claim_next_review(body: NextReviewRequest, text_format: Format = "text") -> 
 def claim_review(review_id: str) -> ReviewSummaryResponse:
     """Take a review for 15 minutes, or keep it for 15 more."""
     claimed = parts().reviews.claim(app.caller, review_id)
-    return ReviewSummaryResponse(review=summary_on_wire(claimed))
+    return ReviewSummaryResponse(review=summary_on_wire(claimed, app.caller))
 
 
 @app.post("/api/v1/reviews/<review_id>/release", tags=["reviews"])
 def release_review(review_id: str) -> ReviewSummaryResponse:
     """Give a review back, so that anybody can take it."""
     released = parts().reviews.release(app.caller, review_id)
-    return ReviewSummaryResponse(review=summary_on_wire(released))
+    return ReviewSummaryResponse(review=summary_on_wire(released, app.caller))
 
 
 @app.post("/api/v1/reviews/<review_id>/assign", tags=["reviews"])
@@ -104,14 +138,34 @@ def assign_review(review_id: str, body: AssignReviewRequest) -> ReviewSummaryRes
     A reviewer assigns to themselves alone, and takes a review from nobody who holds it.
     """
     assigned = parts().reviews.assign(app.caller, review_id, body.assignee_id)
-    return ReviewSummaryResponse(review=summary_on_wire(assigned))
+    return ReviewSummaryResponse(review=summary_on_wire(assigned, app.caller))
 
 
 @app.post("/api/v1/reviews/<review_id>/answer", tags=["reviews"])
 def answer_review(review_id: str, body: AnswerReviewRequest) -> ReviewSummaryResponse:
-    """Score what is reviewed; the completion's verdict follows. The same answer again is fine."""
-    answered = parts().reviews.answer(app.caller, review_id, body)
-    return ReviewSummaryResponse(review=summary_on_wire(answered))
+    """Score what is reviewed; the completion's verdict follows. The same answer again is fine.
+
+    Where the task lets reviewers correct, the verdict waits until ``correctableUntil``.
+    """
+    answered = parts().review_answering.answer(app.caller, review_id, body)
+    return ReviewSummaryResponse(review=summary_on_wire(answered, app.caller))
+
+
+@app.post("/api/v1/reviews/<review_id>/correct", tags=["reviews"])
+def correct_review(review_id: str, body: AnswerReviewRequest) -> ReviewSummaryResponse:
+    """Change the caller's own answer until ``correctableUntil``; its verdict is not there yet."""
+    corrected = parts().review_answering.correct(app.caller, review_id, body)
+    return ReviewSummaryResponse(review=summary_on_wire(corrected, app.caller))
+
+
+@app.post("/api/v1/reviews/<review_id>/cannot-judge", tags=["reviews"])
+def cannot_judge_review(review_id: str, body: CannotJudgeRequest) -> ReviewSummaryResponse:
+    """Say that the caller cannot judge, and why: another person is asked, and this one no more.
+
+    Once two people said so, the review ends as one that nobody answered in time.
+    """
+    passed_on = parts().review_answering.cannot_judge(app.caller, review_id, body)
+    return ReviewSummaryResponse(review=summary_on_wire(passed_on, app.caller))
 
 
 @app.post("/api/v1/review-links", status_code=201, tags=["reviews"])
@@ -139,9 +193,11 @@ def _whole(review: Review, text_format: str, *, with_preliminary: bool = False) 
     return review_on_wire(
         review,
         parts().reviews.completion_of(review),
+        app.caller,
+        policy=parts().reviews.policy_of(review),
+        rubrics=parts().reviews.rubrics_of(review),
         with_preliminary=with_preliminary,
         as_html=text_format == "html",
-        names_graders=app.caller.role != "reviewer",
     )
 
 

@@ -7,17 +7,18 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from autotune.protocol.explanations import BatchExplanation, CompletionExplanation
 from autotune.protocol.runs import RunList, RunResponse, RunState
+from autotune.protocol.timelines import CompletionTimeline
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runs.service import run_on_wire, summary_on_wire
-from autotune_platform.runtime.environment import ContentEnvironment
+from autotune_platform.runtime.environment import RunApiEnvironment
 from autotune_platform.wiring.run_api import RunApiParts
 
 
 @cache
 def parts() -> RunApiParts:
     """Return what this process is put together from."""
-    return RunApiParts(ContentEnvironment.parse())
+    return RunApiParts(RunApiEnvironment.parse())
 
 
 app = Api(parts)
@@ -63,6 +64,16 @@ def explain_completion(completion_id: str) -> CompletionExplanation:
     nobody's own.
     """
     return parts().explanations.of_completion(app.caller, app.scope, completion_id)
+
+
+@app.get("/api/v1/completions/<completion_id>/timeline", tags=["completions"])
+def read_timeline(completion_id: str) -> CompletionTimeline:
+    """Return what happened to a completion, oldest first, and what it waits for.
+
+    It is read from what is stored of it; ``forgotten`` says what is not any more. A grader's owner
+    reads those of their own graders, as explanations.
+    """
+    return parts().timelines.of_completion(app.caller, app.scope, completion_id)
 
 
 @app.get("/api/v1/batches/<batch_id>/explanation", tags=["completions"])

@@ -186,8 +186,17 @@ def source_files(root: Path, packages: Iterable[str]) -> list[Path]:
             message = f"{path} is not there to be bundled"
             raise FileNotFoundError(message)
         candidates = [path] if path.is_file() else path.rglob("*")
-        found += [each for each in candidates if each.suffix in SOURCE_SUFFIXES and each.is_file()]
+        found += [
+            each for each in candidates if _is_source(each.relative_to(root)) and each.is_file()
+        ]
     return sorted(found)
+
+
+def _is_source(path: Path) -> bool:
+    if "node_modules" in path.parts:
+        return False
+    # Others' files go out with the terms under which they may.
+    return path.suffix in SOURCE_SUFFIXES or path.name == "LICENSE"
 
 
 def content_hash(files: Iterable[Path], *, root: Path, platform: BuildPlatform) -> str:

@@ -44,8 +44,15 @@ class ContentBucket(PrivateBucket):
         self._grant_objects(grantee, actions=["s3:PutObject"])
         self._key.grant_use_via(grantee, service="s3", writes=True)
 
-    def grant_delete(self, grantee: iam.IGrantable) -> None:
-        """Lets a function delete content, and see none of it."""
+    def grant_delete(self, grantee: iam.IGrantable, *, finds: bool = False) -> None:
+        """Lets a function delete content, and see none of it.
+
+        Args:
+            grantee: The function or role.
+            finds: Whether it also learns what there is, by name.
+        """
+        if finds:
+            self._grant_list(grantee)
         objects = self.bucket.arn_for_objects(f"{CONTENT_PREFIX}*")
         iam.Grant.add_to_principal(
             grantee=grantee, actions=["s3:DeleteObject"], resource_arns=[objects]

@@ -12,6 +12,8 @@ from infra.constructs.service_function import FunctionPackage
 LAYERS = REPOSITORY_ROOT / "layers"
 # What the server uses of the public package: clients, grader SDK and command line stay out.
 SDK_FILES = ("autotune/__init__.py", "autotune/py.typed", "autotune/protocol")
+FUNCTION_FILES = ("console", "functions")
+"""Handlers, and the pages that one of them serves."""
 LIBRARY_SETTINGS = {
     "POWERTOOLS_LOG_LEVEL": "INFO",
     # There are none, and a cold import would look through all packages for them.
@@ -30,6 +32,9 @@ class ServicePackage(Construct):
     Attributes:
         shared: For nearly every function.
         for_exports: The same with a layer of 63 MB, for functions that write files of records.
+        for_numbers: The same with a layer of 51 MB, for functions that compute with numpy.
+        for_oidc: The same with a layer of 15 MB, for the function that checks ID tokens; without
+            it where nobody signs in so.
     """
 
     def __init__(
@@ -38,6 +43,7 @@ class ServicePackage(Construct):
         construct_id: str,
         *,
         platform: BuildPlatform,
+        has_oidc: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         layers = {
@@ -62,19 +68,24 @@ class ServicePackage(Construct):
                 self,
                 "Functions",
                 root=REPOSITORY_ROOT,
-                packages=("functions",),
+                packages=FUNCTION_FILES,
                 platform=platform,
             ),
             layers=[self._layer(name, code) for name, code in layers.items()],
             environment=dict(LIBRARY_SETTINGS),
         )
-        self.for_exports = self.shared
-        if not platform.has_dependencies:
-            requirements = LAYERS / "exports" / "requirements.txt"
-            code = dependencies_code(requirements=requirements, platform=platform)
-            self.for_exports = replace(
-                self.shared, layers=[self._layer("Exports", code), *self.shared.layers]
-            )
+        self.for_exports = self._with("exports", platform)
+        self.for_numbers = self._with("numbers", platform)
+        self.for_oidc = self._with("oidc", platform) if has_oidc else self.shared
+
+    def _with(self, folder: str, platform: BuildPlatform) -> FunctionPackage:
+        """What all functions share, and a layer more where third-party wheels are not there."""
+        if platform.has_dependencies:
+            return self.shared
+        requirements = LAYERS / folder / "requirements.txt"
+        code = dependencies_code(requirements=requirements, platform=platform)
+        layer = self._layer(folder.capitalize(), code)
+        return replace(self.shared, layers=[layer, *self.shared.layers])
 
     def _layer(self, name: str, code: lambda_.Code) -> lambda_.LayerVersion:
         return lambda_.LayerVersion(

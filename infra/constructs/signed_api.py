@@ -42,8 +42,9 @@ WHY_NO_AUTHORIZER = (
     "Every route but the one that answers unknown paths verifies an HMAC signature over method, "
     "path, query, body hash, timestamp and request id in the function, callbacks that of a grader "
     "over its answer and the request that it answers, and reviews also the signed token of a "
-    "reviewer's link: an HTTP API authorizer never sees the body that is signed. The review page "
-    "is public and holds no data."
+    "reviewer's link: an HTTP API authorizer never sees the body that is signed. The pages of "
+    "console and review are public and hold no data, and a sign-in at an OpenID provider is proven "
+    "by the provider's code."
 )
 
 

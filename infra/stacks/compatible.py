@@ -25,7 +25,10 @@ class CompatibleStack(DomainStack):
         data.registry.grant_query_index(api.function, index_name=BY_COLLECTION_INDEX)
         self.grant_count_requests(api)
         data.ledger.grant_read(api.function, "BatchGetItem", "GetItem")
-        data.ledger.grant_write(api.function, "PutItem", "UpdateItem")
+        # Whoever has a token may ask and cancel: imports, their rows, and how many there are.
+        data.ledger.grant_write(api.function, "PutItem", "UpdateItem", keys="lim_*")
+        data.ledger.grant_write(api.function, "UpdateItem", keys="llm_*")
+        data.ledger.grant_write(api.function, "UpdateItem", keys="open#*")
         data.ledger_texts.grant_read(api.function)
         data.exports.grant_read_write(api.function)
         ledger.imports.state_machine.grant_start_execution(api.function)

@@ -12,9 +12,10 @@ from infra.constructs.signed_api import resource_paths
 from infra.constructs.work_queue import DrainRate, WorkQueue
 from infra.stacks.domain_stack import CALLS, DomainStack, Shared
 from infra.stacks.http import HttpStack
-from infra.tables import BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
+from infra.tables import BATCHES_BY_TIME_INDEX, BY_COLLECTION_INDEX, SCORES_BY_TASK_INDEX
 
 WAITING_READS = ("/api/v1/completions/{completionId}/score", "/api/v1/batches/{batchId}")
+COMPARISON = "/api/v1/tasks/{taskId}/comparison"
 OPEN_COUNTS = "open#*"
 DISPATCH_TIMEOUT = Duration.seconds(30)
 DRAIN_RATES = {
@@ -63,7 +64,8 @@ class CompletionsStack(DomainStack):
         data.completions.grant_write(
             completions.function, "BatchWriteItem", "PutItem", "UpdateItem"
         )
-        data.completions.grant_query_index(completions.function, index_name=SCORES_BY_TASK_INDEX)
+        for index in (SCORES_BY_TASK_INDEX, BATCHES_BY_TIME_INDEX):
+            data.completions.grant_query_index(completions.function, index_name=index)
         data.content.grant_read(completions.function)
         data.content.grant_put(completions.function)
         data.content.grant_delete(completions.function)
@@ -82,6 +84,7 @@ class CompletionsStack(DomainStack):
         data.registry.grant_query_index(scores.function, index_name=BY_COLLECTION_INDEX)
         data.content.grant_read(scores.function)
         http.api.route(scores, paths=resource_paths("scores"))
+        http.api.route(scores, paths=[COMPARISON], method=apigateway.HttpMethod.GET)
 
     def _add_waiting_reads(self, http: HttpStack) -> None:
         """Route the two reads that wait to a function with a bound of its own.

@@ -16,6 +16,7 @@ from infra.tables import (
     AUDIT,
     BUDGETS,
     COMPLETIONS,
+    DECKS,
     DELIVERIES,
     LEDGER,
     REGISTRY,
@@ -46,6 +47,7 @@ class DataStack(Stack):
         self.budgets = self._table("Budgets", BUDGETS, keeps_data=keeps_data)
         self.audit = self._table("Audit", AUDIT, keeps_data=keeps_data)
         self.ledger = self._table("Ledger", LEDGER, keeps_data=keeps_data)
+        self.decks = self._table("Decks", DECKS, keeps_data=keeps_data)
         self.audit_archive = AuditBucket(
             self, "AuditArchive", key=self.data_key, keeps_data=keeps_data
         )
@@ -69,6 +71,7 @@ class DataStack(Stack):
             self.budgets,
             self.audit,
             self.ledger,
+            self.decks,
         ):
             self.export_value(table.table.table_name)
             self.export_value(table.table.table_arn)

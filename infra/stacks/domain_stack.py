@@ -26,6 +26,9 @@ USES_OF_KEYS = "use#key_*"
 COUNTED_REQUESTS = "rate#*"
 COUNTED_ENTITIES = "entities#*"
 WAITING_REQUESTS = "waiting#*"
+REQUESTS = "llm_*"
+MONEY = "money#*"
+WINDOWS = "window#*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +95,7 @@ class DomainStack(NestedStack):
         module: str = "api",
         environment: Mapping[str, str] | None = None,
         writes_records: bool = False,
+        computes: bool = False,
         most_at_once: int | None = None,
     ) -> ServiceFunction:
         """Makes a function of routes: it reads keys, uses request ids up, and audits calls."""
@@ -100,6 +104,7 @@ class DomainStack(NestedStack):
             module=module,
             environment=environment,
             writes_records=writes_records,
+            computes=computes,
             most_at_once=most_at_once,
         )
         self.shared.data.registry.grant_read(function.function, "GetItem")
@@ -114,6 +119,16 @@ class DomainStack(NestedStack):
         self.shared.data.registry.grant_write(
             function.function, "UpdateItem", keys=COUNTED_REQUESTS
         )
+
+    def grant_orders(self, function: ServiceFunction) -> None:
+        """Lets a function have models asked by the ledger, whose sweeper starts it."""
+        data = self.shared.data
+        data.ledger.grant_read(function.function, "BatchGetItem", "GetItem")
+        data.ledger.grant_write(function.function, "BatchWriteItem", "PutItem", "UpdateItem")
+        data.ledger.grant_write(function.function, "DeleteItem", keys=REQUESTS)
+        data.budgets.grant_read(function.function, "BatchGetItem", "GetItem", keys=MONEY)
+        # Its questions go by themselves, so that none of them is an object; erasing asks for both.
+        data.ledger_texts.grant_delete(function.function)
 
     def grant_count_entities(self, function: ServiceFunction) -> None:
         """Lets a function keep organisations to as many entities as they may have."""
@@ -135,6 +150,8 @@ class DomainStack(NestedStack):
         timeout: Duration = API_TIMEOUT,
         environment: Mapping[str, str] | None = None,
         writes_records: bool = False,
+        computes: bool = False,
+        checks_id_tokens: bool = False,
         most_at_once: int | None = None,
     ) -> ServiceFunction:
         """Makes a function of routes that are called without a key; it audits calls as well."""
@@ -145,6 +162,8 @@ class DomainStack(NestedStack):
             timeout=timeout,
             environment={**self.audit_environment, **(environment or {})},
             writes_records=writes_records,
+            computes=computes,
+            checks_id_tokens=checks_id_tokens,
             most_at_once=most_at_once,
         )
         self.shared.data.audit.grant_write(
@@ -178,9 +197,12 @@ class DomainStack(NestedStack):
         module: str,
         description: str,
         timeout: Duration,
+        folder: str | None = None,
         environment: Mapping[str, str] | None = None,
         reads_environment: bool = True,
         writes_records: bool = False,
+        computes: bool = False,
+        checks_id_tokens: bool = False,
         disk: Size | None = None,
         most_at_once: int | None = None,
         memory_mb: int = MEMORY_MB,
@@ -192,9 +214,12 @@ class DomainStack(NestedStack):
             module: Module of its handler in the domain's folder.
             description: What it does.
             timeout: How long it may take.
+            folder: The folder of functions that the module is in; the domain's without it.
             environment: What it reads besides what every function reads.
             reads_environment: Whether it reads anything; one that serves files does not.
             writes_records: It needs what writes Parquet and TFRecord.
+            computes: It needs numpy.
+            checks_id_tokens: It needs what checks signatures of an OpenID provider.
             disk: Room below /tmp; 512 MB without it.
             most_at_once: Invocations at the same time; as many as the account has without it.
             memory_mb: Its memory; 1,769 MB come with a whole processor, and less with less.
@@ -202,11 +227,18 @@ class DomainStack(NestedStack):
         package = self.shared.package
         data = self.shared.data
         read_by_all = {"REGISTRY_TABLE": data.registry.table.table_name}
+        used = package.shared
+        if writes_records:
+            used = package.for_exports
+        elif computes:
+            used = package.for_numbers
+        elif checks_id_tokens:
+            used = package.for_oidc
         return ServiceFunction(
             self,
             construct_id,
-            package=package.for_exports if writes_records else package.shared,
-            handler=f"functions.{self._domain}.{module}.lambda_handler",
+            package=used,
+            handler=f"functions.{folder or self._domain}.{module}.lambda_handler",
             description=description,
             timeout=timeout,
             environment={**read_by_all, **(environment or {})} if reads_environment else None,

@@ -68,7 +68,7 @@ class ExportsStack(DomainStack):
         )
         self._grant_read_scores(write)
         data = self.shared.data
-        data.ledger.grant_read(write.function, "BatchGetItem")
+        data.ledger.grant_read(write.function, "BatchGetItem", "GetItem", "Query")
         data.ledger.grant_query_index(write.function, index_name=LEDGER_LISTING_INDEX)
         data.ledger_texts.grant_read(write.function)
         self.shared.data.exports.grant_read_write(write.function)

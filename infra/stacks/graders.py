@@ -4,7 +4,7 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from infra.constructs.signed_api import resource_paths
-from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
+from infra.stacks.domain_stack import GRADERS, HEALTH, WINDOWS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.scoring import PARKED_RUNS, ScoringStack
 from infra.tables import BY_COLLECTION_INDEX
@@ -30,6 +30,7 @@ class GradersStack(DomainStack):
                 **self.grader_environment,
                 **http.url_environment,
                 "BUDGETS_TABLE": budgets.table.table_name,
+                "COMPLETIONS_TABLE": shared.data.completions.table.table_name,
             },
             # A grader that hangs holds its verification for as long as the API lets it.
             most_at_once=shared.config.slow_functions or None,
@@ -39,6 +40,7 @@ class GradersStack(DomainStack):
         budgets.grant_write(graders.function, "PutItem", keys=GRADERS)
         self.grant_share_waiting(graders)
         shared.data.registry.grant_read(graders.function, "Query")
+        shared.data.completions.grant_read(graders.function, "Query", keys=WINDOWS)
         for keys in (GRADERS, HEALTH):
             shared.data.registry.grant_write(graders.function, "DeleteItem", "PutItem", keys=keys)
         shared.data.registry.grant_query_index(graders.function, index_name=BY_COLLECTION_INDEX)

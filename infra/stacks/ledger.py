@@ -94,6 +94,7 @@ class LedgerStack(DomainStack):
         self._add_imports_api(http)
         self._add_sweep()
         self._add_api(http)
+        self._add_batches_api(http)
         self._add_connections(http)
 
     def _grant_work(self, work: ServiceFunction) -> None:
@@ -103,7 +104,7 @@ class LedgerStack(DomainStack):
         # Keys that were replaced, and that a job needs one.
         data.ledger.grant_write(work.function, "DeleteItem", keys=CONNECTIONS)
         data.ledger.grant_query_index(work.function, index_name=QUEUED_ROWS_INDEX)
-        data.budgets.grant_write(work.function, "PutItem", keys=CONNECTIONS)
+        data.budgets.grant_write(work.function, "PutItem", "UpdateItem", keys=CONNECTIONS)
         data.budgets.grant_write(work.function, "PutItem", keys=WAITING_REQUESTS)
         data.ledger_texts.grant_read_write(work.function)
         data.ledger_texts.grant_delete(work.function)
@@ -160,7 +161,7 @@ class LedgerStack(DomainStack):
             description="Starts batches of requests that are due, and redrives those that are lost",
             timeout=SWEEP_TIMEOUT,
             environment={
-                **self._calls,
+                **self._stores,
                 "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
                 "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
             },
@@ -191,10 +192,19 @@ class LedgerStack(DomainStack):
         data.ledger_texts.grant_read_write(api.function)
         data.ledger_texts.grant_delete(api.function)
         data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)
-        data.budgets.grant_write(api.function, "PutItem", keys=MONEY)
         self.grant_share_waiting(api)
         self._workflow.state_machine.grant_start_execution(api.function)
-        for resource in ("llm-requests", "llm-batches", "llm-costs", "llm-estimates", "llm-budget"):
+        http.api.route(api, paths=resource_paths("llm-requests"))
+
+    def _add_batches_api(self, http: HttpStack) -> None:
+        data = self.shared.data
+        api = self.create_api("LlmBatchesApi", module="batches_api", environment=self._stores)
+        data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
+        data.ledger.grant_write(api.function, "UpdateItem")
+        data.ledger.grant_query_index(api.function, index_name=LEDGER_LISTING_INDEX)
+        data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)
+        data.budgets.grant_write(api.function, "PutItem", keys=MONEY)
+        for resource in ("llm-batches", "llm-costs", "llm-estimates", "llm-budget"):
             http.api.route(api, paths=resource_paths(resource))
 
     def _add_connections(self, http: HttpStack) -> None:

@@ -52,6 +52,7 @@ class ObservabilityStack(DomainStack):
             "Completions": data.completions.table,
             "Deliveries": data.deliveries.table,
             "Budgets": data.budgets.table,
+            "Decks": data.decks.table,
             "Audit": data.audit.table,
             "Ledger": data.ledger.table,
         }
@@ -80,6 +81,12 @@ class ObservabilityStack(DomainStack):
             name="LlmCostsAboveBound",
             message="a request cost more than its bound",
             description="Requests to language models cost more than was reserved for them",
+        )
+        self.alarms.watch_log(
+            ledger.work,
+            name="LlmRowsUnpriced",
+            message="no job for rows, and no price",  # as ``ledger.prices`` words it
+            description="Requests to language models wait for a price for single calls",
         )
         # What graders send for five minutes in vain ends as a time-out of theirs.
         self.alarms.watch_refused(
@@ -116,6 +123,7 @@ class ObservabilityStack(DomainStack):
                         own_metric("LlmBatchesUnresolved", statistic="Sum"),
                         own_metric("LlmCostsDiffer", statistic="Sum"),
                         own_metric("LlmCostsAboveBound", statistic="Sum"),
+                        own_metric("LlmRowsUnpriced", statistic="Sum"),
                         own_metric("PlatformErrorPercent", statistic="Average"),
                     ],
                 ),

@@ -83,6 +83,7 @@ class OperationsStack(DomainStack):
                 "LEDGER_TABLE": data.ledger.table.table_name,
                 "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
                 "BUDGETS_TABLE": data.budgets.table.table_name,
+                "DECKS_TABLE": data.decks.table.table_name,
             },
         )
         for table in (
@@ -91,6 +92,7 @@ class OperationsStack(DomainStack):
             data.deliveries,
             data.ledger,
             data.budgets,
+            data.decks,
         ):
             table.grant_empty(function.function)
         data.registry.grant_read(function.function, "GetItem", keys="org_*")
@@ -98,7 +100,7 @@ class OperationsStack(DomainStack):
         data.completions.grant_read(function.function, "BatchGetItem", "GetItem")
         data.completions.grant_write(function.function, "PutItem", "UpdateItem")
         data.completions.grant_query_index(function.function, index_name=OPEN_BATCHES_INDEX)
-        data.content.grant_delete(function.function)
+        data.content.grant_delete(function.function, finds=True)
         data.exports.grant_delete(function.function)
         data.ledger_texts.grant_delete(function.function)
         return function

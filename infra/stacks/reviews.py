@@ -1,4 +1,4 @@
-"""Human review: its API, and the page that people work at."""
+"""Human review: its API. The page that people work at is the console's to serve."""
 
 from constructs import Construct
 
@@ -34,9 +34,11 @@ class ReviewsStack(DomainStack):
         scoring.workflow.grant_wake(reviews)
         http.api.route(reviews, paths=[*resource_paths("reviews"), *resource_paths("review-links")])
 
+        # The console's function would do. But no update moves a route to another stack.
         page = self.create(
             "ReviewPage",
-            module="serve_page",
+            folder="console",
+            module="serve_pages",
             description="Serves the review page, which holds no data",
             timeout=API_TIMEOUT,
             reads_environment=False,

@@ -12,6 +12,7 @@ from infra.stacks.domain_stack import (
     CALLS,
     GRADERS,
     HEALTH,
+    REQUESTS,
     DomainStack,
     Shared,
 )
@@ -26,8 +27,6 @@ SWEEP_TIMEOUT = Duration.seconds(60)
 LONGEST_DUE = Duration.minutes(15)
 PARKED_RUNS = "parked#*"
 QUEUES_AT_WORK = "queue#*"
-REQUESTS = "llm_*"
-MONEY = "money#*"
 RUNS = "run_*"
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "score_completions.asl.json"
 
@@ -101,18 +100,8 @@ class ScoringStack(DomainStack):
             data.completions.grant_write(grade.function, "DeleteItem", keys=keys)
         data.content.grant_read(grade.function)
         data.secrets_keys.grant_derive(grade, "grader")
-        self._grant_orders(grade)
+        self.grant_orders(grade)
         return grade
-
-    def _grant_orders(self, grade: ServiceFunction) -> None:
-        """Lets rubric graders have models asked by the ledger, whose sweeper starts it."""
-        data = self.shared.data
-        data.ledger.grant_read(grade.function, "BatchGetItem", "GetItem")
-        data.ledger.grant_write(grade.function, "BatchWriteItem", "PutItem", "UpdateItem")
-        data.ledger.grant_write(grade.function, "DeleteItem", keys=REQUESTS)
-        data.budgets.grant_read(grade.function, "BatchGetItem", "GetItem", keys=MONEY)
-        # Its questions go by themselves, so that none of them is an object; erasing asks for both.
-        data.ledger_texts.grant_delete(grade.function)
 
     def _create_fail(self) -> ServiceFunction:
         fail = self.create(

@@ -13,7 +13,9 @@ from infra.stacks.access import AccessStack
 from infra.stacks.audit import AuditStack
 from infra.stacks.compatible import CompatibleStack
 from infra.stacks.completions import CompletionsStack
+from infra.stacks.console import ConsoleStack
 from infra.stacks.data_stack import DataStack
+from infra.stacks.decks import DecksStack
 from infra.stacks.domain_stack import Shared
 from infra.stacks.exports import ExportsStack
 from infra.stacks.graders import GradersStack
@@ -21,6 +23,7 @@ from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
 from infra.stacks.observability import ObservabilityStack
 from infra.stacks.operations import OperationsStack
+from infra.stacks.overview import OverviewStack
 from infra.stacks.projections import ProjectionsStack
 from infra.stacks.reviews import ReviewsStack
 from infra.stacks.rewards import RewardsStack
@@ -58,7 +61,12 @@ class ServiceStack(Stack):
             service_name=construct_id,
             config=config,
             data=data,
-            package=ServicePackage(self, "Package", platform=config.build_platform),
+            package=ServicePackage(
+                self,
+                "Package",
+                platform=config.build_platform,
+                has_oidc=config.oidc is not None,
+            ),
             alarm_topic=alarms.topic,
         )
         http = HttpStack(self, shared=shared)
@@ -69,15 +77,18 @@ class ServiceStack(Stack):
         completions = CompletionsStack(self, shared=shared, http=http)
         projections = ProjectionsStack(self, shared=shared, http=http, webhooks=webhooks)
         RunsStack(self, shared=shared, http=http)
+        OverviewStack(self, shared=shared, http=http)
         scoring = ScoringStack(
             self, shared=shared, http=http, webhooks=webhooks, completions=completions
         )
         GradersStack(self, shared=shared, http=http, scoring=scoring)
         ReviewsStack(self, shared=shared, http=http, scoring=scoring)
+        ConsoleStack(self, shared=shared, http=http)
         rewards = RewardsStack(self, shared=shared, http=http, completions=completions)
         ExportsStack(self, shared=shared, http=http)
         ledger = LedgerStack(self, shared=shared, http=http)
         CompatibleStack(self, shared=shared, http=http, ledger=ledger)
+        DecksStack(self, shared=shared, http=http)
         operations = OperationsStack(
             self, shared=shared, webhooks=webhooks, completions=completions
         )

@@ -1,4 +1,4 @@
-"""The review page in a real browser, on the real handlers, with moto below."""
+"""The review page and the console in a real browser, on the real handlers, with moto below."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from functions.reviews import api
+from tests.support.console import Console, served_console
+from tests.support.graded import Graded, graded
 from tests.support.platform import platform as make_platform
 from tests.support.reviews import Reviewing
 from tests.support.served_reviews import serve_reviews
@@ -67,3 +69,17 @@ def open_page(browser: Browser) -> Iterator[Opener]:
 def _is_trouble(line: Any) -> bool:
     # The browser itself tells of answers that are not 2xx; the page is expected to handle those.
     return line.type in {"error", "warning"} and "Failed to load resource" not in line.text
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch, browser: Browser) -> Iterator[Console]:
+    """Open the console; nothing on its pages may go wrong unseen."""
+    with served_console(monkeypatch, browser) as made:
+        yield made
+
+
+@pytest.fixture
+def made(console: Console) -> Iterator[Graded]:
+    """Completions in every state, in the platform that the console shows."""
+    with graded(console.served.platform) as some:
+        yield some

@@ -17,8 +17,9 @@ from rich.table import Table
 
 from tests.chaos.invariants import Finding
 from tests.chaos.report import show_findings
-from tests.chaos_ledger.load import NOT_SET, PROVIDERS
+from tests.chaos_ledger.load import PROVIDERS
 from tests.chaos_ledger.round import Report, play
+from tests.chaos_ledger.traps import NOT_SET
 from tests.providers.catalogue import CATALOGUE
 
 REQUESTS = 20_000
@@ -127,6 +128,8 @@ def _show(reports: list[Report]) -> None:
     ):
         counts = sum((getattr(one, name) for one in reports), Counter[str]())
         table.add_row(title, ", ".join(f"{count} {what}" for what, count in counts.most_common()))
+    table.add_row("asked again", str(sum(one.reasks for one in reports)))
+    table.add_row("ordered", str(sum(one.ordered for one in reports)))
     table.add_row("executions", str(sum(one.executions for one in reports)))
     table.add_row("nano-USD in the ledger", str(sum(one.cost for one in reports)))
     console.print(table)

@@ -10,7 +10,10 @@ from typing import Any
 import boto3
 
 from autotune_platform.ledger.batch_rows import STEP_LOST
-from tests.chaos_ledger.load import LABELS, Load, name_in
+from tests.chaos_ledger.answers import name_in, verdict_in
+from tests.chaos_ledger.chains import Placed, chains, check_chains, executed_by, first_of
+from tests.chaos_ledger.counts import none_left
+from tests.chaos_ledger.load import Load, Sent
 from tests.chaos_ledger.storm import Storm
 from tests.chaos_ledger.watch import ENDED, Tables, Watch
 from tests.providers.state import Execution
@@ -41,6 +44,8 @@ class Closing:
         self._rows()
         self._money()
         self._parsed()
+        asks_again = {row_id: one.asks_again for row_id, one in self._load.ids.items()}
+        check_chains(self.tables.rows, asks_again, self._watch.check)
         self._fake()
         self._steps()
 
@@ -48,11 +53,14 @@ class Closing:
         """Compare each execution on the bill with the attempt that paid for it."""
         check, rows = self._watch.check, self.tables.rows
         by_name = {one.name: row_id for row_id, one in self._load.ids.items()}
-        executed: dict[str, list[tuple[int, Execution]]] = defaultdict(list)
+        by_first: dict[str, list[Placed]] = defaultdict(list)
         for place, one in enumerate(self._world.executions):
-            executed[by_name[name_in(self._prompts[place])]].append((place, one))
+            by_first[by_name[name_in(self._prompts[place])]].append((place, one))
         told = self._told()
         outputs = self._outputs()
+        executed: dict[str, list[Placed]] = {}
+        for first, chain in chains(rows).items():
+            executed.update(executed_by(chain, by_first[first], outputs))
         total = 0
         for row_id, row in rows.items():
             check("every row has an end", row["status"] in ENDED, f"{row_id} is {row['status']}")
@@ -89,7 +97,10 @@ class Closing:
     _unbooked = 0
     _unclear = 0
 
-    def _jobs(self, attempt: dict[str, Any], mine: list[tuple[int, Execution]]) -> set[str]:
+    def _sent(self, row_id: str, row: dict[str, Any]) -> Sent:
+        return self._load.ids[first_of(row_id, row)]
+
+    def _jobs(self, attempt: dict[str, Any], mine: list[Placed]) -> set[str]:
         """Return the fake's names of the jobs that an attempt was in."""
         batch = self.tables.batches.get(attempt.get("batch_id", ""), {})
         jobs = {one.batch_id for _, one in mine} | {(batch.get("job") or {}).get("job_id")}
@@ -109,7 +120,7 @@ class Closing:
         self,
         row_id: str,
         row: dict[str, Any],
-        own: list[tuple[int, Execution]],
+        own: list[Placed],
         told: dict[str, set[str]],
         output: str | None,
     ) -> None:
@@ -228,11 +239,12 @@ class Closing:
         return told
 
     def _outputs(self) -> dict[str, str]:
-        return {
+        stored = {
             one["pk"]: _unpacked(one["body"])["raw_output"]
             for one in self.tables.of("llm_")
             if one["sk"] == "output"
         }
+        return {**stored, **self._load.orders.outputs}
 
     def _money(self) -> None:
         check = self._watch.check
@@ -262,12 +274,8 @@ class Closing:
             booked == self.cost,
             f"batches cost {booked}, rows {self.cost}",
         )
-        for one in self.tables.of("open#"):
-            check(
-                "counters are what a scan counts",
-                one.get("rows", 0) == 0,
-                f"{one['pk']} counts {one.get('rows')} open rows, and there is none",
-            )
+        left = none_left(self.tables.ledger)
+        check("nothing is counted as under way in the end", not left, str(left[:5]))
         for one in batches:
             whole = sum(
                 one.get(name, 0) for name in ("completed", "failed", "canceled", "released")
@@ -296,10 +304,13 @@ class Closing:
         for row_id, row in self.tables.rows.items():
             if row["status"] != "completed":
                 continue
-            sent, text = self._load.ids[row_id], texts.get(row_id, {})
+            if row_id in self._load.orders.erased:
+                self._watch.check("erased texts are gone", row_id not in texts, row_id)
+                continue
+            sent, text = self._sent(row_id, row), texts.get(row_id, {})
             fields = [text.get(one) for one in ("reasoning", "verdict_text", "parsed_verdict")]
             is_whole = row.get("finish_reason") == "stop"
-            wanted = _verdict_in(text["raw_output"]) if sent.has_verdict and is_whole else None
+            wanted = verdict_in(text["raw_output"]) if sent.has_verdict and is_whole else None
             failed = row.get("parse_error") is not None
             fits = (
                 failed == (sent.has_verdict and wanted is None)
@@ -330,12 +341,6 @@ class Closing:
             )
         check("the fake's limits are kept", not world.broken_limits, str(world.broken_limits[:3]))
         check("the fake has no fault", not world.bugs, str(world.bugs[:3]))
-
-
-def _verdict_in(output: str) -> str | None:
-    """Return the verdict that an answer of the fake ends with; None where it is none of ours."""
-    _, _, said = output.splitlines()[-1].partition("VERDICT: ")
-    return said if said in LABELS and output.splitlines()[-1].startswith("VERDICT") else None
 
 
 def search(keys: Iterable[str], places: Iterable[tuple[str, bytes]]) -> list[str]:

@@ -1,18 +1,22 @@
 """Who asks for what in a round: organisations, connections to every provider, and their traps."""
 
-import hashlib
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.chaos_ledger.answers import LABELS, answer_of, name_in
+from tests.chaos_ledger.orders import Orders
 from tests.chaos_ledger.storm import Storm
-from tests.providers.catalogue import BATCH, CATALOGUE, CONTENT, REQUEST
+from tests.chaos_ledger.traps import Occasions, arm
+from tests.providers.answers import Ask
 from tests.support.lambdas import Answer
 
-LABELS = ("pass", "fail")
 _VERDICT = {"type": "label", "labels": list(LABELS)}
 _PURPOSES = ("scoring", "scoring", "scoring", "critic", "probe")
+# Of chunks of rows so small, so many are ordered, row by row.
+_MOST_ORDERED, _CHANCE_OF_ORDERS = 20, 0.4
 _BUDGETS = ({}, {"dayUsd": "0.03"}, {"dayUsd": "0.2", "monthUsd": "0.9"})
 _GPT = {
     "inputUsd": "0.25",
@@ -60,26 +64,6 @@ PROVIDERS = (
     Provider("simulated", "/served/v1", "small", _SERVED),
 )
 
-# They need Bedrock; or a name of ours that is too long, which there is not unless we are wrong.
-NOT_SET = frozenset([*(name for name in CATALOGUE if name.startswith("bedrock_")), "custom_id_65"])
-# No request for what is left at a provider is ever sent twice at once, or a second is a long time.
-_PARAMS: dict[str, dict[str, Any]] = {
-    **{name: {"stall_seconds": 0.02} for name in CATALOGUE if name.endswith("_timeout")},
-    **{name: {"seconds": 0.01} for name in CATALOGUE if name.endswith("_slow")},
-    "download_stalls": {"stall_seconds": 0.02},
-    "jsonl_long_line": {"bytes": 1_000_000},
-    "output_id_later": {"seconds": 900},
-}
-_OF_ROWS = {
-    "row_error": 0.01,
-    "rows_missing": 0.003,
-    "finish_length": 0.01,
-    "finish_refusal": 0.01,
-    "cached_tokens": 0.05,
-    "other_model": 0.01,
-    "no_usage": 0.01,
-}
-
 
 @dataclass
 class Organization:
@@ -87,17 +71,26 @@ class Organization:
 
     name: str
     api_key: str
+    id: str
     connections: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A row that was sent."""
+    """A row that was sent.
+
+    Attributes:
+        has_verdict: whether the ledger reads its answer.
+        asks_again: whether the ledger asks again where it cannot.
+        is_ordered: whether it was ordered as by a rubric grader's run, which reads it itself.
+    """
 
     name: str
     provider: str
     organization: str
-    has_verdict: bool
+    has_verdict: bool = False
+    asks_again: bool = False
+    is_ordered: bool = False
 
 
 class Load:
@@ -107,6 +100,7 @@ class Load:
         sent: every row that was ever sent, by what it asks.
         ids: the ids of those that were accepted, with the same.
         keys: every key that was ever in use.
+        orders: those that were ordered.
     """
 
     def __init__(self, storm: Storm, seed: int) -> None:
@@ -117,7 +111,9 @@ class Load:
         self.ids: dict[str, Sent] = {}
         self.keys: list[str] = []
         self.canceled = 0
-        storm.fake.world.answers.answerer = lambda ask: answer_of(ask.prompt)
+        self.orders = Orders(storm)
+        self._asked: Counter[str] = Counter()
+        storm.fake.world.answers.answerer = self._answer
 
     def begin(self, rows: int, providers: Sequence[str]) -> None:
         """Make organisations and connections, and plan everything that is asked of providers."""
@@ -125,7 +121,7 @@ class Load:
         platform = self._storm.platform
         for number, limits in enumerate(_BUDGETS):
             key = platform.api_key if number == 0 else platform.new_organization(f"org {number}")
-            organization = Organization(f"o{number}", key)
+            organization = Organization(f"o{number}", key, platform.me(key)["organizationId"])
             self.organizations.append(organization)
             if limits:
                 assert self.call(organization, "PUT", "/api/v1/llm-budget", limits).status == 200
@@ -139,28 +135,25 @@ class Load:
         self._storm.every(3600, self._look_after)
 
     def arm(self) -> None:
-        """Set every trap, each for its own occasion."""
-        traps, draw = self._storm.fake.world.traps, self.random
-        for trap in CATALOGUE.values():
-            if trap.name in NOT_SET or trap.name == "poison_row":
-                continue
-            params = _PARAMS.get(trap.name, {})
-            if trap.level in (REQUEST, BATCH, CONTENT):
-                for _ in range(1 if trap.name in ("account_refused", "credit_ends") else 2):
-                    few = draw.randrange(8 if trap.level == REQUEST else 12)
-                    traps.arm(trap.name, times=1, after=few, params=params)
-        for name, chance in _OF_ROWS.items():
-            if name == "row_error":
-                for status in (500, 400, 429, 0):
-                    traps.arm(name, probability=chance / 4, params={"status": status})
-            else:
-                traps.arm(name, probability=chance)
-        traps.arm("poison_row", times=None, contains="poisoned")
+        """Set every trap, and see that those are sprung that nobody may come by."""
+        arm(self._storm.fake.world.traps, self.random)
+        Occasions(self._storm, cancel=self._cancel, rotate=self._replace_key)
 
     def call(
         self, organization: Organization, method: str, path: str, body: Any = None, **more: Any
     ) -> Answer:
         return self._storm.platform.call(method, path, body, api_key=organization.api_key, **more)
+
+    def ordered(self) -> list[str]:
+        """Return the ids of accepted rows that were ordered."""
+        return [row_id for row_id, one in self.ids.items() if one.is_ordered]
+
+    def _answer(self, ask: Ask) -> str | None:
+        if "<" not in ask.prompt:
+            return None
+        name = name_in(ask.prompt)
+        self._asked[name] += 1
+        return answer_of(ask.prompt, self._asked[name])
 
     def _new_key(self, organization: Organization) -> str:
         key = f"sk-chaos-{self.random.randbytes(12).hex()}"
@@ -190,7 +183,39 @@ class Load:
             left, number = left - some, number + 1
             organization = self.random.choice(self.organizations)
             provider = self._providers[number % len(self._providers)]
-            self._at(self.random.uniform(0, 4), self._enqueue(organization, provider, number, some))
+            hours = self.random.uniform(0, 4)
+            if some <= _MOST_ORDERED and self.random.random() < _CHANCE_OF_ORDERS:
+                for place in range(some):
+                    order = self._order(organization, provider, f"<{number}.{place} ordered>")
+                    self._at(hours, order)
+            else:
+                self._at(hours, self._enqueue(organization, provider, number, some))
+
+    def _order(self, organization: Organization, provider: Provider, name: str) -> Any:
+        """Return what orders a row as a rubric grader's run does."""
+        sent = Sent(name, provider.name, organization.name, is_ordered=True)
+        request = self._request(organization, provider, sent, purpose="scoring")
+
+        def order() -> bool:
+            self.sent[name] = sent
+            return self.orders.order(
+                organization.id, f"{name}-{self._seed}", request, lambda id_: self._take(id_, sent)
+            )
+
+        return order
+
+    def _request(
+        self, organization: Organization, provider: Provider, sent: Sent, *, purpose: str
+    ) -> dict[str, Any]:
+        verdict = {**_VERDICT, **({"onParseFailure": "reask"} if sent.asks_again else {})}
+        return {
+            "connectionId": organization.connections[provider.name],
+            "purpose": purpose,
+            "model": provider.model,
+            "input": {"user": "Is {{name}} sound?", "variables": {"name": sent.name}},
+            "params": {"maxTokens": 100},
+            **({"verdict": verdict} if sent.has_verdict else {}),
+        }
 
     def _enqueue(
         self, organization: Organization, provider: Provider, number: int, rows: int
@@ -200,23 +225,11 @@ class Load:
         for place in range(rows):
             bad = provider.name != "simulated" and self.random.random() < 0.003
             name = f"<{number}.{place}{' poisoned' if bad else ''}>"
-            asked.append(Sent(name, provider.name, organization.name, place % 2 == 0))
-        body = {
-            "requests": [
-                {
-                    "connectionId": organization.connections[provider.name],
-                    "purpose": purpose,
-                    "model": provider.model,
-                    "input": {
-                        "user": "Is {{name}} sound?" + " word" * (place % 7),
-                        "variables": {"name": one.name},
-                    },
-                    "params": {"maxTokens": 100},
-                    **({"verdict": _VERDICT} if one.has_verdict else {}),
-                }
-                for place, one in enumerate(asked)
-            ]
-        }
+            sent = Sent(name, provider.name, organization.name, place % 2 == 0, place % 4 == 0)
+            asked.append(sent)
+        requests = [self._request(organization, provider, one, purpose=purpose) for one in asked]
+        for place, one in enumerate(requests):
+            one["input"]["user"] += " word" * (place % 7)
 
         def enqueue() -> bool:
             self.sent.update((one.name, one) for one in asked)
@@ -224,17 +237,21 @@ class Load:
                 organization,
                 "POST",
                 "/api/v1/llm-requests/batch",
-                body,
+                {"requests": requests},
                 headers={"idempotency-key": key},
             )
             if answer.status >= 500:
                 raise RuntimeError(answer.text)
             assert answer.status == 202, answer.text
             for row_id, one in zip(answer.json["requestIds"], asked, strict=True):
-                assert self.ids.setdefault(row_id, one) == one, "one key, two rows"
+                self._take(row_id, one)
             return True
 
         return enqueue
+
+    def _take(self, row_id: str, sent: Sent) -> None:
+        """Note a row that was accepted."""
+        assert self.ids.setdefault(row_id, sent) == sent, "one key, two rows"
 
     def _cancel_probes(self) -> bool:
         organization, token = self.organizations[0], None
@@ -251,17 +268,28 @@ class Load:
         answer = self.call(organization, "GET", "/api/v1/llm-batches")
         found = answer.json.get("batches", [])
         live = [one["id"] for one in found if one["status"] in ("queued", "submitted")]
-        if live:
-            self._answered(organization, f"/api/v1/llm-batches/{live[0]}/cancel", {})
-            self._storm.faults["batches canceled"] += 1
+        return self._cancel(organization.id, live[0]) if live else True
+
+    def _cancel(self, organization_id: str, batch_id: str) -> bool:
+        path = f"/api/v1/llm-batches/{batch_id}/cancel"
+        self._answered(self._of(organization_id), path, {})
+        self._storm.faults["batches canceled"] += 1
         return True
 
     def _rotate(self) -> bool:
         for organization in self.organizations:
             for connection in organization.connections.values():
-                self._change(organization, connection, {"apiKey": self._new_key(organization)})
-                self._storm.faults["keys rotated"] += 1
+                self._replace_key(organization.id, connection)
         return True
+
+    def _replace_key(self, organization_id: str, connection: str) -> bool:
+        organization = self._of(organization_id)
+        self._change(organization, connection, {"apiKey": self._new_key(organization)})
+        self._storm.faults["keys rotated"] += 1
+        return True
+
+    def _of(self, organization_id: str) -> Organization:
+        return next(one for one in self.organizations if one.id == organization_id)
 
     def _look_after(self) -> None:
         """Do what operators do: go on with what is paused."""
@@ -286,27 +314,3 @@ class Load:
 
     def _at(self, hours: float, act: Any) -> None:
         self._storm.at(hours * 3600, act)
-
-
-def name_in(prompt: str) -> str:
-    """Return the name of the row that a prompt is of."""
-    start = prompt.index("<")
-    return prompt[start : prompt.index(">") + 1]
-
-
-def verdict_of(name: str) -> str | None:
-    """Return the verdict that the fake gives on a row; None where it gives none."""
-    byte = hashlib.sha256(name.encode()).digest()[0]
-    return None if byte < 40 else LABELS[byte % 2]
-
-
-def answer_of(prompt: str) -> str | None:
-    """Return what the fake answers: some do not end as they should."""
-    if "<" not in prompt:
-        return None
-    name = name_in(prompt)
-    verdict = verdict_of(name)
-    if verdict is not None:
-        return f"It names VERDICT: {name} early.\nVERDICT: {verdict}"
-    byte = hashlib.sha256(name.encode()).digest()[0]
-    return f"No word on {name}." if byte % 2 else f"A strange one: {name}.\nVERDICT: perhaps"

@@ -50,6 +50,8 @@ class Report:
     excused: Counter[str] = field(default_factory=Counter)
     executions: int = 0
     batches: int = 0
+    reasks: int = 0
+    ordered: int = 0
     cost: int = 0
     checked: Counter[str] = field(default_factory=Counter)
     violations: dict[str, list[str]] = field(default_factory=dict)
@@ -100,10 +102,14 @@ def _play(seed: int, rows: int, asked: tuple[str, ...], log: Any) -> Report:
         storm.calm_after = _CALM_AFTER_HOURS * 3600
 
         def is_over() -> bool:
-            return len(load.ids) == rows and not any(
+            if len(load.ids) < rows or not load.orders.are_read(load.ordered()):
+                return False
+            # A batch whose rows have all ended may still wait for a step that was lost.
+            return not any(
                 one.get("status", {}).get("S") in ("queued", "submitted")
+                or one.get("phase", {}).get("S", "settled") != "settled"
                 for one in store.items("ledger")
-                if one["sk"]["S"] == "state" and one["pk"]["S"].startswith("llm_")
+                if one["sk"]["S"] == "state" and one["pk"]["S"].startswith(("llm_", "lbt_"))
             )
 
         ended = storm.run(hours=_MOST_HOURS, is_over=is_over)
@@ -121,6 +127,8 @@ def _play(seed: int, rows: int, asked: tuple[str, ...], log: Any) -> Report:
         hours=storm.now / 3600,
         statuses=statuses,
         providers=Counter(one.provider for one in load.ids.values()),
+        reasks=sum("reask_of" in row for row in closing.tables.rows.values()),
+        ordered=len(load.ordered()),
         faults=storm.faults,
         traps=Counter(one.trap for one in world.traps.firings),
         excuses=closing.excuses,

@@ -19,7 +19,7 @@ from cachetools import TTLCache
 from moto.moto_api._internal import mock_random
 
 from autotune.protocol import ids
-from autotune_platform.ledger import asking, models
+from autotune_platform.ledger import asking, job_states
 from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.outbound import connections
 from autotune_platform.runtime import threads
@@ -124,7 +124,7 @@ def simulated(clock: FakeClock, seed: int) -> Iterator[Simulation]:
             patch.object(asking, "ThreadPoolExecutor", Inline),
             patch.object(ids, "secrets", drawn),
             patch.object(ids, "time", ticking),
-            patch.object(models, "secrets", drawn),
+            patch.object(job_states, "secrets", drawn),
         ):
             stack.enter_context(change)
         random.seed(seed)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autotune_platform.storage.item_format import Item, item_from_wire
+from tests.chaos_ledger.calls import by_half, changed
 from tests.chaos_ledger.simulation import KilledError, Simulation
 from tests.chaos_ledger.store import RefusalError, Store
 from tests.providers.server import FakeServer
@@ -121,7 +122,9 @@ class Storm:
         self._count += 1
         heapq.heappush(self._actions, (seconds, self._count, act))
 
-    def every(self, seconds: float, act: Callable[[], object]) -> None:
+    def every(
+        self, seconds: float, act: Callable[[], object], *, until: float = float("inf")
+    ) -> None:
         """Have something done again and again, which is never doubled and never killed."""
 
         def again() -> bool:
@@ -132,7 +135,8 @@ class Storm:
             finally:
                 self.wild = wild
                 self._frames.pop()
-            self.every(seconds, act)
+            if self.now + seconds <= until:
+                self.every(seconds, act, until=until)
             return True
 
         self._count += 1
@@ -272,7 +276,8 @@ class Storm:
             return do()
         frame = self._frames[-1]
         self._pass_point(frame)
-        if name == "UpdateItem" and "ConditionExpression" in asked:
+        is_conditional = name == "UpdateItem" and "ConditionExpression" in asked
+        if is_conditional or name == "TransactWriteItems":
             self._kill(frame, after=False, late=lambda: self._done(name, asked, do))
         else:
             self._kill(frame, after=False)
@@ -284,15 +289,12 @@ class Storm:
 
     def _done(self, name: str, asked: dict[str, Any], do: Callable[[], Any]) -> Any:
         """Do a call, and show whoever watches what it changed of an item."""
-        if name != "UpdateItem" or asked["TableName"] != "ledger":
-            return do()
-        key = asked["Key"]["pk"]["S"]
-        if not key.startswith(("llm_", "lbt_")):
-            return do()
-        before = self.store.item("ledger", asked["Key"])
+        keys = list(changed(name, asked))
+        before = [self.store.item("ledger", key) for key in keys]
         answer = do()
-        after = self.store.item("ledger", asked["Key"])
-        self.written(key, item_from_wire(before), item_from_wire(after))
+        for key, was in zip(keys, before, strict=True):
+            after = self.store.item("ledger", key)
+            self.written(key["pk"]["S"], item_from_wire(was), item_from_wire(after))
         return answer
 
     def exchange(self, send: Callable[[], Any]) -> Any:
@@ -372,11 +374,8 @@ class Storm:
             raise RefusalError(
                 "TransactionCanceledException", "canceled", CancellationReasons=reasons
             )
-        if name == "BatchGetItem":
-            self.faults["reads by half"] += 1
-            return {"Responses": {}, "UnprocessedKeys": asked["RequestItems"]}
-        if name == "BatchWriteItem":
-            self.faults["writes by half"] += 1
-            return {"UnprocessedItems": asked["RequestItems"]}
+        if (part := by_half(name, asked)) is not None:
+            self.faults["reads by half" if name == "BatchGetItem" else "writes by half"] += 1
+            return part
         self.faults["calls throttled"] += 1
         raise RefusalError(self.random.choice(_BUSY), "busy")

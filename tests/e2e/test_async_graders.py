@@ -13,9 +13,8 @@ from autotune import AutotuneClient
 from autotune.protocol.runs import RunState
 from local.endpoint import REGION
 from local.records import LocalProfile
-from local.stack import LocalStack
 from tests.e2e.conftest import CommandLine, until, verified
-from tests.e2e.test_restart import make_due
+from tests.e2e.due import make_due
 from tests.support.graders import Callback, LoopbackGrader, deferring, loopback_grader
 
 PATIENCE = 180
@@ -175,19 +174,3 @@ def test_who_never_answers_fails_and_the_sweeper_ends_the_wait(
     command_line.run("ops", "sweep")
     assert deferred.states == [("failed", "callback_timeout")] * 3
     assert len(deferred.grader.requests) == 1
-
-
-def test_an_answer_counts_although_its_execution_is_gone(
-    stack: LocalStack, client: AutotuneClient
-) -> None:
-    with deferred_batch(client) as deferred:
-        callback = deferred.grader.callback()
-        assert stack.down()
-        profile = stack.up()
-        with AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as again:
-            deferred.client = again
-            assert again.batches.get(deferred.batch_id).counts.pending == 3
-            assert callback.url.startswith(profile.base_url)
-            assert send(callback) == 200
-            assert deferred.states == [("scored", None)] * 3
-            deferred.wait_for_run("completed")

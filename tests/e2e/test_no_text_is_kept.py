@@ -14,6 +14,7 @@ import gzip
 import json
 import secrets
 import time
+from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -30,10 +31,10 @@ from tests.support.traces import Places, leaks
 from tests.support.xray import Daemon
 
 MARKERS = {part: f"{part}mark{secrets.token_hex(8)}" for part in ("prompt", "response", "metadata")}
-TABLES = ("Registry", "Completions", "Budgets", "Deliveries", "Ledger", "Audit")
+TABLES = ("Registry", "Completions", "Budgets", "Deliveries", "Ledger", "Decks", "Audit")
 KINDS_OF_PLACES = {"log", "execution", "history", "queue", "table", "trace"}
 # Does not compress: it outgrows its item.
-LARGE = "".join(chr(256 + int.from_bytes(secrets.token_bytes(2)) % 40_000) for _ in range(400_000))
+LARGE = "".join(chr(256 + one % 40_000) for one in array("H", secrets.token_bytes(800_000)))
 
 
 def marked(task_id: str, *, filler: str = "", **metadata: Any) -> dict[str, Any]:
@@ -268,6 +269,7 @@ def test_texts_are_kept_in_their_content_and_nowhere_else(
         known = Secrets(client, profile)
         running.callback(known.close)
         known.keys()
+        known.sessions()
         known.links()
         known.reward_urls(scenario.task(), MARKERS)
         known.graders(scenario.graders)

@@ -26,6 +26,9 @@ def test_what_is_made_is_listed_changed_and_deleted(client: AutotuneClient) -> N
     key = client.keys.create(name="short-lived", role="reviewer").key
     assert key.id in [one.id for one in client.keys.list()]
     assert client.keys.revoke(key.id).status == "revoked"
+    session = client.sessions.create(name="short-lived").session
+    assert session.id in [one.id for one in client.sessions.list()]
+    assert client.sessions.revoke(session.id).status == "revoked"
 
     grader_id = client.graders.register(name="short-lived", kind="human").grader.id
     task_id = client.tasks.create(name="short-lived", grader_id=grader_id).id

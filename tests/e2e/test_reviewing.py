@@ -13,10 +13,8 @@ from autotune.protocol.reviews import ReviewSummary
 from autotune.protocol.runs import RunState, RunSummary
 from local.endpoint import REGION
 from local.records import LocalProfile
-from local.stack import LocalStack
-from tests.e2e.conftest import CommandLine, until, verified
-from tests.e2e.test_restart import make_due
-from tests.support.graders import Exchange, loopback_grader
+from tests.e2e.conftest import CommandLine, until
+from tests.e2e.due import make_due
 from tests.support.subscribers import Subscriber, loopback_subscriber
 from tools.browser import launched
 
@@ -171,42 +169,6 @@ def test_three_reviews_are_scored_by_keyboard_alone(
         page.goto(links[reviews[0].id])
         expect(page.locator("#notice-title")).to_have_text("This review is done", timeout=30_000)
         client.webhooks.delete(created.webhook.id)
-
-
-def test_a_person_decides_although_the_execution_that_waits_is_gone(
-    stack: LocalStack, client: AutotuneClient
-) -> None:
-    def unsure(exchange: Exchange) -> None:
-        for item in exchange.items:
-            item["score"]["confidence"] = 0.25
-
-    with loopback_grader() as grader:
-        grader_id = verified(client, grader, maxBatchSize=10)
-        task = client.tasks.create(
-            name="unsure", grader_id=grader_id, review={"confidenceBelow": 0.5}
-        )
-        grader.disease = unsure
-        submitted = client.completions.submit(
-            task_id=task.id, model_id="m", prompt="p", response="r", metadata={"value": 0.125}
-        )
-        [review] = asked(client, task.id, 1)
-        run = run_in(client, grader_id, "waiting")
-
-        assert stack.down()
-        profile = stack.up()
-        with AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as again:
-            assert again.completions.verdict(submitted.completion.id).state == "pending"
-            seen = again.reviews.get(review.id, include_preliminary=True)
-            assert seen.preliminary is not None
-            assert (seen.preliminary.value, seen.preliminary.confidence) == (0.125, 0.25)
-            again.reviews.answer(review.id, value=0.75, explanation="It is right.")
-            verdict = again.completions.wait_for_score(submitted.completion.id, timeout=PATIENCE)
-            assert verdict.score is not None
-            assert (verdict.score.value, verdict.decided_by) == (0.75, "person")
-            [opinion] = verdict.opinions or []
-            assert (opinion.grader_id, opinion.value) == (grader_id, 0.125)
-            assert run_in(again, grader_id, "completed").id == run.id
-    assert len(grader.requests) == 1
 
 
 def test_a_review_returns_to_the_pool_when_its_lease_is_over(

@@ -11,7 +11,7 @@ from autotune.protocol.llm_connections import LlmConnection
 from autotune.protocol.llm_requests import LlmRequestSummary
 from local.records import LocalProfile
 from tests.e2e.conftest import CommandLine, until
-from tests.e2e.test_restart import make_due
+from tests.e2e.due import make_due
 from tests.providers.server import FakeServer, serve
 
 # Random, so that packing does not make it small enough for an item of the table.
@@ -54,7 +54,7 @@ def connection(client: AutotuneClient, provider: FakeServer) -> Iterator[LlmConn
 def three_rows_of(
     client: AutotuneClient, completion_ids: list[str]
 ) -> list[LlmRequestSummary] | None:
-    found = [one for one in client.llm.list() if one.completion_id in completion_ids]
+    found = [one for id_ in completion_ids for one in client.llm.list(completion_id=id_)]
     return found if len(found) == 3 else None
 
 
@@ -100,6 +100,11 @@ def test_a_model_scores_completions_and_their_texts_go(
     verdict = client.completions.verdict(batch.completion_ids[0])
     assert verdict.score is not None
     assert verdict.score.reasoning == "compared: alike"
+    # From a score to what was asked for it, and from a completion to the same.
+    source = client.llm.get(str(verdict.source_request_id))
+    assert source.completion_id == batch.completion_ids[0]
+    (asked_for_it,) = client.completions.explain(batch.completion_ids[0]).graders
+    assert asked_for_it.source_request_id == source.id
 
     rows = [client.llm.get(one.id) for one in rows]
     assert {(one.status, one.purpose) for one in rows} == {("completed", "scoring")}

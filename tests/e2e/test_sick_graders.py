@@ -1,6 +1,7 @@
 """Sick graders on the real way: no score from a failure, no completion lost, no verdict twice."""
 
 import json
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -40,10 +41,16 @@ DISEASES: dict[str, tuple[Disease, set[str]]] = {
 }
 
 
-@pytest.fixture
-def sick(client: AutotuneClient) -> Any:
-    """A grader for each disease, and the batch that it was given."""
-    with ExitStack() as running:
+@pytest.fixture(scope="module", autouse=True)
+def sick(profile: LocalProfile) -> Iterator[dict[str, str]]:
+    """A grader for each disease, and the batch that it was given before the first test.
+
+    Some are asked for a minute, in which other tests run.
+    """
+    with (
+        AutotuneClient(base_url=profile.base_url, api_key=profile.api_key) as client,
+        ExitStack() as running,
+    ):
         batches = {}
         for name, (disease, _) in DISEASES.items():
             grader = running.enter_context(loopback_grader())
@@ -61,19 +68,6 @@ def sick(client: AutotuneClient) -> Any:
             (batch,) = client.completions.submit_many(completions)
             batches[name] = batch.batch_id
         yield batches
-
-
-def test_sick_graders_give_no_score_and_lose_nothing(
-    client: AutotuneClient, sick: dict[str, str]
-) -> None:
-    for name, batch_id in sick.items():
-        batch = client.batches.wait(batch_id, timeout=180)
-        failed = [verdict for verdict in batch.verdicts if verdict.state == "failed"]
-        scored = [verdict for verdict in batch.verdicts if verdict.state == "scored"]
-        assert {verdict.reason_code for verdict in failed} == DISEASES[name][1], name
-        assert len(scored) == (5 if name == "half a batch" else 0), name
-        assert len(failed) + len(scored) == batch.counts.expected == 10, name
-        assert all(verdict.score is None for verdict in failed), name
 
 
 def test_a_grader_that_recovers_is_asked_again(client: AutotuneClient) -> None:
@@ -145,6 +139,19 @@ def test_what_is_delivered_twice_is_scored_once(
 
     assert client.batches.get(accepted.batch_id) == before
     assert len(grader.requests) == asked + 1
+
+
+def test_sick_graders_give_no_score_and_lose_nothing(
+    client: AutotuneClient, sick: dict[str, str]
+) -> None:
+    for name, batch_id in sick.items():
+        batch = client.batches.wait(batch_id, timeout=180)
+        failed = [verdict for verdict in batch.verdicts if verdict.state == "failed"]
+        scored = [verdict for verdict in batch.verdicts if verdict.state == "scored"]
+        assert {verdict.reason_code for verdict in failed} == DISEASES[name][1], name
+        assert len(scored) == (5 if name == "half a batch" else 0), name
+        assert len(failed) + len(scored) == batch.counts.expected == 10, name
+        assert all(verdict.score is None for verdict in failed), name
 
 
 @pytest.fixture

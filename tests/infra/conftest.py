@@ -20,7 +20,7 @@ from aws_cdk.assertions import Template
 from infra.application import DATA_STACK_NAME, SERVICE_STACK_NAME, build_app
 from infra.config import REPOSITORY_ROOT, DeploymentConfig
 from infra.constructs.bundling import DependencyBundling, SourceBundling
-from infra.constructs.service_package import LAYERS, SDK_FILES
+from infra.constructs.service_package import FUNCTION_FILES, LAYERS, SDK_FILES
 from tests.support.flattening import flattened
 
 STACK_NAMES = (DATA_STACK_NAME, SERVICE_STACK_NAME)
@@ -75,6 +75,14 @@ class Synthesized:
                 "logicalId": logical_id,
             }
             for logical_id, each in found.items()
+        }
+
+    def handlers_with_layer(self, name: str) -> set[str]:
+        """Modules of the handlers whose functions have a layer, by its construct id."""
+        return {
+            function["Handler"].removesuffix(".lambda_handler")
+            for function in self.functions().values()
+            if any(name in json.dumps(layer) for layer in function["Layers"])
         }
 
     def function_name(self, reference: dict[str, list[str]]) -> str:
@@ -148,7 +156,7 @@ def deployed_paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         ),
         SourceBundling(
             root=REPOSITORY_ROOT,
-            packages=("functions",),
+            packages=FUNCTION_FILES,
             destination="python",
             mount="/var/task",
             platform=here,
@@ -161,3 +169,14 @@ def deployed_paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         layer.try_bundle(str(folder))
         paths.append(folder / "python")
     return [*reversed(paths), runtime]
+
+
+@pytest.fixture(scope="session")
+def numpy_paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folder that functions which compute have on their import path besides."""
+    here = DeploymentConfig.create(target="local", environment={}).build_platform
+    root = tmp_path_factory.mktemp("numbers")
+    DependencyBundling(
+        requirements=LAYERS / "numbers" / "requirements.txt", platform=here
+    ).try_bundle(str(root))
+    return [root / "python"]

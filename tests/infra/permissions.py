@@ -88,12 +88,30 @@ CALLS_MODELS = (
     | {("kms:Decrypt", "ProviderKeysKey", "")}
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
+ORDERS = (
+    table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "DeleteItem", keys="llm_*")
+    | bucket("LedgerTexts", "DeleteObject")
+)
+WITH_OIDC = {
+    "OidcApi": table("Registry", "GetItem", keys="org_*")
+    | COUNTED_REQUESTS
+    | table("Registry", "PutItem", keys="nonce#*")
+    | table("Registry", "PutItem", keys="ses_*")
+    | AUDITED
+    | derive("ApiKey")
+    | ENCRYPT
+}
+"""What is granted besides where a deployment has an OpenID provider."""
 PUBLISH = table("Registry", "Query") | table("Deliveries", "GetItem", "PutItem") | send("Webhooks")
 EXPECTED = {
     "AccessApi": API
     | COUNTED_ENTITIES
     | table("Registry", "BatchGetItem", keys="use#key_*")
+    | table("Registry", "BatchGetItem", keys="key_*")
     | table("Registry", "PutItem", "UpdateItem", keys="key_*")
+    | table("Registry", "PutItem", "UpdateItem", keys="ses_*")
     | table("Registry/index/byCollection", "Query"),
     "AuditApi": API | table("Audit", "Query"),
     "TasksApi": API
@@ -107,15 +125,25 @@ EXPECTED = {
     | WAITING
     | table("Budgets", "PutItem", keys="grd_*")
     | table("Registry", "Query")
+    | table("Completions", "Query", keys="window#*")
     | table("Registry", "DeleteItem", "PutItem", keys="grd_*")
     | table("Registry", "DeleteItem", "PutItem", keys="health#*")
     | table("Registry/index/byCollection", "Query"),
+    "OverviewApi": API
+    | table("Completions", "Query", keys="open#*")
+    | table("Completions", "Query", keys="window#*")
+    | table("Completions", "BatchGetItem", keys="bat_*")
+    | table("Completions/index/openBatches", "Query")
+    | table("Registry/index/byCollection", "Query")
+    | table("Budgets", "BatchGetItem", keys="grd_*")
+    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*"),
     "CompletionsApi": API
     | send(*PRIORITIES)
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
     )
     | table("Completions", "DeleteItem", keys="call_*")
+    | table("Completions/index/batchesByTime", "Query")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | found_in("Content")
@@ -124,7 +152,8 @@ EXPECTED = {
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
     )
-    | table("Completions/index/runsByState", "Query"),
+    | table("Completions/index/runsByState", "Query")
+    | table("Ledger", "BatchGetItem", keys="llm_*"),
     "WaitingApi": API | WAITING | table("Completions", "BatchGetItem", "GetItem", "Query"),
     "ScoresApi": API
     | table("Completions", "BatchGetItem")
@@ -147,8 +176,82 @@ EXPECTED = {
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject")
     | start("ExportScores"),
+    "DecksApi": API
+    | COUNTED_ENTITIES
+    | table("Registry", "PutItem", keys="task_*")
+    | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks/index/byCollection", "Query"),
+    "SamplesApi": API
+    | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
+    | table("Decks", "BatchGetItem", "Query", keys="smp_*")
+    | table("Decks", "DeleteItem", "Query", keys="grd_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
+    | found_in("Content")
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    "DeckFeedbackApi": API
+    | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
+    | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
+    | table("Decks", "BatchGetItem", keys="smp_*")
+    | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
+    | table("Decks/index/byCollection", "Query")
+    | bucket("Content", "GetObject")
+    | found_in("Content"),
+    "DeckMeasuresApi": API
+    | table("Decks", "BatchGetItem", "GetItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="dck_*")
+    | table("Decks", "BatchGetItem", "Query", keys="grd_*")
+    | table("Decks", "BatchWriteItem", keys="grd_*")
+    | COUNTED_ENTITIES
+    | table("Registry", "PutItem", keys="grd_*")
+    | table("Registry", "DeleteItem", keys="health#*"),
+    "EraseDecks": ENCRYPT
+    | table("Decks/index/byCollection", "Query")
+    | table("Decks", "BatchWriteItem", "DeleteItem", "Query", keys="dck_*")
+    | table("Decks", "BatchWriteItem", "Query", keys="grd_*")
+    | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
+    | found_in("Content")
+    | bucket("Content", "DeleteObject"),
+    "DeckRunsApi": API
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "BatchWriteItem", "PutItem", keys="grd_*")
+    | table("Decks", "BatchWriteItem", keys="drn_*")
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
+    | start("WorkDeckRun"),
+    "DeckEditsApi": API
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="grd_*")
+    | table("Decks", "BatchWriteItem", keys="drn_*")
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | bucket("Content", "GetObject")
+    | found_in("Content")
+    | ORDERS
+    | start("WorkDeckRun"),
+    "AdvanceDeckRun": ENCRYPT
+    | ORDERS
+    | table("Registry", "GetItem")
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
+    | table("Decks", "DeleteItem", "PutItem", keys="drn_*")
+    | table("Decks", "DeleteItem", "PutItem", keys="grd_*")
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | found_in("Content")
+    | bucket("Content", "GetObject"),
+    "SweepDeckRuns": ENCRYPT
+    | table("Decks", "GetItem", "PutItem", keys="dck_*")
+    | table("Decks", "DeleteItem", keys="drn_*")
+    | table("Decks", "DeleteItem", keys="grd_*")
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks/index/byCollection", "Query")
+    | start("WorkDeckRun"),
     "WriteExport": ENCRYPT
-    | table("Ledger", "BatchGetItem")
+    | table("Ledger", "BatchGetItem", "GetItem", "Query")
     | table("Ledger/index/rowsByStatus", "Query")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject")
@@ -190,11 +293,7 @@ EXPECTED = {
     | table("Registry", "UpdateItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "GetObject")
-    # Of rubric graders, whose models the ledger asks.
-    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
-    | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
-    | table("Ledger", "DeleteItem", keys="llm_*")
-    | bucket("LedgerTexts", "DeleteObject")
+    | ORDERS  # of rubric graders, whose models the ledger asks
     | wake("ScoreCompletions"),
     "AwaitAnswers": ENCRYPT
     | table("Budgets", "GetItem")
@@ -247,6 +346,8 @@ EXPECTED = {
     | table("Deliveries", "BatchWriteItem", "Query", "Scan")
     | table("Ledger", "BatchWriteItem", "Query", "Scan")
     | table("Budgets", "BatchWriteItem", "Query", "Scan")
+    | table("Decks", "BatchWriteItem", "Query", "Scan")
+    | found_in("Content")
     | bucket("Content", "DeleteObject")
     | bucket("LedgerTexts", "DeleteObject")
     | found_in("Exports")
@@ -324,7 +425,7 @@ EXPECTED = {
     | send("NormalPriority"),
     "LedgerApi": API
     | WAITING
-    | table("Budgets", "BatchGetItem", "GetItem", "PutItem", keys="money#*")
+    | table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
     | table(
         "Ledger",
         *("BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem"),
@@ -335,6 +436,10 @@ EXPECTED = {
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "DeleteObject", "GetObject", "PutObject")
     | start("SubmitLlmBatch"),
+    "LlmBatchesApi": API
+    | table("Budgets", "BatchGetItem", "GetItem", "PutItem", keys="money#*")
+    | table("Ledger", "BatchGetItem", "GetItem", "Query", "UpdateItem")
+    | table("Ledger/index/rowsByStatus", "Query"),
     "ConnectionsApi": API
     | WAITING
     | COUNTED_ENTITIES
@@ -361,7 +466,10 @@ EXPECTED = {
     | table("Registry", "PutItem", "UpdateItem", keys="lob_*")
     | table("Registry", "PutItem", keys="openai-batch#*")
     | table("Registry/index/byCollection", "Query")
-    | table("Ledger", "BatchGetItem", "GetItem", "PutItem", "UpdateItem")
+    | table("Ledger", "BatchGetItem", "GetItem")
+    | table("Ledger", "PutItem", "UpdateItem", keys="lim_*")
+    | table("Ledger", "UpdateItem", keys="llm_*")
+    | table("Ledger", "UpdateItem", keys="open#*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "GetObject")
     | found_in("Exports")
@@ -383,7 +491,7 @@ EXPECTED = {
     )
     | table("Ledger", "DeleteItem", keys="llc_*")
     | table("Ledger/index/queuedRows", "Query")
-    | table("Budgets", "PutItem", keys="llc_*")
+    | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
     | table("Budgets", "PutItem", keys="waiting#*")
     | found_in("LedgerTexts")
     | bucket("LedgerTexts", "AbortMultipartUpload", "DeleteObject", "GetObject", "PutObject")
@@ -394,6 +502,7 @@ EXPECTED = {
     | table("Ledger/index/dueBatches", "Query")
     | start("ImportLlmRequests")
     | start("SubmitLlmBatch"),
+    "Pages": set(),
     "ReviewPage": set(),
     "FollowChanges": PUBLISH
     | table("Completions", "BatchGetItem", "Query", "UpdateItem", keys="cmp_*")

@@ -17,7 +17,10 @@ from tests.support.permissions import (
     service_template,
 )
 
-SILENT = {"ReviewPage": "serves files of its own package, and asks AWS for nothing"}
+SILENT = {
+    "Pages": "serves files of its own package, and asks AWS for nothing",
+    "ReviewPage": "serves files of its own package, and asks AWS for nothing",
+}
 """Functions that are never seen to ask for a permission."""
 
 RARELY_CALLED = {
@@ -25,8 +28,18 @@ RARELY_CALLED = {
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
     "OpenAiApi": "answers in OpenAI's words for tokens (tests/component/ledger)",
     "ImportRequests": "takes imported files in (tests/component/ledger)",
+    "OverviewApi": "shows what happened over time (tests/component/overview)",
+    "DeckFeedbackApi": "records what people say of samples (tests/component/decks)",
+    "DeckRunsApi": "estimates, starts and shows runs of decks (tests/component/decks)",
+    "AdvanceDeckRun": "has samples of decks judged (tests/component/decks)",
+    "SweepDeckRuns": "redrives runs of decks that are lost (tests/component/decks)",
+    "DeckEditsApi": "edits rubrics of decks, and measures edits (tests/component/decks)",
+    "DeckMeasuresApi": "measures how far judges agree with people (tests/component/decks)",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
+    "DecksApi": "makes and shows decks (tests/component/decks)",
+    "SamplesApi": "takes in and shows samples of decks (tests/component/decks)",
+    "EraseDecks": "erases deleted decks, every two minutes",
     "DeleteOrganization": "is invoked by operators who delete an organisation",
     "ManageOrganizations": "is invoked by operators who list, limit or suspend organisations",
 }
@@ -150,6 +163,11 @@ _OF_TIMING_AND_FAILURES = (
         "Operators delete an organisation with all that is its own (tests/component/operations).",
     ),
     *rare(
+        "GradersApi",
+        "dynamodb:Query Completions window#*",
+        "Figures of a grader in a window of time (tests/component/overview).",
+    ),
+    *rare(
         "ManageOrganizations",
         """
         dynamodb:GetItem Registry org_*
@@ -251,8 +269,10 @@ _OF_TIMING_AND_FAILURES = (
         dynamodb:PutItem Audit org_*
         dynamodb:BatchGetItem Ledger
         dynamodb:GetItem Ledger
-        dynamodb:PutItem Ledger
-        dynamodb:UpdateItem Ledger
+        dynamodb:PutItem Ledger lim_*
+        dynamodb:UpdateItem Ledger lim_*
+        dynamodb:UpdateItem Ledger llm_*
+        dynamodb:UpdateItem Ledger open#*
         s3:ListBucket LedgerTexts
         s3:GetObject LedgerTexts/ledger/*
         s3:ListBucket Exports
@@ -325,9 +345,50 @@ _OF_TIMING_AND_FAILURES = (
         "(tests/component/ledger/test_key_versions.py).",
     ),
     *rare(
+        "WorkLlmBatch",
+        "dynamodb:UpdateItem Budgets llc_*",
+        "A connection's requests per second and bytes under way are taken where a single call is "
+        "made (tests/component/ledger/test_throttling.py).",
+    ),
+    *rare(
+        "OverviewApi",
+        "dynamodb:BatchGetItem Completions bat_*",
+        "The overview reads batches that are overdue, and few runs have one "
+        "(tests/component/overview).",
+    ),
+    *rare(
+        "RunsApi",
+        "dynamodb:BatchGetItem Ledger llm_*",
+        "An explanation reads requests where a completion waits for a model "
+        "(tests/component/scoring/test_source_requests.py).",
+    ),
+    *rare(
         "ConnectionsApi",
         "s3:PutObject LedgerTexts/ledger/*",
         "A provider that is verified answers with more than an item holds.",
+    ),
+    *rare(
+        "LedgerApi",
+        "dynamodb:BatchGetItem Budgets money#*",
+        "What a queued request waits for may be money (tests/component/ledger/test_waiting.py).",
+    ),
+    *rare(
+        "LedgerApi",
+        "dynamodb:Query Ledger",
+        "Requests of a batch are read from its list (tests/component/ledger/test_own_lists.py).",
+    ),
+    *rare(
+        "WriteExport",
+        """
+        dynamodb:GetItem Ledger
+        dynamodb:Query Ledger
+        """,
+        "An export of a batch reads its own list (tests/component/ledger/test_own_lists.py).",
+    ),
+    *rare(
+        "LlmBatchesApi",
+        "dynamodb:UpdateItem Ledger",
+        "Somebody cancels a batch while it is under way (tests/component/ledger/test_jobs.py).",
     ),
     *rare(
         "LedgerApi",
@@ -354,6 +415,10 @@ _OF_TIMING_AND_FAILURES = (
     *rare(
         "DeleteOrganization",
         """
+        dynamodb:BatchWriteItem Decks
+        dynamodb:Query Decks
+        dynamodb:Scan Decks
+        s3:ListBucket Content
         dynamodb:BatchWriteItem Ledger
         dynamodb:Query Ledger
         dynamodb:Scan Ledger
@@ -455,6 +520,11 @@ _OF_TIMING_AND_FAILURES = (
         "Completions of several generations are read with all their verdicts.",
     ),
     *rare(
+        "CompletionsApi",
+        "dynamodb:Query Completions/index/batchesByTime",
+        "People list batches, which no end-to-end test does (tests/component/completions).",
+    ),
+    *rare(
         "ReviewsApi",
         "dynamodb:DeleteItem Completions org_*#reviews#*",
         "A review is assigned to another person (tests/component/reviews).",
@@ -500,6 +570,121 @@ _OF_TIMING_AND_FAILURES = (
         sqs:SendMessage *
         """,
         "Letters are dead after five deliveries that failed (tests/component/operations).",
+    ),
+    *rare(
+        "AdvanceDeckRun",
+        "dynamodb:UpdateItem Decks dck_*",
+        "A deck counts the graders that a model proposes (tests/component/decks).",
+    ),
+    *rare(
+        "DecksApi",
+        """
+        dynamodb:BatchGetItem Decks dck_*
+        dynamodb:GetItem Decks dck_*
+        dynamodb:Query Decks dck_*
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:UpdateItem Decks dck_*
+        dynamodb:UpdateItem Decks org_*#decks
+        dynamodb:Query Decks/index/byCollection
+        dynamodb:PutItem Registry task_*
+        dynamodb:UpdateItem Registry entities#*
+        """,
+        "Decks are made, changed and deleted with their graders (tests/component/decks).",
+    ),
+    *rare(
+        "DeckMeasuresApi",
+        """
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Registry grd_*
+        dynamodb:DeleteItem Registry health#*
+        dynamodb:UpdateItem Registry entities#*
+        """,
+        "Graders are published, and again once they changed (tests/component/decks).",
+    ),
+    *rare(
+        "SamplesApi",
+        """
+        dynamodb:Query Decks smp_*
+        dynamodb:BatchGetItem Decks dck_*
+        dynamodb:BatchGetItem Decks smp_*
+        dynamodb:GetItem Decks dck_*
+        dynamodb:Query Decks dck_*
+        dynamodb:Query Decks grd_*
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:DeleteItem Decks grd_*
+        dynamodb:DeleteItem Decks smp_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Decks smp_*
+        dynamodb:UpdateItem Decks dck_*
+        s3:ListBucket Content
+        s3:DeleteObject Content/content/*
+        s3:GetObject Content/content/*
+        s3:PutObject Content/content/*
+        """,
+        "Samples are taken in, read and deleted, large ones too (tests/component/decks).",
+    ),
+    *rare(
+        "EraseDecks",
+        """
+        dynamodb:Query Decks smp_*
+        dynamodb:Query Decks/index/byCollection
+        dynamodb:Query Decks dck_*
+        dynamodb:Query Decks grd_*
+        dynamodb:BatchWriteItem Decks dck_*
+        dynamodb:BatchWriteItem Decks grd_*
+        dynamodb:BatchWriteItem Decks smp_*
+        dynamodb:DeleteItem Decks dck_*
+        s3:ListBucket Content
+        s3:DeleteObject Content/content/*
+        """,
+        "Whatever belongs to decks that were deleted (tests/component/decks).",
+    ),
+    *rare(
+        "AdvanceDeckRun",
+        """
+        dynamodb:DeleteItem Decks smp_*
+        s3:GetObject Content/content/*
+        """,
+        "Large samples are judged, and results of deleted samples go (tests/component/decks).",
+    ),
+    *rare(
+        "DeckEditsApi",
+        """
+        dynamodb:BatchGetItem Budgets money#*
+        dynamodb:BatchGetItem Ledger
+        dynamodb:BatchWriteItem Ledger
+        dynamodb:DeleteItem Ledger llm_*
+        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger
+        dynamodb:UpdateItem Ledger
+        s3:DeleteObject LedgerTexts/ledger/*
+        s3:GetObject Content/content/*
+        """,
+        "A model is asked for edits, and replays read labelled samples (tests/component/decks).",
+    ),
+    *rare(
+        "DeckFeedbackApi",
+        """
+        dynamodb:BatchWriteItem Decks grd_*
+        dynamodb:GetItem Decks grd_*
+        dynamodb:Query Decks/index/byCollection
+        dynamodb:UpdateItem Decks grd_*
+        s3:GetObject Content/content/*
+        """,
+        "Labels one by one, with leases and corrections, and the inbox (tests/component/decks).",
+    ),
+    *rare(
+        "SweepDeckRuns",
+        """
+        dynamodb:DeleteItem Decks drn_*
+        dynamodb:DeleteItem Decks grd_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:UpdateItem Decks org_*#decks
+        states:StartExecution WorkDeckRun
+        """,
+        "Runs whose execution was lost, or whose deck was deleted (tests/component/decks).",
     ),
     *rare(
         "GradersApi",

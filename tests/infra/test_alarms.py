@@ -7,6 +7,7 @@ import pytest
 
 from autotune_platform.graders.probing import GONE
 from autotune_platform.ledger.comparing import ABOVE_BOUND, DIFFERS
+from autotune_platform.ledger.prices import UNPRICED
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR
 from autotune_platform.projections.counting import COUNTED
 from autotune_platform.scoring.sweeper import SWEPT
@@ -23,26 +24,27 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "5xx",
         *["ApproximateAgeOfOldestMessage"] * 4,
         *["ApproximateNumberOfMessagesVisible"] * 8,
-        *["AsyncEventsDropped"] * 6,
+        *["AsyncEventsDropped"] * 8,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
         "ConcurrentExecutions",
         "Duration",
-        *["Errors"] * 6,
-        *["ExecutionsAborted"] * 4,
-        *["ExecutionsFailed"] * 4,
-        *["ExecutionsTimedOut"] * 4,
+        *["Errors"] * 8,
+        *["ExecutionsAborted"] * 5,
+        *["ExecutionsFailed"] * 5,
+        *["ExecutionsTimedOut"] * 5,
         "GradersDown",
         *["IteratorAge"] * 3,
         "LlmBatchesUnresolved",
         "LlmCostsAboveBound",
         "LlmCostsDiffer",
+        "LlmRowsUnpriced",
         "OldestDueBatchSeconds",
         "PlatformErrorPercent",
-        *["ReadThrottleEvents"] * 6,
+        *["ReadThrottleEvents"] * 7,
         "Throttles",
         "UnreservedConcurrentExecutions",
-        *["WriteThrottleEvents"] * 6,
+        *["WriteThrottleEvents"] * 7,
     ]
     [topic] = aws.service.find_resources(
         "AWS::SNS::Topic", {"Properties": {"DisplayName": "Autotune alarms"}}
@@ -55,8 +57,8 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "Duration": {5_000},
         "IteratorAge": {900_000},
         "OldestDueBatchSeconds": {900},
-        # Of the 200 that API, dispatch and projection share, four fifths.
-        "UnreservedConcurrentExecutions": {160},
+        # Of the 180 that API, dispatch and projection share, four fifths.
+        "UnreservedConcurrentExecutions": {144},
     }
     for name, thresholds in beyond_one.items():
         found = {alarm["Threshold"] for alarm in alarms if alarm["MetricName"] == name}
@@ -79,7 +81,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 64
+    assert len(alarms) == 74
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]
@@ -175,7 +177,7 @@ def test_a_schedule_that_fails_or_is_not_kept_calls_a_person(aws):
         for each in aws.service.find_resources("AWS::Events::Rule").values()
         for target in each["Properties"]["Targets"]
     }
-    assert len(scheduled) == 6
+    assert len(scheduled) == 8
     assert watched == {"Errors": scheduled, "AsyncEventsDropped": scheduled}
 
 
@@ -206,6 +208,7 @@ def test_every_api_function_has_its_unwritten_audit_entries_counted(aws):
         ("LlmBatchesUnresolved", WAITS_FOR_OPERATOR, "1"),
         ("LlmCostsAboveBound", ABOVE_BOUND, "1"),
         ("LlmCostsDiffer", DIFFERS, "1"),
+        ("LlmRowsUnpriced", UNPRICED, "1"),
         ("OldestDueBatchSeconds", SWEPT, "$.oldest_due_seconds"),
         ("PlatformErrorPercent", COUNTED, "$.platform_error_percent"),
     ],
@@ -250,7 +253,7 @@ def test_the_dashboard_draws_what_alarms_watch(aws):
     drawn = str(dashboard["Properties"]["DashboardBody"])
     for name in (
         *("GradersDown", "LlmBatchesUnresolved", "OldestDueBatchSeconds"),
-        *("LlmCostsAboveBound", "LlmCostsDiffer"),
+        *("LlmCostsAboveBound", "LlmCostsDiffer", "LlmRowsUnpriced"),
         *("PlatformErrorPercent", "Throttles"),
     ):
         assert name in drawn

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from functions.console.serve_pages import assets
 from infra.config import REPOSITORY_ROOT, BuildPlatform, DeploymentConfig, running_python_version
 from infra.constructs.bundling import (
     BundlingFailedError,
@@ -12,7 +13,7 @@ from infra.constructs.bundling import (
     content_hash,
     source_files,
 )
-from infra.constructs.service_package import LAYERS, SDK_FILES
+from infra.constructs.service_package import FUNCTION_FILES, LAYERS, SDK_FILES
 
 HERE = DeploymentConfig.create(target="local", environment={}).build_platform
 ELSEWHERE = BuildPlatform(python_version="3.99", uv_arguments=(), identity="elsewhere")
@@ -118,10 +119,28 @@ def test_the_sdk_layer_leaves_out_what_the_server_does_not_use():
     assert folders == {"__init__.py", "protocol", "py.typed"}
 
 
-def test_the_code_of_functions_holds_the_review_page():
-    files = source_files(REPOSITORY_ROOT, ("functions",))
-    page = REPOSITORY_ROOT / "functions" / "reviews" / "page"
-    assert {file for file in files if file.parent == page} == set(page.iterdir())
+def test_the_code_of_functions_holds_the_pages_and_others_terms_but_nothing_installed(tmp_path):
+    pages = REPOSITORY_ROOT / "console"
+    held = {
+        file.relative_to(pages).as_posix() for file in source_files(REPOSITORY_ROOT, ("console",))
+    }
+    assert set(assets()) <= held
+    assert {path for path in held if path.endswith("/LICENSE")} == {
+        f"vendor/{folder.name}/LICENSE" for folder in (pages / "vendor").iterdir()
+    }
+    assert "console" in FUNCTION_FILES
+    installed = tmp_path / "console" / "node_modules" / "preact" / "index.js"
+    installed.parent.mkdir(parents=True)
+    installed.touch()
+    assert source_files(tmp_path, ("console",)) == []
+
+
+def test_the_layer_of_functions_that_compute_is_numpy_alone(numpy_paths):
+    (folder,) = numpy_paths
+    held = {path.name.split("-")[0] for path in folder.iterdir()}
+    assert held - {"numpy.libs"} == {"numpy"}
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 90_000_000
 
 
 def test_the_aws_layer_is_built_for_graviton_and_the_lambda_runtime():
@@ -151,11 +170,13 @@ print(collections() - before)
 
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_a_handler_imports_what_is_deployed_alone_without_looking_for_garbage(
-    deployed_paths, handler
+    aws, deployed_paths, numpy_paths, handler
 ):
     isolated = [sys.executable, "-I", "-S", "-c", _IMPORT]
+    computes = handler in aws.handlers_with_layer("Numbers")
+    paths = [*deployed_paths, *(numpy_paths if computes else [])]
     finished = subprocess.run(
-        [*isolated, handler, *map(str, deployed_paths)],
+        [*isolated, handler, *map(str, paths)],
         capture_output=True,
         text=True,
         check=False,
@@ -163,3 +184,29 @@ def test_a_handler_imports_what_is_deployed_alone_without_looking_for_garbage(
     )
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout == "0\n", "collections of garbage, of which there is none"
+
+
+_SERVE = """
+import sys
+
+sys.path[:0] = sys.argv[1:]
+from functions.console import serve_pages
+
+for path in ("/console", "/review", "/console/v/app.js", "/review/v/review/page.js"):
+    event = {"rawPath": path, "requestContext": {"http": {"method": "GET"}}}
+    print(serve_pages.lambda_handler(event, None)["statusCode"])
+print(serve_pages.__file__)
+"""
+
+
+def test_pages_are_served_from_what_is_deployed(deployed_paths):
+    finished = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _SERVE, *map(str, deployed_paths)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={},
+    )
+    *statuses, file = finished.stdout.split()
+    assert statuses == ["200"] * 4
+    assert str(REPOSITORY_ROOT) not in file

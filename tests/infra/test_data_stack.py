@@ -20,7 +20,7 @@ def replica(table):
 
 def test_tables_are_encrypted_with_the_customer_key_and_recoverable(aws):
     tables = aws.data.find_resources(TABLE)
-    assert len(tables) == 6
+    assert len(tables) == 7
     for table in tables.values():
         properties = table["Properties"]
         assert properties["BillingMode"] == "PAY_PER_REQUEST"
@@ -54,20 +54,26 @@ def test_locally_data_goes_with_its_stack(local):
         assert replica(table)["DeletionProtectionEnabled"] is False
 
 
-def index_named(name, synthesized):
-    [index] = [
+def indexes_named(name, synthesized):
+    return [
         index
         for table in synthesized.data.find_resources(TABLE).values()
         for index in table["Properties"].get("GlobalSecondaryIndexes", [])
         if index["IndexName"] == name
     ]
+
+
+def index_named(name, synthesized):
+    [index] = indexes_named(name, synthesized)
     return index
 
 
-def test_the_registry_lists_an_organizations_entities_by_collection(aws):
-    index = index_named("byCollection", aws)
-    assert [key["AttributeName"] for key in index["KeySchema"]] == ["collection", "pk"]
-    assert index["Projection"] == {"ProjectionType": "ALL"}
+def test_the_registry_and_decks_list_an_organizations_entities_by_collection(aws):
+    indexes = indexes_named("byCollection", aws)
+    assert len(indexes) == 2
+    for index in indexes:
+        assert [key["AttributeName"] for key in index["KeySchema"]] == ["collection", "pk"]
+        assert index["Projection"] == {"ProjectionType": "ALL"}
 
 
 def test_the_index_of_scores_projects_small_attributes_only(aws):

@@ -3,6 +3,7 @@
 import gc
 import io
 import sys
+import threading
 import time
 import zipfile
 from collections.abc import Iterator
@@ -31,6 +32,11 @@ pytestmark = [
 ]
 
 
+def reads_a_pipe(thread: threading.Thread) -> bool:
+    target = getattr(thread, "_target", None)
+    return getattr(target, "__func__", None) is lambda_runtime.Worker._read_stderr
+
+
 @pytest.fixture
 def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryLimits]:
     limits = MemoryLimits(tmp_path / KILLS)
@@ -39,7 +45,12 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryLi
     )
     yield limits
     lambda_runtime.reset()
-    gc.collect()  # here, where the warnings of the pipes are ignored, and not in another test
+    # Pipes go here, where warnings of them are ignored, and in no other test: a thread that still
+    # reads one holds it.
+    for thread in threading.enumerate():
+        if reads_a_pipe(thread):
+            thread.join(timeout=10)
+    gc.collect()
 
 
 def invoke(*, mb: int, stays: bool = False) -> dict[str, Any]:
@@ -76,7 +87,7 @@ def test_a_function_over_its_memory_is_killed_at_work(limits: MemoryLimits, tmp_
     assert "Runtime exited with error: signal: killed" in answer["log"]
     (kill,) = kills_in(tmp_path)
     assert (kill["function"], kill["limit_mb"]) == ("takes", 256)
-    assert kill["used_mb"] > 256
+    assert kill["used_mb"] >= 256  # of whole megabytes
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux remembers a process's peak")

@@ -50,9 +50,13 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         if name.endswith("Api")
     }
     assert {name: keys for name, keys in written.items() if keys} == {
-        "AccessApi": {"key_*", "entities#*"},
+        "AccessApi": {"key_*", "ses_*", "entities#*"},
         "TasksApi": {"task_*", "entities#*"},
         "GradersApi": {"grd_*", "health#*", "entities#*"},
+        # A deck is a task with all that it has published.
+        "DecksApi": {"task_*", "entities#*"},
+        # Graders of decks are published with what is measured there.
+        "DeckMeasuresApi": {"grd_*", "health#*", "entities#*"},
         "WebhooksApi": {"*#webhooks"},
         "RewardsApi": {"rwu_*", "entities#*"},
         "ConnectionsApi": {"llc_*", "llt_*", "entities#*"},
@@ -71,6 +75,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         ("ExportScores", {"WriteExport", "FailExport"}),
         ("SubmitLlmBatch", {"WorkLlmBatch"}),
         ("ImportLlmRequests", {"ImportRequests"}),
+        ("WorkDeckRun", {"AdvanceDeckRun"}),
     ],
 )
 def test_a_workflow_may_invoke_its_functions(aws, workflow, functions):

@@ -9,7 +9,14 @@ ROUTES = {
     "$default": "AccessApi",
     "ANY /api/v1/keys": "AccessApi",
     "ANY /api/v1/keys/{proxy+}": "AccessApi",
+    "ANY /api/v1/sessions": "AccessApi",
+    "ANY /api/v1/sessions/{proxy+}": "AccessApi",
+    "POST /api/v1/sessions/exchange": "AccessApi",
+    "GET /api/v1/sessions/oidc": "AccessApi",
     "ANY /api/v1/audit": "AuditApi",
+    "GET /api/v1/overview": "OverviewApi",
+    "GET /api/v1/tasks/{taskId}/stats": "OverviewApi",
+    "GET /api/v1/tasks/{taskId}/comparison": "ScoresApi",
     "ANY /api/v1/tasks": "TasksApi",
     "ANY /api/v1/tasks/{proxy+}": "TasksApi",
     "ANY /api/v1/graders": "GradersApi",
@@ -23,6 +30,7 @@ ROUTES = {
     "ANY /api/v1/runs": "RunsApi",
     "ANY /api/v1/runs/{proxy+}": "RunsApi",
     "GET /api/v1/completions/{completionId}/explanation": "RunsApi",
+    "GET /api/v1/completions/{completionId}/timeline": "RunsApi",
     "GET /api/v1/batches/{batchId}/explanation": "RunsApi",
     "ANY /api/v1/callbacks/{proxy+}": "CallbacksApi",
     "ANY /api/v1/webhooks": "WebhooksApi",
@@ -34,10 +42,12 @@ ROUTES = {
     "ANY /api/v1/reward-urls": "RewardsApi",
     "ANY /api/v1/reward-urls/{proxy+}": "RewardsApi",
     **{
-        f"ANY /api/v1/{resource}{below}": "LedgerApi"
-        for resource in ("llm-requests", "llm-batches", "llm-costs", "llm-estimates", "llm-budget")
+        f"ANY /api/v1/{resource}{below}": "LlmBatchesApi"
+        for resource in ("llm-batches", "llm-costs", "llm-estimates", "llm-budget")
         for below in ("", "/{proxy+}")
     },
+    "ANY /api/v1/llm-requests": "LedgerApi",
+    "ANY /api/v1/llm-requests/{proxy+}": "LedgerApi",
     "ANY /api/v1/llm-imports": "ImportsApi",
     "ANY /api/v1/llm-imports/{proxy+}": "ImportsApi",
     "ANY /api/v1/llm-connections": "ConnectionsApi",
@@ -49,6 +59,8 @@ ROUTES = {
     "ANY /v1/files/{proxy+}": "OpenAiApi",
     "ANY /v1/batches": "OpenAiApi",
     "ANY /v1/batches/{proxy+}": "OpenAiApi",
+    "ANY /console": "Pages",
+    "ANY /console/{proxy+}": "Pages",
     "ANY /review": "ReviewPage",
     "ANY /review/{proxy+}": "ReviewPage",
     "ANY /api/v1/scores": "ScoresApi",
@@ -56,6 +68,34 @@ ROUTES = {
     "ANY /api/v1/scores/export": "ScoreExportApi",
     "ANY /api/v1/exports": "ExportsApi",
     "ANY /api/v1/exports/{proxy+}": "ExportsApi",
+    **{
+        f"ANY /api/v1/decks/{{deckId}}{below}": "DeckRunsApi"
+        for below in (
+            "/estimate",
+            "/runs",
+            "/runs/{proxy+}",
+            "/graders/propose",
+            "/graders/propose/estimate",
+            "/graders/{graderId}/results",
+            "/samples/{sampleId}/results",
+        )
+    },
+    "ANY /api/v1/decks": "DecksApi",
+    "ANY /api/v1/decks/{proxy+}": "DecksApi",
+    "ANY /api/v1/decks/{deckId}/samples": "SamplesApi",
+    "ANY /api/v1/decks/{deckId}/samples/{proxy+}": "SamplesApi",
+    "ANY /api/v1/deck-inbox": "DeckFeedbackApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/feedback": "DeckFeedbackApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/feedback/{proxy+}": "DeckFeedbackApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/truth": "DeckFeedbackApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/truth/{proxy+}": "DeckFeedbackApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/edits": "DeckEditsApi",
+    "ANY /api/v1/decks/{deckId}/graders/{graderId}/edits/{proxy+}": "DeckEditsApi",
+    "GET /api/v1/decks/{deckId}/graders/{graderId}/agreement": "DeckMeasuresApi",
+    "GET /api/v1/decks/{deckId}/graders/{graderId}/disagreements": "DeckMeasuresApi",
+    "GET /api/v1/decks/{deckId}/graders/{graderId}/patterns": "DeckMeasuresApi",
+    "GET /api/v1/decks/{deckId}/graders/{graderId}/means": "DeckMeasuresApi",
+    "POST /api/v1/decks/{deckId}/graders/{graderId}/publish": "DeckMeasuresApi",
 }
 
 
@@ -79,15 +119,14 @@ def routes(aws):
 def behind(method, path, routes):
     """Return the function that the API asks for a path: of the longest route that matches."""
     named = re.sub(r"<\w+>", "{}", path)
-    for key, function in routes.items():
-        if re.sub(r"{\w+}", "{}", key) == f"{method} {named}":
-            return function
-    if f"ANY {path}" in routes:
-        return routes[f"ANY {path}"]
-    above = path.rpartition("/")[0]
+    functions = {re.sub(r"{\w+}", "{}", key): function for key, function in routes.items()}
+    for key in (f"{method} {named}", f"ANY {named}"):
+        if key in functions:
+            return functions[key]
+    above = named.rpartition("/")[0]
     while above:
-        if f"ANY {above}/{{proxy+}}" in routes:
-            return routes[f"ANY {above}/{{proxy+}}"]
+        if f"ANY {above}/{{proxy+}}" in functions:
+            return functions[f"ANY {above}/{{proxy+}}"]
         above = above.rpartition("/")[0]
     return routes["$default"]
 
@@ -115,13 +154,22 @@ def test_a_function_serves_paths_of_few_kinds():
         if " /api" in key:
             kinds.setdefault(name, set()).add(key.split("/")[3])
     assert {name: sorted(several) for name, several in kinds.items() if len(several) > 1} == {
+        # A session is made by a key, and signs in its place.
+        "AccessApi": ["keys", "sessions"],
         "CompletionsApi": ["batches", "completions"],
         # Who may ask through a connection is kept where connections are, and providers are asked
         # there for a job before a batch takes it.
         "ConnectionsApi": ["llm-batches", "llm-connections", "llm-tokens"],
-        "LedgerApi": ["llm-batches", "llm-budget", "llm-costs", "llm-estimates", "llm-requests"],
+        # What may be labelled is of many decks.
+        "DeckFeedbackApi": ["deck-inbox", "decks"],
+        # What a budget has room for decides what batches are made, and they are what is paid.
+        "LlmBatchesApi": ["llm-batches", "llm-budget", "llm-costs", "llm-estimates"],
+        # What is shown over time is read from the same counters.
+        "OverviewApi": ["overview", "tasks"],
         "ReviewsApi": ["review-links", "reviews"],
         # What explains a completion reads runs, calls and reviews.
         "RunsApi": ["batches", "completions", "runs"],
+        # Models are compared by their scores.
+        "ScoresApi": ["scores", "tasks"],
         "WaitingApi": ["batches", "completions"],
     }

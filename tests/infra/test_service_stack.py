@@ -21,6 +21,7 @@ FUNCTIONS = {
     "ScoresApi": ("functions.completions.scores_api", 29),
     "ProjectVerdicts": ("functions.projections.project_verdicts", 60),
     "FollowChanges": ("functions.projections.follow_changes", 60),
+    "OverviewApi": ("functions.overview.api", 29),
     "RunsApi": ("functions.runs.api", 29),
     "DispatchChunks": ("functions.scoring.dispatch_chunks", 30),
     "GradeChunk": ("functions.scoring.grade_chunk", 120),
@@ -30,7 +31,8 @@ FUNCTIONS = {
     "CallbacksApi": ("functions.scoring.callbacks_api", 29),
     "SweepBatches": ("functions.scoring.sweep_batches", 60),
     "ReviewsApi": ("functions.reviews.api", 29),
-    "ReviewPage": ("functions.reviews.serve_page", 29),
+    "Pages": ("functions.console.serve_pages", 29),
+    "ReviewPage": ("functions.console.serve_pages", 29),
     "RewardsApi": ("functions.rewards.api", 29),
     "TrainersApi": ("functions.rewards.answer_trainers", 900),
     "ExportsApi": ("functions.exports.api", 29),
@@ -38,7 +40,17 @@ FUNCTIONS = {
     "WriteExport": ("functions.exports.write_export", 900),
     "FailExport": ("functions.exports.fail_export", 60),
     "SweepExports": ("functions.exports.sweep_exports", 60),
+    "DecksApi": ("functions.decks.api", 29),
+    "SamplesApi": ("functions.decks.samples_api", 29),
+    "DeckFeedbackApi": ("functions.decks.feedback_api", 29),
+    "DeckMeasuresApi": ("functions.decks.measures_api", 29),
+    "EraseDecks": ("functions.decks.erase_decks", 300),
+    "DeckRunsApi": ("functions.decks.runs_api", 29),
+    "DeckEditsApi": ("functions.decks.edits_api", 29),
+    "AdvanceDeckRun": ("functions.decks.advance_deck_run", 300),
+    "SweepDeckRuns": ("functions.decks.sweep_runs", 60),
     "LedgerApi": ("functions.ledger.api", 29),
+    "LlmBatchesApi": ("functions.ledger.batches_api", 29),
     "ConnectionsApi": ("functions.ledger.connections_api", 29),
     "WorkLlmBatch": ("functions.ledger.work_batch", 300),
     "ImportsApi": ("functions.ledger.imports_api", 29),
@@ -52,8 +64,12 @@ FUNCTIONS = {
     "RedriveDeadLetters": ("functions.operations.redrive_dead_letters", 60),
 }
 
+# Where a deployment has an OpenID provider.
+WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
+
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
+COMPUTE = {"DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}
@@ -71,12 +87,17 @@ def test_a_handler_is_in_the_repository(aws, name):
     assert f"def {attribute}(" in source.read_text() or f"{attribute} =" in source.read_text()
 
 
+# Its route cannot move.
+ELSEWHERE = {"ReviewPage": "Reviews"}
+
+
 def test_a_function_is_in_the_stack_of_its_domain(aws):
     for stack, template in aws.templates.items():
         for each in template["Resources"].values():
             if each["Type"] == "AWS::Lambda::Function":
-                _, domain, _, _ = each["Properties"]["Handler"].split(".")
-                assert stack == domain.capitalize()
+                _, folder, _, _ = each["Properties"]["Handler"].split(".")
+                name = each["Properties"]["Environment"]["Variables"]["POWERTOOLS_SERVICE_NAME"]
+                assert stack == ELSEWHERE.get(name, folder.capitalize())
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -88,7 +109,7 @@ def test_a_function_is_small_traced_and_logs_json(aws, name):
     assert properties["Timeout"] == FUNCTIONS[name][1]
     assert properties["TracingConfig"] == {"Mode": "Active"}
     assert properties["LoggingConfig"]["LogFormat"] == "JSON"
-    assert len(properties["Layers"]) == (4 if name in WRITE_RECORDS else 3)
+    assert len(properties["Layers"]) == (4 if name in WRITE_RECORDS | COMPUTE else 3)
 
 
 def test_only_aws_gets_the_layer_of_what_every_local_worker_has_already(aws, local):
@@ -96,7 +117,11 @@ def test_only_aws_gets_the_layer_of_what_every_local_worker_has_already(aws, loc
         layers = synthesized.service.find_resources("AWS::Lambda::LayerVersion").values()
         return {each["Properties"]["Description"] for each in layers}
 
-    assert described(aws) - described(local) == {"Autotune: dependencies", "Autotune: exports"}
+    assert described(aws) - described(local) == {
+        "Autotune: dependencies",
+        "Autotune: exports",
+        "Autotune: numbers",
+    }
     assert all(len(each["Layers"]) == 2 for each in local.functions().values())
 
 
@@ -109,7 +134,7 @@ def test_no_two_functions_share_a_role_or_a_log_group(aws):
 
 def test_every_log_group_forgets(aws):
     groups = aws.service.find_resources("AWS::Logs::LogGroup")
-    assert len(groups) == len(FUNCTIONS) + 5
+    assert len(groups) == len(FUNCTIONS) + 6
     assert {group["Properties"]["RetentionInDays"] for group in groups.values()} == {30}
 
 
@@ -138,7 +163,11 @@ def test_what_needs_no_key_is_throttled_apart(aws):
     settings = stage["Properties"]["RouteSettings"]
     assert set(settings) == {
         "$default",
+        "POST /api/v1/sessions/exchange",
+        "GET /api/v1/sessions/oidc",
         "ANY /api/v1/callbacks/{proxy+}",
+        "ANY /console",
+        "ANY /console/{proxy+}",
         "ANY /review",
         "ANY /review/{proxy+}",
         "ANY /v1/files",
@@ -148,7 +177,7 @@ def test_what_needs_no_key_is_throttled_apart(aws):
     }
     throttle = {"ThrottlingRateLimit": 250, "ThrottlingBurstLimit": 500}
     assert all(each == throttle for each in settings.values())
-    assert {"Access", "Reviews", "Scoring"} <= set(stage["DependsOn"])
+    assert {"Access", "Console", "Scoring"} <= set(stage["DependsOn"])
 
 
 @pytest.mark.parametrize(
@@ -160,6 +189,7 @@ def test_what_needs_no_key_is_throttled_apart(aws):
             ("GradeChunk", "AwaitAnswers", "ContinueRun", "FailRun"),
         ),
         ("ExportScores", "export_scores", ("WriteExport", "FailExport")),
+        ("WorkDeckRun", "work_deck_run", ("AdvanceDeckRun",)),
     ],
 )
 def test_a_workflow_is_inline_traced_and_logs_no_texts(aws, workflow, file, functions):
@@ -223,7 +253,7 @@ def test_scheduled_functions_run_once_each_time(aws):
         if each["Type"] == "AWS::Lambda::EventInvokeConfig"
     }
     scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
-    assert len(scheduled) == 6
+    assert len(scheduled) == 8
     assert set(configured) == scheduled
     for each in configured.values():
         assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)
@@ -279,8 +309,9 @@ def _reserved(synthesized):
 
 def test_those_who_wait_leave_functions_to_the_rest_and_grading_has_its_own(aws, local):
     exports = ("WriteExport", "ScoreExportApi")
-    slow = dict.fromkeys((*exports, "GradersApi", "ImportRequests", "ConnectionsApi"), 20)
+    others = ("GradersApi", "ImportRequests", "ConnectionsApi", "AdvanceDeckRun")
+    slow = dict.fromkeys((*exports, *others), 20)
     waiting = {"TrainersApi": 170, "WaitingApi": 170}
     assert _reserved(aws) == {**waiting, "GradeChunk": 320, "WorkLlmBatch": 40, **slow}
-    assert sum(_reserved(aws).values()) == 800
+    assert sum(_reserved(aws).values()) == 820
     assert _reserved(local) == {"TrainersApi": 16, "WaitingApi": 16}

@@ -1,10 +1,8 @@
 """``python -m tests.providers``: the fake as a process of its own, until it is interrupted."""
 
 import argparse
-import signal
-import threading
 
-from tests.providers.server import FakeServer
+from tests.providers.server import serve_until_stopped
 from tests.providers.state import Clock, Timing, World
 
 
@@ -28,15 +26,7 @@ def main() -> None:
             cancel_seconds=options.cancel_seconds,
         ),
     )
-    server = FakeServer(world, options.port)
-    stop = threading.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: stop.set())
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    print(f"serving {server.base_url}", flush=True)
-    stop.wait()
-    server.stopping.set()
-    server.shutdown()
+    serve_until_stopped(world, options.port)
 
 
 if __name__ == "__main__":

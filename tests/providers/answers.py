@@ -38,7 +38,37 @@ class Ask:
         return sum(tokens_of(text) + TOKENS_PER_MESSAGE for text in parts)
 
 
-Answerer = Callable[[Ask], str | None]
+@dataclass(frozen=True)
+class Usage:
+    """How many tokens an answer is charged for; of the output's, ``reasoning`` are not shown."""
+
+    input: int
+    output: int
+    reasoning: int = 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answers, where its text alone does not say it all.
+
+    Attributes:
+        finish: ``stop``, ``length`` or ``refusal``.
+        served_model: The model that the answer names; None for the one that was asked for.
+        usage: What is charged; None for what the texts come to.
+        tells_usage: Whether the answer says how many tokens it took. They are charged all the same.
+        has_token: Whether the execution's token is put into the text.
+    """
+
+    text: str
+    finish: str = "stop"
+    served_model: str | None = None
+    usage: Usage | None = None
+    tells_usage: bool = True
+    has_token: bool = True
+
+
+# May raise a `ProviderError`, which is then the answer: nothing was executed or charged.
+Answerer = Callable[[Ask], Reply | str | None]
 
 
 def tokens_of(text: str) -> int:
@@ -62,13 +92,20 @@ class Answers:
     rules: list[Rule] = field(default_factory=list)
     answerer: Answerer | None = None
 
-    def text(self, ask: Ask) -> str:
-        """The answer without its token."""
+    def reply(self, ask: Ask) -> Reply:
+        """The answer without its token.
+
+        Raises:
+            ProviderError: If the answerer refuses to answer.
+        """
         for rule in self.rules:
             if rule.contains in ask.prompt:
-                return rule.text
-        if self.answerer is not None and (text := self.answerer(ask)) is not None:
-            return text
+                return Reply(rule.text)
+        if self.answerer is not None and (said := self.answerer(ask)) is not None:
+            return said if isinstance(said, Reply) else Reply(said)
+        return Reply(self._drawn(ask))
+
+    def _drawn(self, ask: Ask) -> str:
         digest = hashlib.sha256(f"{self.seed}|{ask.model}|{ask.prompt}".encode()).digest()
         if ask.json_schema is not None or ask.json_mode:
             return json.dumps(_instance(ask.json_schema or {}, digest))

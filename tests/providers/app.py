@@ -14,6 +14,7 @@ from tests.providers import (
     batches_openrouter,
     buckets,
     control,
+    limits,
     roles,
     synchronous,
 )
@@ -136,6 +137,8 @@ class App:
         if (params := self._take(route, "429")) is not None:
             wait = int(params.get("retry_after", 1))
             raise ProviderError(429, "rate", "Rate limit reached.", retry_after=wait)
+        if route.operation == "chat":
+            limits.keep_rate(self._world, route.provider)
         if (params := self._take(route, "500")) is not None:
             status = int(params.get("status", 500))
             raise ProviderError(status, "server", "The server had an error.")

@@ -15,7 +15,8 @@ Handler = Callable[[World, Request], Any]
 
 def answer(world: World, request: Request) -> Answer:
     """Answers one request; 404 for what is unknown, 400 for what makes no sense."""
-    handler = _HANDLERS.get((request.method, request.path.removeprefix("/_fake")))
+    wanted = (request.method, request.path.removeprefix("/_fake"))
+    handler = _HANDLERS.get(wanted) or world.more_controls.get(wanted)
     if handler is None:
         return Answer.json({"error": f"no {request.method} {request.path}"}, 404)
     try:

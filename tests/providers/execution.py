@@ -52,17 +52,26 @@ def execute(
     custom_id: str | None = None,
     at: float | None = None,
 ) -> Outcome:
-    """Executes and charges; notes each of the traps that it springs."""
+    """Executes and charges; notes each of the traps that it springs.
+
+    Raises:
+        ProviderError: If the answerer refuses to answer; nothing is charged then.
+    """
+    reply = world.answers.reply(ask)
     token = world.ids.new("tok-", 20)
     for name in ANSWER_TRAPS:
         if name in traps:
             world.traps.note(name, provider, batch_id, [custom_id] if custom_id else [])
-    text = with_token(world.answers.text(ask), token)
-    finish = "stop"
+    text = with_token(reply.text, token) if reply.has_token else reply.text
+    finish = reply.finish
     if "finish_refusal" in traps:
         text, finish = f"[{token}] {REFUSAL}", "refusal"
     reasoning_tokens = REASONING_TOKENS if model.reasons else 0
+    if reply.usage is not None:
+        reasoning_tokens = reply.usage.reasoning
     output_tokens = tokens_of(text) + reasoning_tokens
+    if reply.usage is not None:
+        output_tokens = reply.usage.output
     if "finish_length" in traps:
         text = text[: len(token) + 3 + len(text) // 3]
         output_tokens = tokens_of(text) + reasoning_tokens
@@ -71,12 +80,12 @@ def execute(
         room = max(ask.max_tokens - reasoning_tokens, 0) * 4
         text = text.encode()[: max(room, len(token) + 2)].decode(errors="ignore")
         output_tokens, finish = ask.max_tokens, "length"
-    input_tokens = max(ask.input_tokens, 1)
+    input_tokens = max(ask.input_tokens, 1) if reply.usage is None else reply.usage.input
     cached_tokens = input_tokens // 4 * 2 if "cached_tokens" in traps else 0
     rates = model.batch if batch_id else model.standard
-    served = (
-        traps["other_model"].get("model", f"{ask.model}-other") if "other_model" in traps else None
-    )
+    served = reply.served_model
+    if "other_model" in traps:
+        served = traps["other_model"].get("model", f"{ask.model}-other")
     now = world.clock.now() if at is None else at
     execution = Execution(
         token=token,
@@ -102,7 +111,7 @@ def execute(
         reasoning="First the claims, then their sources." if model.reasons else None,
         finish=finish,
         served_model=execution.served_model,
-        tells_usage="no_usage" not in traps,
+        tells_usage=reply.tells_usage and "no_usage" not in traps,
         execution=execution,
         at=now,
     )

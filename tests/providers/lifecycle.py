@@ -9,6 +9,7 @@ from tests.providers.catalogue import BATCH, CATALOGUE
 from tests.providers.dialects import DIALECTS
 from tests.providers.execution import drawn_for_row, execute
 from tests.providers.state import Batch, Hidden, Row, World
+from tests.providers.wire import ProviderError
 
 _BATCH_TRAPS = tuple(name for name, trap in CATALOGUE.items() if trap.level == BATCH)
 _NO_EXPIRY = frozenset(["azure"])
@@ -191,17 +192,22 @@ def _execute_row(world: World, batch: Batch, row: Row, at: float) -> None:
         message = row.refusal or f"The model {row.ask.model if row.ask else ''} does not exist."
         row.body, row.ended = dialect.row_error(400, message), "errored"
         return
-    outcome = execute(
-        world,
-        batch.provider,
-        model,
-        row.ask,
-        row.raw,
-        traps=row.traps,
-        batch_id=batch.id,
-        custom_id=row.custom_id,
-        at=at,
-    )
+    try:
+        outcome = execute(
+            world,
+            batch.provider,
+            model,
+            row.ask,
+            row.raw,
+            traps=row.traps,
+            batch_id=batch.id,
+            custom_id=row.custom_id,
+            at=at,
+        )
+    except ProviderError as error:
+        row.status, row.ended = error.status, "errored"
+        row.body = dialect.row_error(error.status, error.message)
+        return
     row.execution = outcome.execution
     row.body = dialect.render(outcome, world)
     row.ended, row.raw = "succeeded", None

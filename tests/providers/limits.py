@@ -44,6 +44,24 @@ def keep(world: World, provider: str, name: str, given: int, *, status: int = 40
     raise ProviderError(status, code, _MESSAGES[name].format(given=given, limit=most))
 
 
+def keep_rate(world: World, provider: str) -> None:
+    """Refuses a call beyond those that a test lets a provider take in a minute.
+
+    Raises:
+        ProviderError: It asks to be left alone for ``retry_after`` seconds, 5 unless a test says
+            otherwise.
+    """
+    most = world.limits.get(provider, {}).get("calls_a_minute")
+    if most is None:
+        return
+    now, calls = world.clock.now(), world.calls[provider]
+    calls[:] = [at for at in calls if at > now - 60]
+    if len(calls) >= most:
+        wait = world.limits[provider].get("retry_after", 5)
+        raise ProviderError(429, "rate", "Rate limit reached.", retry_after=wait)
+    calls.append(now)
+
+
 def under_way(world: World, provider: str, workspace: str) -> int:
     """How many of a workspace's batches have not ended."""
     return sum(

@@ -1,5 +1,6 @@
 """The fake's HTTP server: http.server, because traps end and stall connections in mid-answer."""
 
+import signal
 import socket
 import struct
 import threading
@@ -115,3 +116,16 @@ def serve(world: World | None = None, port: int = 0) -> Iterator[FakeServer]:
         server.shutdown()
         server.server_close()
         thread.join(5)
+
+
+def serve_until_stopped(world: World, port: int = 0) -> None:
+    """Runs the fake as this process, which prints where it is, until a signal ends it."""
+    server = FakeServer(world, port)
+    stop = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: stop.set())
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    print(f"serving {server.base_url}", flush=True)
+    stop.wait()
+    server.stopping.set()
+    server.shutdown()

@@ -5,7 +5,8 @@ import hmac
 import json
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -183,9 +184,12 @@ class World:
         self.ids = Ids(self.seed)
         self.prices = PriceTable()
         self.answers = Answers(self.seed)
+        # What the control API does besides, by method and path below ``/_fake``.
+        self.more_controls: dict[tuple[str, str], Callable[[World, Any], Any]] = {}
         self.traps = Traps(self.seed, self.clock.now)
         self.keys: dict[str, dict[str, str]] = {"*": {"fake-key": "main", "fake-key-2": "main"}}
         self.limits: dict[str, dict[str, int]] = {}
+        self.calls: defaultdict[str, list[float]] = defaultdict(list)
         self.bugs: list[str] = []
         self.broken_limits: list[dict[str, Any]] = []
         self.files: dict[str, StoredFile] = {}

@@ -24,7 +24,5 @@ def test_what_a_parser_takes_is_bounded(parser: str) -> None:
     assert taken.peak_mb < MOST_MB, vars(taken)
     assert taken.largest_answer < MOST_ERROR_BYTES, vars(taken)
     assert "500" not in taken.statuses, vars(taken)
-
-
-def test_valid_batches_of_many_values_pass() -> None:
-    assert measure("api:completions").statuses.get("503"), "none came as far as the service"
+    if parser == "api:completions":
+        assert taken.statuses.get("503"), "no valid batch of many values came as far as the service"

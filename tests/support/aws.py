@@ -11,6 +11,7 @@ from infra.tables import (
     AUDIT,
     BUDGETS,
     COMPLETIONS,
+    DECKS,
     DELIVERIES,
     LEDGER,
     REGISTRY,
@@ -28,6 +29,7 @@ _TABLES = {
     "audit": AUDIT,
     "deliveries": DELIVERIES,
     "ledger": LEDGER,
+    "decks": DECKS,
 }
 QUEUES = ("high", "normal", "low")
 API_URL = "https://api.test"
@@ -78,6 +80,7 @@ def _make() -> dict[str, str]:
         for name in (
             "score_completions",
             "export_scores",
+            "work_deck_run",
             "submit_llm_batch",
             "import_llm_requests",
         )
@@ -90,6 +93,7 @@ def _make() -> dict[str, str]:
         "AUDIT_TABLE": "audit",
         "LEDGER_TABLE": "ledger",
         "LEDGER_BUCKET": "ledger",
+        "DECKS_TABLE": "decks",
         "PROVIDER_KEYS_KEY": kms.create_key()["KeyMetadata"]["KeyId"],
         "SUBMIT_LLM_BATCH_ARN": machines["submit_llm_batch"],
         "IMPORT_LLM_REQUESTS_ARN": machines["import_llm_requests"],
@@ -106,6 +110,7 @@ def _make() -> dict[str, str]:
         "EXPORT_BUCKET": "exports",
         "SCORE_COMPLETIONS_ARN": machines["score_completions"],
         "EXPORT_SCORES_ARN": machines["export_scores"],
+        "WORK_DECK_RUN_ARN": machines["work_deck_run"],
         "API_URL": API_URL,
         "REWARD_URL": REWARD_URL,
         "REVIEW_TOPIC_ARN": topic["TopicArn"],

@@ -14,9 +14,19 @@ from tests.support.ledger import Ledger
 BOUNDARY = "b0undary"
 
 
-def form(content: bytes, *, name: str = "in.jsonl", purpose: str = "batch") -> bytes:
-    """Return the body of a file's upload as httpx builds it."""
-    text = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n{purpose}\r\n'
+def form(
+    content: bytes, *, name: str = "in.jsonl", purpose: str = "batch", **more: str | int
+) -> bytes:
+    """Return the body of a file's upload as httpx builds it.
+
+    Args:
+        more: what ``expires_after`` has, which the openai package sends as fields in brackets.
+    """
+    fields = {"purpose": purpose, **{f"expires_after[{key}]": one for key, one in more.items()}}
+    text = "".join(
+        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{one}\r\n'
+        for key, one in fields.items()
+    )
     file = (
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         "Content-Type: application/octet-stream\r\n\r\n"

@@ -13,7 +13,9 @@ from typing import Any
 import botocore.session
 from botocore.loaders import JSONFileLoader
 from botocore.model import Shape
+from moto import backend_index
 from moto.core import responses
+from moto.core.base_backend import BaseBackend
 from moto.core.serialize import JSONSerializer
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
@@ -24,8 +26,26 @@ _WITH_ITEMS = (
     *("get_item", "put_item", "update_item", "delete_item", "query"),
     *("batch_get_item", "batch_write_item", "transact_write_items"),
 )
+# Of 180 services, those that anything here asks; each URL is looked for in the list of all.
+_SERVICES = frozenset(
+    [
+        "awslambda",
+        "cloudformation",
+        "dynamodb",
+        "dynamodbstreams",
+        "iam",
+        "kms",
+        "logs",
+        "s3",
+        "sns",
+        "sqs",
+        "stepfunctions",
+        "sts",
+    ]
+)
 _STORED_AS_SENT = frozenset(["S", "N", "BOOL", "NULL", "SS", "NS"])
 
+_urls = BaseBackend.urls.fget
 _load_file = JSONFileLoader.load_file
 _cast_any = DynamoType.cast_value
 _serialize_structure = JSONSerializer._serialize_type_structure
@@ -38,7 +58,15 @@ def install() -> None:
     botocore.session.create_loader = cache(botocore.session.create_loader)
     # An RSA key for every key, HMAC keys too, takes longer than all else that a test needs of AWS.
     keys.generate_private_key = cache(keys.generate_private_key)
+    backend_index.backend_url_patterns = [
+        (service, pattern)
+        for service, pattern in backend_index.backend_url_patterns
+        if service in _SERVICES
+    ]
+    # They are those of its class, and put together for each request.
+    BaseBackend.urls = property(lambda backend: _urls_of(type(backend)))
     # The methods of a service's class, asked for with each request.
+    responses.camelcase_to_underscores = cache(responses.camelcase_to_underscores)
     responses.method_names_from_class = cache(responses.method_names_from_class)
     JSONSerializer._serialize_type_structure = _serialized
     Table.__deepcopy__ = _table_copied
@@ -60,6 +88,11 @@ def _one_at_a_time(
             return answer(self)
 
     return locked
+
+
+@cache
+def _urls_of(backend: type[BaseBackend]) -> Any:
+    return _urls(backend("us-east-1", "123456789012"))
 
 
 @cache

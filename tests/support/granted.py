@@ -19,6 +19,7 @@ _MACHINES = {
     "export_scores": "ExportScores",
     "submit_llm_batch": "SubmitLlmBatch",
     "import_llm_requests": "ImportLlmRequests",
+    "work_deck_run": "WorkDeckRun",
 }
 _TRANSACTED = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 
@@ -105,16 +106,16 @@ def as_function(module: str, handle: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _names() -> dict[str, str]:
-    from tests.infra.test_service_stack import FUNCTIONS
+    from tests.infra.test_service_stack import FUNCTIONS, WITH_OIDC
 
-    return {module: name for name, (module, _) in FUNCTIONS.items()}
+    return {module: name for name, (module, _) in (FUNCTIONS | WITH_OIDC).items()}
 
 
 @cache
 def _grants() -> Mapping[str, set[tuple[str, str, str]]]:
-    from tests.infra.permissions import EXPECTED
+    from tests.infra.permissions import EXPECTED, WITH_OIDC
 
-    return EXPECTED
+    return EXPECTED | WITH_OIDC
 
 
 def _asked(

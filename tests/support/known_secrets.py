@@ -48,6 +48,20 @@ class Secrets:
         assert statuses == [200, 401, 401]
         self.known |= {"API key": secret, "signature of a request": signed["x-autotune-signature"]}
 
+    def sessions(self) -> None:
+        """Begin a session, act in it, and end it by its code's second use."""
+        code = self._client.sessions.create(name="marked").url.partition("#code=")[2]
+        address = f"{self._profile.base_url}/api/v1/sessions/exchange"
+        begun = self._http.post(address, json={"code": code})
+        assert begun.status_code == 200, begun.text
+        session_id, secret = begun.json()["session"]["id"], begun.json()["secret"]
+        with AutotuneClient(
+            base_url=self._profile.base_url, api_key=f"{session_id}.{secret}"
+        ) as within:
+            assert within.keys.me().id == begun.json()["session"]["keyId"]
+        assert self._http.post(address, json={"code": code}).status_code == 401
+        self.known |= {"session": secret, "code of a session": code.partition(".")[2]}
+
     def links(self) -> None:
         """Open reviews by a link, and by one that somebody changed."""
         token = self._client.reviews.link(reviewer_id="anna").url.partition("#")[2]

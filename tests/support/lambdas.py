@@ -3,6 +3,7 @@
 import base64
 import importlib
 import json
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 from tests.support.granted import as_function
 
 _FUNCTIONS = {
+    "/api/v1/sessions": "functions.access.api",
+    "/api/v1/overview": "functions.overview.api",
     "/api/v1/audit": "functions.audit.api",
     "/api/v1/tasks": "functions.tasks.api",
     "/api/v1/graders": "functions.graders.api",
@@ -28,17 +31,59 @@ _FUNCTIONS = {
     "/api/v1/llm-tokens": "functions.ledger.connections_api",
     "/api/v1/llm-requests": "functions.ledger.api",
     "/api/v1/llm-imports": "functions.ledger.imports_api",
-    "/api/v1/llm-batches": "functions.ledger.api",
-    "/api/v1/llm-costs": "functions.ledger.api",
-    "/api/v1/llm-estimates": "functions.ledger.api",
-    "/api/v1/llm-budget": "functions.ledger.api",
+    "/api/v1/llm-batches": "functions.ledger.batches_api",
+    "/api/v1/llm-costs": "functions.ledger.batches_api",
+    "/api/v1/llm-estimates": "functions.ledger.batches_api",
+    "/api/v1/llm-budget": "functions.ledger.batches_api",
+    "/api/v1/decks": "functions.decks.api",
+    "/api/v1/deck-inbox": "functions.decks.feedback_api",
 }
-_EXPLAINED = re.compile(r"/api/v1/(completions|batches)/[^/]+/explanation")
-_THAT_WAIT = re.compile(r"/api/v1/(completions/[^/]+/score|batches/[^/]+)")
-_OF_CONNECTIONS = re.compile(r"/api/v1/llm-batches/[^/]+/resolve")
+_BY_PATTERN = [
+    (
+        "POST",
+        r"/api/v1/decks/[^/]+/(estimate|runs|runs/[^/]+/cancel|graders/propose(/estimate)?)",
+        "functions.decks.runs_api",
+    ),
+    (
+        "GET",
+        r"/api/v1/decks/[^/]+/(runs|runs/[^/]+|(graders|samples)/[^/]+/results)",
+        "functions.decks.runs_api",
+    ),
+    (
+        "GET",
+        r"/api/v1/((completions|batches)/[^/]+/explanation|completions/[^/]+/timeline)",
+        "functions.runs.api",
+    ),
+    (
+        "GET",
+        r"/api/v1/(completions/[^/]+/score|batches/[^/]+)",
+        "functions.completions.waiting_api",
+    ),
+    ("POST", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
+    ("GET", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
+    ("DELETE", r"/api/v1/decks/[^/]+/samples(/.*)?", "functions.decks.samples_api"),
+    ("GET", r"/api/v1/tasks/[^/]+/stats", "functions.overview.api"),
+    ("GET", r"/api/v1/tasks/[^/]+/comparison", "functions.completions.scores_api"),
+    ("POST", r"/api/v1/sessions/oidc", "functions.access.oidc_api"),
+    ("POST", r"/api/v1/llm-batches/[^/]+/resolve", "functions.ledger.connections_api"),
+]
+_OF_DECK_GRADERS = {
+    "feedback": "functions.decks.feedback_api",
+    "truth": "functions.decks.feedback_api",
+    "agreement": "functions.decks.measures_api",
+    "disagreements": "functions.decks.measures_api",
+    "means": "functions.decks.measures_api",
+    "publish": "functions.decks.measures_api",
+    "patterns": "functions.decks.measures_api",
+    "edits": "functions.decks.edits_api",
+}
 _OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
-_OF_OPENAIS_CLIENTS = "functions.compatible.api"
-_BEHIND_FUNCTION_URL = "functions.rewards.answer_trainers"
+_OF_FIRST_PART = {
+    "r": "functions.rewards.answer_trainers",  # behind a function URL
+    "v1": "functions.compatible.api",
+    "console": "functions.console.serve_pages",
+    "review": "functions.console.serve_pages",
+}
 
 
 @dataclass
@@ -77,17 +122,18 @@ class LambdaContext:
 
 def function_of(method: str, path: str) -> str:
     """Return the module of the function behind a route, as API Gateway and the function URL do."""
-    if path.startswith("/r/"):
-        return _BEHIND_FUNCTION_URL
-    if path.startswith("/v1/"):
-        return _OF_OPENAIS_CLIENTS
-    if method == "GET" and _EXPLAINED.fullmatch(path):
-        return "functions.runs.api"
-    if method == "GET" and _THAT_WAIT.fullmatch(path):
-        return "functions.completions.waiting_api"
-    if method == "POST" and _OF_CONNECTIONS.fullmatch(path):
-        return "functions.ledger.connections_api"
-    prefix = "/".join(path.split("/")[:4])
+    first = path.split("/")[1] if path.startswith("/") else ""
+    if first in _OF_FIRST_PART:
+        return _OF_FIRST_PART[first]
+    for of_method, pattern, module in _BY_PATTERN:
+        if method == of_method and re.fullmatch(pattern, path):
+            return module
+    if path == "/api/v1/sessions/oidc" and "OIDC_ISSUER" in os.environ:
+        return "functions.access.oidc_api"  # which is there where there is a provider
+    parts = path.split("/")
+    if parts[3:4] == ["decks"] and "".join(parts[7:8]) in _OF_DECK_GRADERS:
+        return _OF_DECK_GRADERS[parts[7]]
+    prefix = "/".join(parts[:4])
     return _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
 
 
@@ -99,6 +145,9 @@ def forget_processes() -> None:
     """Let the next call be the first of a new process: every cached service and client goes."""
     for name, module in list(sys.modules.items()):
         if name.startswith(("functions.", "autotune_platform")):
-            for member in list(vars(module).values()):
-                if callable(getattr(member, "cache_clear", None)):
-                    member.cache_clear()
+            known = vars(module)
+            # What is cached is so where it is made; to look everywhere takes milliseconds.
+            if "cache" in known or "lru_cache" in known:
+                for member in list(known.values()):
+                    if hasattr(type(member), "cache_clear"):
+                        member.cache_clear()

@@ -1,19 +1,19 @@
 """Connections to a fake provider on loopback, and batches, step by step."""
 
-import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
-
-import boto3
 
 from autotune.protocol.ids import new_id
 from autotune_platform.runtime.clock import Clock
 from tests.providers.server import FakeServer, serve
+from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext, handler
 from tests.support.platform import Platform
+from tests.support.tables import items_of_tables
 
 MODEL = "small"
 KEY = "fake-key"
@@ -83,7 +83,7 @@ class Ledger:
 
     def spent_and_reserved(self, period: str) -> tuple[int, int]:
         """What all periods of a kind have used together, those that are over too."""
-        items = boto3.client("dynamodb").scan(TableName="budgets", ConsistentRead=True)["Items"]
+        items = items_of_tables()["budgets"]
         used = [one for one in items if one["sk"]["S"].startswith(f"{period}#")]
         return (
             sum(int(one.get("spent", {}).get("N", 0)) for one in used),
@@ -116,7 +116,8 @@ class Ledger:
     def run_jobs(self, *, hours: float = 100, killed_by: type[BaseException] = _NeverError) -> None:
         """Let time pass for the platform and the provider, until no row is under way.
 
-        Executions do their steps when these are due, and the sweeper runs each minute.
+        Executions do their steps when these are due, and the sweeper runs each minute in which it
+        finds something: without steps between, no other minute can be told from one without it.
 
         Args:
             killed_by: what a step is killed by; Step Functions repeats it then.
@@ -142,31 +143,32 @@ class Ledger:
                         waiting.append((self.passed + left["wait_seconds"], left))
             if not waiting and self._is_over():
                 return
-            due = min([swept, *(due for due, _ in waiting)])
+            due = min([self._next_sweep(swept), *(due for due, _ in waiting), ends])
             if due > self.passed:
                 self.fake.world.clock.advance(due - self.passed)
                 self.passed = due
         raise AssertionError(f"rows are under way after {hours} hours")
 
+    def _next_sweep(self, swept: float) -> float:
+        """When there is next something due, in whole minutes after ``swept``."""
+        due = [one["due_at"]["S"] for one in items_of_tables()["ledger"] if "open_shard" in one]
+        if not due:
+            return math.inf
+        ahead = (datetime.fromisoformat(min(due)) - datetime.now(UTC)).total_seconds() - swept
+        return swept + 60 * max(0, math.ceil(ahead / 60))
+
     def _is_over(self) -> bool:
-        items = boto3.client("dynamodb").scan(TableName="ledger", ConsistentRead=True)["Items"]
         return not any(
             one["sk"]["S"] == "state" and one.get("status", {}).get("S") in ("queued", "submitted")
-            for one in items
+            for one in items_of_tables()["ledger"]
         )
 
     def started(self) -> list[dict[str, Any]]:
         """The inputs of executions that were started since this was asked before."""
-        client = boto3.client("stepfunctions")
-        (machine,) = [
-            one["stateMachineArn"]
-            for one in client.list_state_machines()["stateMachines"]
-            if one["name"] == "submit_llm_batch"
-        ]
-        found = client.list_executions(stateMachineArn=machine)["executions"]
-        new = [one["executionArn"] for one in found if one["executionArn"] not in self._done]
-        self._done |= set(new)
-        return [json.loads(client.describe_execution(executionArn=arn)["input"]) for arn in new]
+        found = inputs_of("submit_llm_batch")
+        new = [state for arn, state in found.items() if arn not in self._done]
+        self._done.update(found)
+        return new
 
 
 @contextmanager

@@ -23,10 +23,11 @@ from autotune_platform.storage.changes import Change
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
 from tests.support.aws import QUEUES, REWARD_URL, make_resources
 from tests.support.clock import passing_time
+from tests.support.executions import inputs_of
 from tests.support.http_events import api_event
 from tests.support.lambdas import Answer, LambdaContext, forget_processes, function_of, handler
 from tests.support.saved_backends import SavedBackend, saved_backends
-from tests.support.sessions import shared_session
+from tests.support.sessions import lent_clients, shared_session
 from tests.support.tables import SavedTables, stream_records
 
 _USUAL_RATE = 50
@@ -187,28 +188,15 @@ class Platform:
 
     def runs(self) -> list[dict[str, Any]]:
         """The input of every run that was started."""
-        return self._executions("score_completions")
+        return list(inputs_of("score_completions").values())
 
     def exports_started(self) -> list[dict[str, Any]]:
         """The input of every execution that was started for an export."""
-        return self._executions("export_scores")
+        return list(inputs_of("export_scores").values())
 
     def write_export(self, started: dict[str, Any], *, seconds: float = 900) -> dict[str, Any]:
         """Do one step of an export."""
         return handler("functions.exports.write_export")(started, LambdaContext(seconds))
-
-    def _executions(self, state_machine: str) -> list[dict[str, Any]]:
-        client = boto3.client("stepfunctions")
-        (machine,) = [
-            one["stateMachineArn"]
-            for one in client.list_state_machines()["stateMachines"]
-            if one["name"] == state_machine
-        ]
-        found = client.list_executions(stateMachineArn=machine)["executions"]
-        return [
-            json.loads(client.describe_execution(executionArn=one["executionArn"])["input"])
-            for one in found
-        ]
 
     def grade(self, progress: dict[str, Any], *, seconds: float = 120) -> dict[str, Any]:
         """Do one round of a run."""
@@ -363,12 +351,12 @@ def platform(
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         monkeypatch.setattr(boto3, "DEFAULT_SESSION", shared_session())
-        # What sessions have loaded of AWS' services they need not load for each test again.
-        monkeypatch.setattr(clients, "_session", lambda: shared_session()._session)
+        lent = lent_clients()
+        monkeypatch.setattr(clients, "_session", lambda: lent)
         for name, value in make_resources(admit_private=admit_private).items():
             monkeypatch.setenv(name, value)
         forget_processes()
-        with _connections_closed(monkeypatch):
+        with lent.for_a_test(), _connections_closed(monkeypatch):
             yield kind()
         forget_processes()
 

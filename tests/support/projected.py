@@ -14,6 +14,7 @@ from autotune_platform.storage.table import Table
 from autotune_platform.webhooks.models import Webhook
 from autotune_platform.webhooks.repository import WebhookRepository
 
+NOT_COUNTS = {"pk", "sk", "expires_at", "model_id", "grader_version"}
 KINDS = {
     "completions": ("checkpoint",),
     "registry": ("statistics#", "metering#"),
@@ -71,7 +72,7 @@ def forget() -> None:
     for item, _ in _decision_items():
         Table("audit", clients.dynamodb()).delete(item["pk"], item["sk"])
     for table in KINDS:
-        for item in items(table):
+        for item in [*items(table), *(_window_items() if table == "completions" else [])]:
             Table(table, clients.dynamodb()).delete(item["pk"], item["sk"])
 
 
@@ -108,6 +109,24 @@ def counts(prefix: str) -> dict[tuple[str, str], Counter[str]]:
     return merged
 
 
+def windows() -> dict[tuple[str, ...], Counter[str]]:
+    """Counts of verdicts by partition, bucket of time and series, all lanes together."""
+    merged: dict[tuple[str, ...], Counter[str]] = {}
+    for item in _window_items():
+        bucket, _, _ = item["sk"].split("#")
+        key = item["pk"], bucket, item.get("model_id", ""), item.get("grader_version", "")
+        numbers = {name: value for name, value in item.items() if name not in NOT_COUNTS}
+        merged.setdefault(key, Counter()).update(numbers)
+    return merged
+
+
+def _window_items() -> list[dict[str, Any]]:
+    """What verdicts are counted in by time; what was submitted is counted by who submits."""
+    stored = boto3.resource("dynamodb").Table("completions").scan()["Items"]
+    of_windows = [item for item in stored if item["pk"].startswith("window#")]
+    return [item for item in of_windows if "#submitted#" not in item["sk"]]
+
+
 def events(webhook_id: str) -> dict[str, dict[str, Any]]:
     """The bodies of a webhook's events, by event id."""
     return {
@@ -120,6 +139,6 @@ def events(webhook_id: str) -> dict[str, dict[str, Any]]:
 def everything(webhook_id: str) -> Any:
     """All that must not depend on repeated deliveries, crashes and order."""
     moments = {item["pk"]: item["decided_at"] for item in items("completions")}
-    counted = counts("statistics#"), counts("metering#")
+    counted = counts("statistics#"), counts("metering#"), windows()
     followed = events(webhook_id), decisions(), open_batches()
     return checkpoints(), moments, *counted, *followed

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from autotune.protocol.llm_connections import LlmProvider
-from autotune_platform.ledger.calls import Outcome, Question
+from autotune_platform.ledger.calls import Outcome, Question, Refusal
 from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.jobs.contract import (
     Body,
@@ -17,6 +17,7 @@ from autotune_platform.ledger.jobs.contract import (
     Job,
     JobProvider,
     Line,
+    NotCreated,
 )
 from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.outbound.connections import connection_pool
@@ -57,7 +58,7 @@ class Driven:
         return Session(there, key, self.exchanges)
 
     def asked(self, number: int = 0, **params: Any) -> Question:
-        return replace(question(self.model, **params), user=f"Question {number}")
+        return question(self.model, user=f"Question {number}", **params)
 
     def body(self, *rows: bytes) -> Body:
         framing = self.jobs.framing
@@ -119,3 +120,15 @@ def driven(jobs: JobProvider, provider: LlmProvider, path: str, model: str) -> I
     ):
         yield Driven(fake, Exchanges(pool), jobs, provider, path, model)
         assert fake.world.bugs == []
+
+
+def refused(found: object) -> Refusal:
+    """Return what is a refusal, and nothing else."""
+    assert isinstance(found, Refusal), found
+    return found
+
+
+def not_created(found: object) -> NotCreated:
+    """Return what says that no job was created."""
+    assert isinstance(found, NotCreated), found
+    return found

@@ -1,14 +1,19 @@
 """Completions that wait for a person, without the grading that comes before."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.ids import derived_id, new_id
+from autotune.protocol.tasks import ReviewPolicy
 from autotune_platform.completions.models import Batch, Completion, Segment
 from autotune_platform.completions.repository import CompletionRepository
+from autotune_platform.gateway.models import Grader
 from autotune_platform.judging.human.models import Preliminary, Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
+from autotune_platform.storage.registry import entity_item
 from autotune_platform.storage.table import Table
 from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 from tests.support.lambdas import Answer
@@ -24,15 +29,19 @@ def request_review(
     age: timedelta = timedelta(),
     expires_in: timedelta = timedelta(days=1),
     preliminary: Preliminary | None = None,
+    policy: ReviewPolicy | None = None,
+    graders: Sequence[str] = (),
+    metadata: dict[str, Any] | None = None,
     **fields: Any,
 ) -> Review:
     """Store a completion in a batch of its own, and have it reviewed."""
     now = datetime.now(UTC)
     batch_id, task_id = new_id("bat"), new_id("task")
     completion_id = derived_id("cmp", batch_id, "0")
-    person = PanelMember(grader_id=new_id("grd"), grader_version="1", weight=1.0)
+    named = graders or [new_id("grd")]
+    members = [PanelMember(grader_id=id_, grader_version="1", weight=1.0) for id_ in named]
     panel = Panel.of(
-        organization_id, [person], aggregation="mean", quorum=None, review=None, is_human=True
+        organization_id, members, aggregation="mean", quorum=None, review=policy, is_human=True
     )
     PanelRecords(table).keep(panel)
     shared = {"task_id": task_id, "grader_id": panel.id, "grader_version": panel.version}
@@ -61,7 +70,7 @@ def request_review(
                 created_at=now,
                 prompt=prompt,
                 response=response,
-                metadata={},
+                metadata=metadata or {},
                 **shared,
             )
         ]
@@ -80,6 +89,50 @@ def request_review(
             **{"reason": "low_confidence", **fields},
         )
     )
+
+
+def rubric_grader(
+    platform: Platform,
+    *,
+    system: str = "",
+    levels: dict[str, Any] | None = None,
+    api_key: str | None = None,
+) -> str:
+    """Store a public rubric grader without the connection that registering one asks for.
+
+    With ``levels`` it is a rubric of levels, which has no prompt of its own.
+    """
+    prompt = {
+        "system": system,
+        "user": "{{ item.prompt }} {{ sample.output_text }}",
+        "answer": {"type": "score", "minimum": 1, "maximum": 5},
+    }
+    me = platform.me(api_key=api_key) if api_key else platform.me()
+    now = datetime.now(UTC)
+    grader = Grader(
+        id=new_id("grd"),
+        organization_id=me["organizationId"],
+        principal_id=me["principalId"],
+        name="clear",
+        kind="rubric",
+        description="",
+        rubric={
+            "connectionId": "llc_" + "0" * 26,
+            "model": "judge-1",
+            **(prompt if levels is None else {"answer": levels}),
+            "params": {"maxTokens": 100},
+        },
+        capabilities=GraderCapabilities(),
+        visibility="public",
+        share_reasoning=False,
+        status="active",
+        version="1",
+        created_at=now,
+        updated_at=now,
+    )
+    item = entity_item(grader, pk=grader.id, in_collection="x")
+    Table("registry", clients.dynamodb()).put_new(item)
+    return grader.id
 
 
 class Reviewing:
@@ -117,6 +170,26 @@ class Reviewing:
         answer = self.platform.call("GET", f"/api/v1/reviews/{review_id}", **options)
         assert answer.status == 200, answer.text
         return answer.json["review"]
+
+    def cannot_judge(self, review_id: str, reason: str = "unclear", **options: Any) -> Answer:
+        return self.post(review_id, "cannot-judge", {"reason": reason}, **options)
+
+    def verdict(self, review_id: str) -> Any:
+        """The verdict of the completion that a review is about."""
+        completion_id = self.read(review_id)["completionId"]
+        path = f"/api/v1/completions/{completion_id}/score"
+        return self.platform.call("GET", path).json["verdict"]
+
+    def progress(self, **options: Any) -> dict[str, Any]:
+        """What each reviewer did, by name."""
+        answer = self.platform.call("GET", "/api/v1/reviews/progress", **options)
+        assert answer.status == 200, answer.text
+        return {one["reviewerId"]: one for one in answer.json["reviewers"]}
+
+    def agreement(self, **query: Any) -> Any:
+        answer = self.platform.call("GET", "/api/v1/reviews/agreement", query=query)
+        assert answer.status == 200, answer.text
+        return answer.json["agreement"]
 
     def link(self, reviewer_id: str = "cleo", **fields: Any) -> Any:
         body = {"reviewerId": reviewer_id, **fields}

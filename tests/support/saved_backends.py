@@ -4,6 +4,7 @@ To make tables, queues and keys takes an eighth of a second, and a thousand test
 """
 
 import copy
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,11 +52,10 @@ def _of_moto() -> list[SavedBackend]:
 
 def _queue_copied(self: Queue, memo: dict[int, Any]) -> Queue:
     """Copy a queue, but its lock, which nobody holds."""
-    made = Queue(self.name, self.region, self.account_id)
+    made = Queue.__new__(Queue)
     memo[id(self)] = made
-    lock = made._messages_lock
     held = {name: value for name, value in vars(self).items() if name != "_messages_lock"}
-    vars(made).update(copy.deepcopy(held, memo), _messages_lock=lock)
+    vars(made).update(copy.deepcopy(held, memo), _messages_lock=threading.Condition())
     return made
 
 

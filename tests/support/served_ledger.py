@@ -11,16 +11,22 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import SecretStr, ValidationError
 
-from autotune.protocol import llm_batches, llm_connections, llm_parses, llm_requests
+from autotune.protocol import (
+    llm_batches,
+    llm_connections,
+    llm_filters,
+    llm_parses,
+    llm_requests,
+)
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.problems import Problem, field_problems
 from tests.support.http_faults import Answer, Fault, Received, canned
@@ -223,16 +229,19 @@ class ServedLedger(ServedImports):
                     raise RefusedError(409, "idempotency_key_reused", "another body")
                 return {"requestIds": before[1], "replayed": True}
             ids = [derived_id("llm", key, str(place)) for place in range(len(asked.requests))]
-            for place, row in enumerate(asked.requests):
-                if row.connection_id not in self.connections:
-                    field = f"requests[{place}].connectionId"
-                    expected = "a connection of this organisation"
-                    problem = {"field": field, "expected": expected}
-                    raise RefusedError(422, "invalid_request", "no such connection", [problem])
+            self._require_askable(asked.requests)
             for row_id, row in zip(ids, asked.requests, strict=True):
                 self._add(row_id, row.model_dump(mode="json", by_alias=True, exclude_none=True))
             self.enqueued[key] = (digest, ids)
         return {"requestIds": ids}
+
+    def _require_askable(self, rows: Sequence[llm_requests.EnqueueLlmRequest]) -> None:
+        for place, row in enumerate(rows):
+            if row.connection_id not in self.connections:
+                expected = "a connection of this organisation"
+                _refuse_row(place, "connectionId", expected, "no such connection")
+            if row.complete_by is not None and row.complete_by <= datetime.now(UTC):
+                _refuse_row(place, "completeBy", "a moment in the future")
 
     def _add(self, row_id: str, asked: dict[str, Any]) -> None:
         self.rows[row_id] = {
@@ -241,6 +250,14 @@ class ServedLedger(ServedImports):
             "status": "queued",
             "provider": "openai",
             "attempt": 1,
+            "mode": "job",
+            "boundNanoUsd": 250,
+            "price": {
+                "processing": "batch",
+                "source": "own",
+                "inputUsd": "0.125",
+                "outputUsd": "1",
+            },
             "priceRef": "p",
             "createdAt": _now(),
             "updatedAt": _now(),
@@ -315,9 +332,16 @@ class ServedLedger(ServedImports):
         changing = asked.model_dump_json(by_alias=True, exclude={"verdict"}, exclude_none=True)
         return self._each_matching(changing.encode(), ("completed",), parse)
 
+    def _erase_matching(self, body: bytes, _query: Any) -> dict[str, Any]:
+        def erase(row_id: str, body: bytes, query: Any) -> dict[str, Any]:
+            self._erase(row_id, body, query)
+            return {}
+
+        return self._each_matching(body, ("completed", "error", "canceled"), erase)
+
     def _each_matching(self, body: bytes, statuses: Any, change: Any) -> dict[str, Any]:
         """Change two rows a page, from the youngest on; those that come meanwhile are younger."""
-        asked = llm_requests.ChangeLlmRequests.model_validate_json(body)
+        asked = llm_filters.ChangeLlmRequests.model_validate_json(body)
         wanted = asked.filter.model_dump(mode="json", by_alias=True, exclude_none=True)
         trace = {name: wanted.pop(name) for name in [*wanted] if name == "experimentId"}
         end = int(asked.next_token or len(self.rows))
@@ -343,11 +367,15 @@ class ServedLedger(ServedImports):
     def _list_batches(self, _body: bytes, query: dict[str, str]) -> dict[str, Any]:
         unresolved = query.get("needsOperator") == "true"
         differs = query.get("differs") == "true"
+        compared = ("status", "connectionId", "model")
         listed = [
             one
             for one in reversed(self.batches.values())
             if (not unresolved or one.get("job", {}).get("candidates"))
             and (not differs or not one.get("difference", {}).get("withinTolerance", True))
+            and all(query.get(name, one.get(name)) == one.get(name) for name in compared)
+            and query.get("createdAfter", "") <= one["createdAt"]
+            and one["createdAt"] < query.get("createdBefore", "~")
         ]
         found, token = _page(listed, query)
         return {"batches": found, "nextToken": token}
@@ -383,11 +411,17 @@ class ServedLedger(ServedImports):
 
     def _estimate(self, body: bytes, _query: Any) -> dict[str, Any]:
         asked = llm_batches.EstimateLlmRequests.model_validate_json(body)
+        self._require_askable(asked.requests)
         size = sum(len(row.input.user.encode()) for row in asked.requests)
         bound = sum(row.params.max_tokens for row in asked.requests) + size
         fits = all(self.spent + bound <= one for one in self._nano_limits().values())
-        rows = len(asked.requests)
-        return {"rows": rows, "inputBytes": size, "boundNanoUsd": bound, "fits": fits}
+        return {
+            "rows": len(asked.requests),
+            "inputBytes": size,
+            "boundNanoUsd": bound,
+            "worstCaseNanoUsd": 5 * bound,
+            "fits": fits,
+        }
 
     def _budget(self, _body: bytes, _query: Any) -> dict[str, Any]:
         nano = self._nano_limits()
@@ -436,6 +470,7 @@ _ROUTES = [
     ("POST", "/llm-requests/cancel", "_cancel_matching"),
     ("POST", "/llm-requests/retry", "_retry_matching"),
     ("POST", "/llm-requests/parse", "_parse_matching"),
+    ("POST", "/llm-requests/delete-content", "_erase_matching"),
     ("POST", "/llm-requests/([^/]+)/parse", "_parse_row"),
     ("GET", "/llm-requests/([^/]+)/parses", "_list_parses"),
     ("POST", "/llm-requests/([^/]+)/cancel", "_cancel_row"),
@@ -451,6 +486,13 @@ _ROUTES = [
     ("GET", "/llm-budget", "_budget"),
     ("PUT", "/llm-budget", "_set_budget"),
 ]
+
+
+def _refuse_row(place: int, field: str, expected: str, detail: str | None = None) -> NoReturn:
+    """Refuse a request of several, in the words of the API."""
+    path = f"requests[{place}].{field}"
+    problem = {"field": path, "expected": expected}
+    raise RefusedError(422, "invalid_request", f"{path}: {detail or expected}", [problem])
 
 
 def _now() -> str:

@@ -17,29 +17,32 @@ PREFIX = "/_aws/execute-api/abc123/$default"
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # As a process of Lambda does.
+    one_at_a_time = threading.Lock()
 
     def _answer(self) -> None:
         url = urlsplit(self.path)
         path = url.path.removeprefix(PREFIX)
         sent = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
-        module = "api" if path.startswith("/api/v1/review") else "serve_page"
-        answer = importlib.import_module(f"functions.reviews.{module}").lambda_handler(
-            {
-                "version": "2.0",
-                "routeKey": "$default",
-                "rawPath": path,
-                "rawQueryString": url.query,
-                "headers": {name.lower(): value for name, value in self.headers.items()},
-                "queryStringParameters": dict(parse_qsl(url.query)),
-                "requestContext": {
-                    "stage": "$default",
-                    "http": {"method": self.command, "path": path},
-                },
-                "body": sent,
-                "isBase64Encoded": False,
+        is_api = path.startswith("/api/v1/review")
+        module = "reviews.api" if is_api else "console.serve_pages"
+        event = {
+            "version": "2.0",
+            "routeKey": "$default",
+            "rawPath": path,
+            "rawQueryString": url.query,
+            "headers": {name.lower(): value for name, value in self.headers.items()},
+            "queryStringParameters": dict(parse_qsl(url.query)),
+            "requestContext": {
+                "stage": "$default",
+                "http": {"method": self.command, "path": path},
             },
-            LambdaContext(),
-        )
+            "body": sent,
+            "isBase64Encoded": False,
+        }
+        handler = importlib.import_module(f"functions.{module}").lambda_handler
+        with self.one_at_a_time:
+            answer = handler(event, LambdaContext())
         body = (answer.get("body") or "").encode()
         self.send_response(answer["statusCode"])
         for name, value in answer["headers"].items():

@@ -2,7 +2,6 @@
 
 import importlib.util
 import itertools
-import json
 import sys
 import threading
 from collections import defaultdict
@@ -12,13 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import boto3
 import pytest
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from moto.core.botocore_stubber import BotocoreStubber
 
 from autotune_platform.http.api import Api
 from tests.support.aws import QUEUES
+from tests.support.executions import inputs_of
 from tests.support.lambdas import LambdaContext
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
@@ -73,17 +72,11 @@ class SharedPlatform(Platform):
             return self._new("export_scores")
 
     def _new(self, state_machine: str) -> list[dict[str, Any]]:
-        client = boto3.client("stepfunctions")
-        found = []
-        for machine in client.list_state_machines()["stateMachines"]:
-            if machine["name"] == state_machine:
-                arn = machine["stateMachineArn"]
-                found += client.list_executions(stateMachineArn=arn)["executions"]
-        new = {one["executionArn"] for one in found} - self._known
-        self._known |= new
-        return [
-            json.loads(client.describe_execution(executionArn=arn)["input"]) for arn in sorted(new)
-        ]
+        new = {
+            arn: found for arn, found in inputs_of(state_machine).items() if arn not in self._known
+        }
+        self._known.update(new)
+        return [new[arn] for arn in sorted(new)]
 
 
 @contextmanager

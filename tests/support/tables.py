@@ -32,8 +32,14 @@ def _copied(value: Any) -> Any:
 
 
 dynamodb.copy = SimpleNamespace(deepcopy=_copied)
+# What is wrong with an expression is looked for with each item that it is compared with.
 _tokens = cache(dynamodb._tokenize)
+_redundant = cache(dynamodb._check_redundant_parens)
+_reserved = cache(dynamodb._check_reserved_keyword_usage)
 dynamodb._tokenize = lambda expression: list(_tokens(expression))
+dynamodb._condition_syntax_error = cache(dynamodb._condition_syntax_error)
+dynamodb._check_redundant_parens = lambda tokens, *slot: _redundant(tuple(tokens), *slot)
+dynamodb._check_reserved_keyword_usage = lambda tokens: _reserved(tuple(tokens))
 
 
 class RefusalError(Exception):
@@ -53,7 +59,7 @@ def answer_here(events: BaseEventHooks) -> None:
 def stream_records(table: str) -> list[dict[str, Any]]:
     """Return every record of a table's stream, as Lambda gets it."""
     with _lock:
-        return copy.deepcopy(dynamodb.stream_live_records(table))
+        return [_copied(record) for record in dynamodb.stream_live_records(table)]
 
 
 def items_of_tables() -> dict[str, list[dict[str, Any]]]:
@@ -91,8 +97,8 @@ def done(name: str, asked: dict[str, Any]) -> dict[str, Any]:
     if status >= 300:
         code = str(document.pop("__type", "")).rpartition("#")[2]
         message = document.pop("message", document.pop("Message", ""))
-        raise RefusalError(code, message, **_decoded(document))
-    return _decoded(document) if b'"B"' in body else document
+        raise RefusalError(code, message, **decoded(document))
+    return decoded(document) if b'"B"' in body else document
 
 
 def answer_of(do: Callable[[], dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
@@ -129,12 +135,15 @@ def _handlers() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def _decoded(value: Any) -> Any:
-    """Have bytes as bytes, as botocore's parser has them; all else is on the wire what it is."""
+def decoded(value: Any) -> Any:
+    """Return an answer with bytes as bytes, as botocore's parser has them.
+
+    All else is on the wire what it is.
+    """
     if isinstance(value, dict):
         if value.keys() == {"B"} and isinstance(value["B"], str):
             return {"B": base64.b64decode(value["B"])}
-        return {name: _decoded(member) for name, member in value.items()}
+        return {name: decoded(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_decoded(member) for member in value]
+        return [decoded(member) for member in value]
     return value

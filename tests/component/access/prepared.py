@@ -22,6 +22,7 @@ from autotune_platform.wiring.grader_admin import GraderAdminParts
 from autotune_platform.wiring.ledger_api import LedgerApiParts
 from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.compatible import BOUNDARY, form
+from tests.support.decks import RUBRIC
 from tests.support.imports import jsonl, openai_line
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.platform import Platform
@@ -36,6 +37,7 @@ _KINDS = {
     "completion_id": "cmp",
     "batch_id": "bat",
     "review_id": "rev",
+    "session_id": "ses",
     "link_id": "rvl",
     "reward_url_id": "rwu",
     "webhook_id": "whk",
@@ -47,6 +49,11 @@ _KINDS = {
     "llm_token_id": "llt",
     "file_id": "llf",
     "openai_batch_id": "lob",
+    "deck_id": "dck",
+    "deck_grader_id": "grd",
+    "sample_id": "smp",
+    "deck_run_id": "drn",
+    "deck_edit_id": "edt",
 }
 
 
@@ -80,6 +87,8 @@ class Prepared:
         """Return the id that stands for a path parameter; another one for each ``used_by``."""
         if parameter == "token":
             return f"{new_id('rwu')}-{'0' * 64}"
+        if parameter == "version":
+            return "1"
         if owner == "unknown":
             return new_id(_KINDS.get(parameter, parameter.removesuffix("_id")))  # type: ignore[arg-type]
         key = (parameter, owner, used_by)
@@ -106,6 +115,9 @@ class Prepared:
         made = self._create(self._admins[owner], "/api/v1/keys", name="k", role="reviewer")
         return str(made["key"]["id"])
 
+    def _new_session(self, owner: str) -> str:
+        return str(self._create(self._admins[owner], "/api/v1/sessions")["session"]["id"])
+
     def _new_link(self, owner: str) -> str:
         made = self._create(self._admins[owner], "/api/v1/review-links", reviewerId="anna")
         return str(made["link"]["id"])
@@ -122,6 +134,44 @@ class Prepared:
     def _new_task(self, owner: str) -> str:
         body = {"name": "t", "graderId": self.id_of("grader_id", owner)}
         return str(self._create(self._admins[owner], "/api/v1/tasks", **body)["task"]["id"])
+
+    def _new_deck(self, owner: str) -> str:
+        body = {"name": "d", "systemPrompt": "s"}
+        return str(self._create(self._admins[owner], "/api/v1/decks", **body)["deck"]["id"])
+
+    def _new_deck_grader(self, owner: str) -> str:
+        path = f"/api/v1/decks/{self.id_of('deck_id', owner)}/graders"
+        body = {"name": "g", "rubric": RUBRIC}
+        return str(self._create(self._admins[owner], path, **body)["grader"]["id"])
+
+    def _new_sample(self, owner: str) -> str:
+        path = f"/api/v1/decks/{self.id_of('deck_id', owner)}/samples"
+        body = {"samples": [{"input": "i", "output": "o"}]}
+        return str(self._create(self._admins[owner], path, **body)["samples"][0]["id"])
+
+    def _new_deck_edit(self, owner: str) -> str:
+        grader_id = self.id_of("deck_grader_id", owner)
+        grader = f"/api/v1/decks/{self.id_of('deck_id', owner)}/graders/{grader_id}"
+        read = self.platform.call("GET", grader, api_key=self._admins[owner]).json["grader"]
+        criteria = read["rubric"]["criteria"]
+        patch = [{"field": "criteria", "find": criteria, "replace": f"{criteria} Say so."}]
+        return str(self._create(self._admins[owner], f"{grader}/edits", patch=patch)["edit"]["id"])
+
+    def _new_deck_run(self, owner: str) -> str:
+        deck = f"/api/v1/decks/{self.id_of('deck_id', owner)}"
+        admin = self._admins[owner]
+        judge = {
+            "connectionId": self.id_of("connection_id", owner),
+            "model": "m",
+            "params": {"maxTokens": 9},
+        }
+        grader = self._create(admin, f"{deck}/graders", name="j", rubric=RUBRIC, judge=judge)
+        # It is tried, as one that is not active may be: on what is not held out.
+        body = {"samples": [{"input": f"i{n}", "output": "o"} for n in range(20)]}
+        samples = self._create(admin, f"{deck}/samples", **body)["samples"]
+        tried = next(one["id"] for one in samples if one["split"] == "development")
+        body = {"graderIds": [grader["grader"]["id"]], "sampleIds": [tried]}
+        return str(self._create(admin, f"{deck}/runs", **body)["run"]["id"])
 
     def _new_completion(self, owner: str) -> str:
         body = {

@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from autotune_platform.access import service
 from autotune_platform.access.repository import AccessRepository
+from autotune_platform.access.signers import Signers
 from functions.access import api
 from tests.support.clock import StandingClock
 from tests.support.platform import Platform
@@ -130,7 +131,7 @@ def test_a_revoked_key_makes_nothing_even_where_it_was_just_seen(
     assert seen.status == 201, seen.text
     # As another process does: this one keeps what it has read of the key.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(service.AccessService, "_forget", lambda *_: None)
+        patch.setattr(Signers, "forget", lambda *_: None)
         assert platform.call("DELETE", f"/api/v1/keys/{key['id']}").status == 200
         refused = platform.call("POST", f"/api/v1/{path}", MINTING[path], api_key=credential)
     assert (refused.status, refused.json["code"]) == (401, "unauthenticated")

@@ -90,12 +90,17 @@ def test_who_may_not_send_a_body_learns_nothing_of_its_fields(platform: Platform
         (method.upper(), path)
         for path, operations in described.items()
         for method, operation in operations.items()
+        # Every role may make a session, and whoever has its code exchange it.
         if "requestBody" in operation
+        and not path.startswith("/api/v1/sessions")
+        # Lines of JSON, of which each wrong one is named.
+        and not path.endswith("/bulk")
     ]
     assert ("POST", "/api/v1/completions/batch") in routes
     reviewer, owner = platform.new_key("reviewer"), platform.new_key("grader_owner")
     for method, path in routes:
-        key = owner if path.startswith("/api/v1/reviews") else reviewer
+        is_for_reviewers = any(part in path for part in ("/api/v1/reviews", "/feedback", "/truth/"))
+        key = owner if is_for_reviewers else reviewer
         answer = platform.call(method, re.sub("{.*?}", "x", path), {"wrong": 1}, api_key=key)
         assert (answer.status, answer.json["code"]) == (403, "forbidden"), (method, path)
         answer = platform.call(method, re.sub("{.*?}", "x", path), {"wrong": 1})

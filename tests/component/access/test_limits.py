@@ -1,7 +1,6 @@
 """What an organisation may ask for has limits, which operators set and another never meets."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from typing import Any
 
 import boto3
@@ -13,8 +12,6 @@ from autotune.protocol.access import OrganizationLimits
 from autotune.protocol.ids import new_id
 from autotune_platform.access import rates
 from autotune_platform.access.models import Caller
-from autotune_platform.budgets.waiting import VERIFICATIONS_AT_ONCE
-from autotune_platform.completions.models import CHUNK_COMPLETIONS
 from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.environment import Environment
@@ -52,6 +49,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> StandingClock:
 
     monkeypatch.setattr(rates.RequestRates, "__init__", with_clock)
     return made
+
+
+def caller_of(platform: Platform, api_key: str | None = None, **limits: int) -> Any:
+    me = platform.me(api_key)
+    return Caller(
+        key_id=me["id"],
+        organization_id=me["organizationId"],
+        principal_id=me["id"],
+        role="admin",
+        request_id="req_1",
+        limits=OrganizationLimits(**{"waiting_requests": 1, **limits}),
+    )
 
 
 def refused(answer: Answer, status: int, code: str) -> Any:
@@ -241,84 +250,6 @@ def open_completions() -> int:
     return sum(int(item["open"]) for item in items if item["pk"].startswith("open#"))
 
 
-def test_one_request_begins_so_many_runs(platform: Platform, grader: LoopbackGrader) -> None:
-    task_ids = [platform.new_task(platform.new_grader(grader)) for _ in range(3)]
-    panel = platform.new_task(graders=[{"graderId": platform.new_grader(grader)} for _ in range(3)])
-    limit(platform, runsPerRequest=2)
-
-    def submit(*tasks: str) -> Answer:
-        completions = [
-            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"} for task_id in tasks
-        ]
-        return platform.call("POST", "/api/v1/completions/batch", {"completions": completions})
-
-    assert submit(*task_ids[:2] * 50).status == 202
-    answer = submit(*task_ids)
-    assert refused(answer, 422, "too_many_runs")["actual"] == 3
-    assert refused(submit(panel), 422, "too_many_runs")["actual"] == 3
-    many = [task_ids[0]] * (2 * CHUNK_COMPLETIONS + 1)
-    assert refused(submit(*many), 422, "too_many_runs")["actual"] == 3
-
-
-def test_scoring_again_goes_on_in_another_request_before_it_begins_too_many_runs(
-    platform: Platform, grader: LoopbackGrader
-) -> None:
-    task_id = platform.new_task(platform.new_grader(grader))
-    ids = [platform.submit(task_id, {}).json["completionIds"][0] for _ in range(5)]
-    platform.score_everything()
-    limit(platform, runsPerRequest=2)
-    for body in ({"completionIds": ids}, {"taskId": task_id, "states": ["scored"]}):
-        token, counts = None, []
-        while True:
-            answer = platform.call(
-                "POST",
-                "/api/v1/completions/rescore",
-                {**body, **({"nextToken": token} if token else {})},
-            )
-            assert answer.status == 202, answer.text
-            counts.append(len(answer.json["batches"]))
-            token = answer.json.get("nextToken")
-            if token is None:
-                break
-        assert max(counts) == 2
-        assert sum(counts) == 5
-        platform.score_everything()
-
-
-@pytest.mark.parametrize("of", ["completions", "task"])
-def test_scoring_again_counts_runs_and_not_batches(
-    platform: Platform, grader: LoopbackGrader, of: str
-) -> None:
-    graders = [platform.new_grader(grader) for _ in range(4)]
-    panel = platform.new_task(graders=[{"graderId": one} for one in graders[:2]])
-    tasks = [platform.new_task(one) for one in graders[2:]]
-    named = [panel] if of == "task" else tasks
-    ids: list[str] = []
-    for _ in range(4):
-        completions = [
-            {"taskId": task_id, "modelId": "m", "prompt": "p", "response": "r"} for task_id in named
-        ]
-        body = {"completions": completions}
-        ids += platform.call("POST", "/api/v1/completions/batch", body).json["completionIds"]
-    platform.score_everything()
-    limit(platform, runsPerRequest=4)
-    asked = {"completionIds": ids} if of == "completions" else {"taskId": panel}
-    token, runs = None, []
-    while True:
-        answer = platform.call(
-            "POST",
-            "/api/v1/completions/rescore",
-            {**asked, "states": ["scored", "failed"], **({"nextToken": token} if token else {})},
-        )
-        assert answer.status == 202, answer.text
-        runs.append(len(platform.queued()))
-        token = answer.json.get("nextToken")
-        if token is None:
-            break
-    assert max(runs) == 4
-    assert sum(runs) == 8
-
-
 def entities(platform: Platform, grader: LoopbackGrader) -> dict[str, tuple[str, Any, str]]:
     """Where each kind is made, of what, and how the answer names it."""
     grader_id = platform.new_grader(grader)
@@ -389,69 +320,6 @@ def test_those_who_create_at_the_same_time_stay_within_the_limit(platform: Platf
     assert len(platform.call("GET", "/api/v1/tasks").json["tasks"]) == 5
 
 
-@pytest.fixture
-def waiting(platform: Platform, grader: LoopbackGrader) -> str:
-    """A completion that stays pending, in an organisation of which one request may wait."""
-    task_id = platform.new_task(platform.new_grader(grader))
-    completion_id = platform.submit(task_id, {}).json["completionIds"][0]
-    limit(platform, waitingRequests=1)
-    return completion_id
-
-
-def test_so_many_reads_of_an_organisation_wait_and_the_others_are_answered_at_once(
-    platform: Platform, waiting: str
-) -> None:
-    from functions.completions import waiting_api
-
-    clock = StandingClock()
-    waiting_api.parts().completions.clock = clock
-    path = f"/api/v1/completions/{waiting}/score"
-
-    def slept() -> float:
-        before = clock.unix()
-        answer = platform.call("GET", path, query={"wait": 5})
-        assert (answer.status, answer.json["verdict"]["state"]) == (200, "pending")
-        return clock.unix() - before
-
-    assert slept() > 4
-    shares = waiting_api.parts().waiting
-    with ExitStack() as held:
-        caller = caller_of(platform)
-        assert held.enter_context(shares.share(caller, 5)) == 5
-        assert slept() < 0.5
-    assert slept() > 4  # Its place was given back.
-
-
-def caller_of(platform: Platform, api_key: str | None = None, **limits: int) -> Any:
-    me = platform.me(api_key)
-    return Caller(
-        key_id=me["id"],
-        organization_id=me["organizationId"],
-        principal_id=me["id"],
-        role="admin",
-        request_id="req_1",
-        limits=OrganizationLimits(**{"waiting_requests": 1, **limits}),
-    )
-
-
-def test_a_place_of_a_function_that_was_killed_is_free_when_its_wait_would_have_ended(
-    platform: Platform,
-) -> None:
-    from functions.rewards import answer_trainers
-
-    shares = answer_trainers.parts().reward_answers._waiting
-    clock = StandingClock()
-    shares.slots.clock = clock
-    caller = caller_of(platform)
-    killed = shares.share(caller, 60)
-    assert killed.__enter__() == 60
-    with shares.share(caller, 60) as seconds:
-        assert seconds == 0
-    clock.sleep(90)
-    with shares.share(caller, 60) as seconds:
-        assert seconds == 60
-
-
 def test_operators_set_limits_and_take_them_back(platform: Platform) -> None:
     usual = OrganizationLimits().model_dump(by_alias=True)
     limits = limit(platform, requestsPerSecond=7, tasks=3)
@@ -475,56 +343,3 @@ def test_a_wrong_limit_is_named(platform: Platform, limits: Any, said: str) -> N
     organization_id = platform.me()["organizationId"]
     with pytest.raises(ValueError, match=said):
         manage({"action": "limit", "organizationId": organization_id, "limits": limits}, None)
-
-
-def test_so_many_reads_of_all_organisations_wait_and_functions_are_left_to_others(
-    platform: Platform, grader: LoopbackGrader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Reads that do not wait are served by the same functions, whoever holds most of them."""
-    from functions.completions import waiting_api
-
-    monkeypatch.setenv("WAITING_READS", "3")
-    forget_processes()
-    task_id = platform.new_task(platform.new_grader(grader))
-    pending = platform.submit(task_id, {}).json["completionIds"][0]
-    clock = StandingClock()
-    waiting_api.parts().completions.clock = clock
-
-    def slept() -> float:
-        before = clock.unix()
-        path = f"/api/v1/completions/{pending}/score"
-        assert platform.call("GET", path, query={"wait": 5}).status == 200
-        return clock.unix() - before
-
-    shares = waiting_api.parts().waiting
-    with ExitStack() as held:
-        for name in ("second", "third", "fourth"):
-            other = caller_of(platform, platform.new_organization(name))
-            assert held.enter_context(shares.share(other, 5)) == 5
-        assert slept() < 0.5
-        fifth = caller_of(platform, platform.new_organization("fifth"))
-        assert held.enter_context(shares.share(fifth, 5)) == 0
-    assert slept() > 4  # All places were given back, also those of who found none of all.
-
-
-def test_so_many_verifications_of_an_organisation_are_under_way_at_once(
-    platform: Platform, grader: LoopbackGrader
-) -> None:
-    """A grader that hangs holds one of the few functions for half a minute."""
-    from functions.graders import api
-
-    grader_id = platform.new_grader(grader)
-    other = platform.new_organization("second")
-    path = f"/api/v1/graders/{grader_id}/verify"
-    assert platform.call("POST", path).status == 200
-    shares = api.parts().waiting
-    with ExitStack() as held:
-        for _ in range(VERIFICATIONS_AT_ONCE):
-            held.enter_context(shares.verification(caller_of(platform), 26))
-        answer = platform.call("POST", path)
-        assert refused(answer, 429, "too_many_requests")["maximum"] == VERIFICATIONS_AT_ONCE
-        assert answer.headers["retry-after"] == "5"
-        # Another organisation's are not counted with them.
-        with shares.verification(caller_of(platform, other), 26):
-            pass
-    assert platform.call("POST", path).status == 200

@@ -26,6 +26,7 @@ NOTHING = {
     "p50LatencyMs": None,
     "p99LatencyMs": None,
     "lateAnswers": 0,
+    "overTime": None,
 }
 
 

@@ -21,7 +21,7 @@ class Counted:
 
     def __init__(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
         self.steps = self.read = self.most_open = self.most_reserved = 0
-        step, progress = ledger.step, BatchSettling.progress
+        step, totals = ledger.step, BatchSettling.totals
 
         def stepped(state: dict[str, Any], **named: Any) -> Any:
             if "batch_id" in state:
@@ -34,10 +34,10 @@ class Counted:
 
         def read(this: Any, *given: Any) -> Any:
             self.read += 1
-            return progress(this, *given)
+            return totals(this, *given)
 
         monkeypatch.setattr(ledger, "step", stepped)
-        monkeypatch.setattr(BatchSettling, "progress", read)
+        monkeypatch.setattr(BatchSettling, "totals", read)
 
 
 @pytest.fixture

@@ -19,7 +19,10 @@ def test_each_wrong_field_is_named_with_its_row(ledger: Ledger) -> None:
         ({"params": {}}, "requests[1].params.maxTokens"),
         ({"params": {"maxTokens": 0}}, "requests[1].params.maxTokens"),
         ({"params": {"maxTokens": 5, "extra": {"messages": []}}}, "requests[1].params.extra"),
+        ({"params": {"maxTokens": 5, "extra": {"logprobs": True}}}, "requests[1].params.extra"),
+        ({"params": {"maxTokens": 5, "extra": {"topLogprobs": 2}}}, "requests[1].params.extra"),
         ({"input": {"user": "{{gone}}"}}, "requests[1].input.variables"),
+        ({"input": {"user": "{{v}}" * 600, "variables": {"v": "v" * 9_000}}}, "requests[1].input"),
         ({"input": {"user": ""}}, "requests[1].input.user"),
         ({"input": {"messages": [{"role": "user"}]}}, "requests[1].input.user"),
         ({"purpose": "Not A Purpose"}, "requests[1].purpose"),
@@ -36,6 +39,25 @@ def test_each_wrong_field_is_named_with_its_row(ledger: Ledger) -> None:
     assert ledger.platform.call("GET", PATH).json["requests"] == []
     items = boto3.client("dynamodb").scan(TableName="ledger")["Items"]
     assert {item["sk"]["S"] for item in items} == {"key#000001"}
+
+
+def test_a_model_without_a_price_is_refused_with_the_command_that_gives_it_one(
+    ledger: Ledger,
+) -> None:
+    prices = {"priced": {"inputUsd": "1", "outputUsd": "2"}}
+    for connection, model, options in (
+        (ledger.connect(batches="never"), "m", "--price m=INPUT,OUTPUT`"),
+        (
+            ledger.connect(provider="openai", prices=prices),
+            "priced",
+            "--batch-price priced=INPUT,OUTPUT`",
+        ),
+    ):
+        body = {"requests": [row(connection, model=model)]}
+        answer = ledger.platform.call("POST", f"{PATH}/batch", body)
+        assert (answer.status, list(answer.fields)) == (422, ["requests[0].model"])
+        assert "`autotune llm update-connection ID --price" in answer.json["detail"]
+        assert options in answer.json["detail"]
 
 
 def test_too_many_rows_and_too_much_at_once_are_refused(ledger: Ledger) -> None:

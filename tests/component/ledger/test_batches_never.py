@@ -1,5 +1,7 @@
 """``batches: never`` holds for what waits already, and for what is tried again."""
 
+from autotune_platform.runtime import clients
+from autotune_platform.storage.table import Table
 from tests.component.ledger.test_jobs import MODELS, connect
 from tests.component.ledger.test_journeys import assert_settled, statuses
 from tests.support.ledger import Ledger
@@ -48,3 +50,19 @@ def test_a_retry_goes_as_its_connection_says_now(ledger: Ledger) -> None:
     ledger.run_jobs()
     assert statuses(ledger, together) == {"completed": 1}
     assert len(ledger.fake.world.batches) == 1
+
+
+def test_a_row_that_costs_more_by_itself_than_was_set_aside_for_it_ends(ledger: Ledger) -> None:
+    connection = connect(ledger, "openai", batches="always", minRows=10, maxWaitSeconds=3_600)
+    dear, right = ledger.enqueue(connection, "a", "b", model=MODEL)
+    bound = ledger.read(dear)["boundNanoUsd"]
+    table = Table("ledger", clients.dynamodb())
+    table.update(dear, "state", {"most_nano_usd": bound})
+    table.update(right, "state", {"most_nano_usd": 2 * bound})
+    never(ledger, connection, maxWaitSeconds=0)
+    ledger.run_jobs(hours=2)
+    assert ledger.read(right)["status"] == "completed"
+    found = ledger.read(dear)
+    assert (found["status"], found["costNanoUsd"]) == ("canceled", 0)
+    assert "more than was set aside" in found["error"]["message"]
+    assert_settled(ledger)

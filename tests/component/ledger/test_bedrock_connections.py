@@ -51,9 +51,9 @@ def test_a_wrong_field_is_named_with_its_limit(
 @pytest.mark.parametrize(
     ("sent", "says"),
     [
-        ({"name": "n", "provider": "bedrock"}, "provider bedrock needs it"),
+        ({"name": "n", "provider": "bedrock"}, "needed by the provider bedrock"),
         (body(apiKey="sk-0123456789abcdef"), "bedrock has none"),
-        (body() | {"provider": "openai", "apiKey": "sk-0123456789"}, "no other has it"),
+        (body() | {"provider": "openai", "apiKey": "sk-0123456789"}, "and by no other"),
         (body(maxRows=99), "at least 100"),
         (body(settings(bucket=None, batchRoleArn=None), batches="always"), "bedrock.bucket"),
     ],

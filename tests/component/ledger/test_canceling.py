@@ -72,7 +72,7 @@ def test_a_row_that_is_canceled_while_it_fails_is_not_tried_again(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (request_id,) = ledger.enqueue(ledger.connect(), "a")
-    ledger.fake.world.traps.arm(name="chat_429", times=1)
+    ledger.fake.world.traps.arm(name="chat_500", times=1)
     requeue = RowRepository.requeue
 
     def canceled_first(self: Any, *given: Any) -> Any:
@@ -83,7 +83,7 @@ def test_a_row_that_is_canceled_while_it_fails_is_not_tried_again(
     ledger.run()
     found = ledger.read(request_id)
     assert (found["status"], found["error"]["code"]) == ("canceled", "canceled")
-    assert [one["error"]["code"] for one in found["attempts"]] == ["rate_limited"]
+    assert [one["error"]["code"] for one in found["attempts"]] == ["provider_error"]
     assert_settled(ledger)
 
 

@@ -1,5 +1,6 @@
 """Connections that change while others change them: a revoked one stays so, without a key."""
 
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_connections import UpdateConnectionRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.connections import ConnectionRepository, ConnectionService, pause
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.connections import ConnectionService, pause
 from autotune_platform.ledger.models import Connection
 from tests.support.ledger import Ledger
 
@@ -49,7 +51,7 @@ def test_a_paused_connection_is_revoked_and_its_key_deleted(ledger: Ledger) -> N
     assert read(ledger, connection)["status"] == "active"
     found = service().repository.get(connection)
     assert found is not None
-    pause(service().repository, found, "the key is wrong")
+    pause(service().repository, found, "the key is wrong", datetime.now(UTC))
     assert read(ledger, connection)["status"] == "paused"
     answer = ledger.platform.call("DELETE", f"/api/v1/llm-connections/{connection}")
     assert (answer.status, read(ledger, connection)["status"]) == (200, "revoked")
@@ -62,7 +64,7 @@ def test_a_pause_that_comes_too_late_leaves_a_connection_revoked(ledger: Ledger)
     before = connections.repository.get(connection)
     assert before is not None
     ledger.platform.call("DELETE", f"/api/v1/llm-connections/{connection}")
-    pause(connections.repository, before, "the key is wrong")
+    pause(connections.repository, before, "the key is wrong", datetime.now(UTC))
     assert read(ledger, connection)["status"] == "revoked"
 
 

@@ -87,14 +87,14 @@ def test_a_late_row_that_its_batch_gives_back_ends(ledger: Ledger) -> None:
     (late,) = ledger.enqueue(connection, "a", **soon())
     (state,) = ledger.started()
     left = ledger.step(state)
-    ledger.fake.world.traps.arm(name="chat_429", times=1)
+    ledger.fake.world.traps.arm(name="chat_500", times=1)
     with later(timedelta(minutes=9, seconds=59)):
         ledger.finish(left)
     assert ledger.read(late)["status"] == "queued"
     let_pass(ledger, 11)
     found = ledger.read(late)
     assert (found["status"], found["error"]["code"]) == ("error", "expired")
-    assert [one["error"]["code"] for one in found["attempts"]] == ["rate_limited"]
+    assert [one["error"]["code"] for one in found["attempts"]] == ["provider_error"]
     assert_settled(ledger)
 
 

@@ -79,3 +79,24 @@ def test_any_number_of_lines_of_nobody_is_few_reads(
     assert ledger.read(request_id)["status"] == "completed"
     assert reads == sorted(set(reads))
     assert len(reads) == 3
+
+
+@pytest.mark.parametrize("number", [2, 9])
+def test_a_line_of_another_attempt_does_not_take_the_place_of_the_rows_own(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    fetch = OpenAiJobs.fetch
+
+    def with_others_first(*of: Any) -> Iterator[bytes]:
+        results = b"".join(fetch(*of))
+        yield results.replace(b'x1"', f'x{number}"'.encode()).replace(b"fine", b"of another")
+        yield results
+
+    monkeypatch.setattr(OpenAiJobs, "fetch", with_others_first)
+    ledger.fake.world.answers.answerer = lambda _: "fine"
+    (request_id,) = enqueue(ledger)
+    ledger.run_jobs()
+    found = ledger.read(request_id)
+    assert (found["status"], len(found["attempts"])) == ("completed", 1)
+    assert found["rawOutput"].endswith("fine")
+    assert len(ledger.fake.world.executions) == 1

@@ -291,7 +291,7 @@ def test_what_waits_and_is_not_wanted_any_more_is_counted_nowhere(ledger: Ledger
     else:
         found = service().repository.get(connection)
         assert found is not None
-        pause(service().repository, found, "the key is wrong")
+        pause(service().repository, found, "the key is wrong", datetime.now(UTC))
         wait(ledger, hours=0.3)
         (left,) = [one for one in ledger.batches() if one["id"] == waiting["id"]]
         assert (left["counts"]["released"], left["waitingFor"]) == (3, None)

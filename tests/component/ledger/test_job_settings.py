@@ -16,7 +16,7 @@ from tests.support.ledger import KEY, Ledger
 PATH = "/api/v1/llm-connections"
 USUAL = {
     "pollLeastSeconds": 60,
-    "pollMostSeconds": 900,
+    "pollMostSeconds": 1_800,
     "visibilitySeconds": 900,
     "patienceSeconds": 900,
     "lostAfterSeconds": 259_200,
@@ -71,9 +71,9 @@ def change(ledger: Ledger, connection: str, **fields: Any) -> dict[str, Any]:
         ("openai", {"timings": {"pollMostSeconds": 3_601}}, "timings.pollMostSeconds", "3600"),
         (
             "openai",
-            {"timings": {"pollLeastSeconds": 901}},
+            {"timings": {"pollLeastSeconds": 1_801}},
             "timings.pollLeastSeconds",
-            "at most pollMostSeconds, 900",
+            "at most pollMostSeconds, 1800",
         ),
     ],
 )

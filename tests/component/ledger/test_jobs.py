@@ -2,13 +2,10 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from autotune_platform.ledger.batch_rows import portions
-from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs import openai as openai_jobs
 from tests.support.ledger import Ledger, row
 
@@ -197,21 +194,6 @@ def test_a_row_that_is_refused_by_its_line_ends_and_the_others_go_again(ledger: 
     assert_paid_once(ledger, ids)
 
 
-def test_a_job_that_is_refused_without_a_word_is_halved_until_the_row_is_found(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(openai_jobs, "_failure", lambda _: (Refusal("rejected", "no"), {}))
-    ledger.fake.world.traps.arm(name="poison_row", times=None, contains="question 3")
-    ids = enqueue(ledger, "openai", count=9)
-    ledger.run_jobs()
-    found = read_all(ledger, ids)
-    assert Counter(one["status"] for one in found) == {"completed": 8, "error": 1}
-    (bad,) = [one for one in found if one["status"] == "error"]
-    assert (bad["input"]["user"], bad["error"]["code"]) == ("question 3", "rejected")
-    assert len(ledger.batches()) <= 9
-    assert_paid_once(ledger, ids)
-
-
 def test_credit_that_ends_midway_pauses_the_connection_and_rows_wait(ledger: Ledger) -> None:
     trap(ledger, "credit_ends", share=0.5)
     connection = connect(ledger, "openai")
@@ -397,13 +379,6 @@ def test_a_model_that_the_provider_does_not_know_is_refused_once(ledger: Ledger)
     assert {one["error"]["code"] for one in read_all(ledger, ids)} == {"rejected"}
     assert ledger.fake.world.requests["openrouter.create"] == 1
     assert_paid_once(ledger, ids)
-
-
-def test_questions_are_read_as_many_at_a_time_as_there_is_memory_for() -> None:
-    rows: Any = [SimpleNamespace(input_bytes=size) for size in (3, 4, 9, 20, 1, 1)]
-    found = [[one.input_bytes for one in some] for some in portions(rows, most_bytes=10)]
-    assert found == [[3, 4], [9], [20], [1, 1]]
-    assert list(portions([], most_bytes=10)) == []
 
 
 def test_a_file_that_is_not_ready_is_waited_for_whatever_the_refusal_says(

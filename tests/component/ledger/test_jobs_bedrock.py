@@ -11,6 +11,7 @@ import pytest
 from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.exchanges import Exchanges
+from autotune_platform.ledger.job_sizes import JOB_SIZES
 from autotune_platform.ledger.jobs.bedrock import BedrockJobs
 from autotune_platform.ledger.jobs.bedrock_bucket import BedrockBucket
 from autotune_platform.ledger.jobs.contract import Body, Created, Job, Unclear
@@ -40,7 +41,7 @@ def lab(ledger: Ledger) -> Iterator[Ledger]:
 @pytest.fixture
 def small_jobs(lab: Ledger, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """The same, where six rows are enough for a job."""
-    monkeypatch.setattr(BedrockJobs, "limits", replace(BedrockJobs.limits, rows_at_least=FEW))
+    monkeypatch.setitem(JOB_SIZES, "bedrock", replace(JOB_SIZES["bedrock"], rows_at_least=FEW))
     lab.fake.world.limits["bedrock"] = {"least_rows": FEW}
     return lab
 
@@ -220,8 +221,9 @@ def test_verify_asks_converse_with_the_role(lab: Ledger) -> None:
     path = f"/api/v1/llm-connections/{connection}/verify"
     found = lab.platform.call("POST", path, {"model": MODEL}).json
     assert found["works"] is True
-    probe, assumed = lab.fake.world.assumed
+    probe, other, assumed = lab.fake.world.assumed
     assert "ExternalId" not in probe
+    assert other["ExternalId"] != external_id
     assert assumed["ExternalId"] == external_id
     assert assumed["RoleArn"] == ROLE
     assert assumed["RoleSessionName"] == f"autotune-{connection}"

@@ -1,10 +1,12 @@
 """A batch that left rows in its queue is followed by the next at once, and no other is."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from autotune_platform.ledger.batch_rows import portions
 from autotune_platform.ledger.choosing import Chosen
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.prices import PriceSnapshot
@@ -46,7 +48,7 @@ def test_a_job_that_rows_cut_is_followed_at_once(
     assert executions == len(made), "an execution found nothing"
 
 
-def row(number: int, together: int | None = None) -> Row:
+def row(number: int, together: int | None = None, halved_of: str | None = None) -> Row:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return Row(
         id=f"llm_{number}",
@@ -56,6 +58,7 @@ def row(number: int, together: int | None = None) -> Row:
         model="small",
         purpose="scoring",
         together=together,
+        halved_of=halved_of,
         input_bytes=10,
         messages=1,
         max_tokens=10,
@@ -76,6 +79,8 @@ PRICE = PriceSnapshot.model_construct()
         ([row(1, together=1), row(2)], 1, True),
         ([row(1), row(2, together=1)], 1, True),
         ([row(1), row(2), row(3), row(4)], 3, True),
+        ([row(1), row(2, 3, "lbt_1"), row(3)], 2, True),
+        ([row(1, 3, "lbt_1"), row(2, 3, "lbt_2"), row(3, 3, "lbt_1"), row(4)], 2, True),
     ],
 )
 def test_what_may_share_no_batch_is_left_over(rows: list[Row], ids: int, is_cut: bool) -> None:
@@ -91,3 +96,10 @@ def test_what_has_no_money_is_not_followed_at_once() -> None:
     assert chosen.add(row(1), 9)
     assert not chosen.add(row(2), 9)
     assert (chosen.is_cut, chosen.is_short_of_money) == (False, True)
+
+
+def test_questions_are_read_as_many_at_a_time_as_there_is_memory_for() -> None:
+    rows: Any = [SimpleNamespace(input_bytes=size) for size in (3, 4, 9, 20, 1, 1)]
+    found = [[one.input_bytes for one in some] for some in portions(rows, most_bytes=10)]
+    assert found == [[3, 4], [9], [20], [1, 1]]
+    assert list(portions([], most_bytes=10)) == []

@@ -120,15 +120,32 @@ def test_a_file_that_cannot_be_taken(
     ("body", "headers", "status"),
     [
         (form(b"{}", purpose="fine-tune"), FORM, 422),
+        (form(b"{}", anchor="created_at", seconds=60), FORM, 422),
+        (form(b"{}", anchor="last_used_at", seconds=3_600), FORM, 422),
+        (form(b"{}", anchor="created_at"), FORM, 422),
+        (form(b"{}", other="x"), FORM, 422),
         (form(b"{}")[:-20], FORM, 400),
         (b"{}", {}, 415),
         (b"--b0undary\r\n" * 50, FORM, 400),
         (b"--b0undary\r\nno header\r\n\r\nx\r\n--b0undary--", FORM, 400),
         (b"\xff", FORM, 400),
         (form(b"{}"), {"content-type": "multipart/form-data; boundary*=idna''b0undary"}, 415),
-        (form(b"{}").replace(b"filename=", b"filename*=punycode''%ff; was="), FORM, 400),
+        (form(b"{}").replace(b"filename=", b"filename*=idna''%ff; was="), FORM, 400),
     ],
-    ids=["purpose", "cut", "json", "parts", "headers", "bytes", "boundary", "filename"],
+    ids=[
+        "purpose",
+        "seconds",
+        "anchor",
+        "no seconds",
+        "unknown",
+        "cut",
+        "json",
+        "parts",
+        "headers",
+        "bytes",
+        "boundary",
+        "filename",
+    ],
 )
 def test_a_form_that_cannot_be_read(
     compatible: Compatible, body: bytes, headers: dict[str, str], status: int
@@ -143,9 +160,14 @@ def test_a_form_that_cannot_be_read(
         ({"completion_window": "1h"}, "completion_window"),
         ({"input_file_id": "file-abc"}, "input_file_id"),
         ({"metadata": {"a": "b" * 513}}, "metadata.a"),
-        ({"output_expires_after": {"seconds": 3600}}, "output_expires_after"),
+        ({"output_expires_after": {"seconds": 3600}}, "output_expires_after.anchor"),
+        (
+            {"output_expires_after": {"anchor": "created_at", "seconds": 60}},
+            "output_expires_after.seconds",
+        ),
+        ({"window": "24h"}, "window"),
     ],
-    ids=["endpoint", "window", "file", "metadata", "unknown"],
+    ids=["endpoint", "window", "file", "metadata", "anchor", "seconds", "unknown"],
 )
 def test_a_batch_that_cannot_be_made(
     compatible: Compatible, change: dict[str, object], field: str
@@ -162,3 +184,22 @@ def test_a_batch_that_has_ended_is_not_cancelled(compatible: Compatible) -> None
     refused = error(compatible.ask("POST", f"/batches/{begun['id']}/cancel"))
     assert refused[0] == 400
     assert "completed" in refused[2]
+
+
+@pytest.mark.parametrize(
+    ("media_type", "head"),
+    [
+        (f"multipart/form-data; boundary*{'9' * 5_000}=b", ""),
+        ("multipart/form-data; boundary*=\x00'x'b", ""),
+        (FORM["content-type"], f"name*{'9' * 5_000}=x"),
+        (FORM["content-type"], f"name=file; filename*{'9' * 5_000}=x"),
+        (FORM["content-type"], "name=file; filename*=a\x00b'x'abc"),
+    ],
+)
+def test_a_form_whose_headers_cannot_be_read_is_refused(
+    compatible: Compatible, media_type: str, head: str
+) -> None:
+    part = f"Content-Disposition: form-data; {head}\r\n\r\nhi"
+    body = f"--{BOUNDARY}\r\n{part}\r\n--{BOUNDARY}--\r\n".encode()
+    answer = compatible.ask("POST", "/files", body, headers={"content-type": media_type})
+    assert answer.status in {400, 415}, answer.text

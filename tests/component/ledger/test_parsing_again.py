@@ -1,5 +1,8 @@
 """Answers that are read again: no model is asked, nothing is paid, and nothing is overwritten."""
 
+import json
+import os
+import threading
 from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
@@ -8,7 +11,7 @@ import boto3
 import pytest
 
 from autotune.protocol.limits import MAX_LLM_PARSES
-from autotune_platform.ledger import parsing_again
+from autotune_platform.ledger import changing, parsing_again
 from tests.component.ledger.test_journeys import VERDICT, handler_parts
 from tests.support.ledger import Ledger, later
 from tests.support.platform import Answer
@@ -245,3 +248,56 @@ def test_many_are_parsed_by_filter_page_by_page(
 def test_a_filter_of_what_has_no_answer_is_refused_by_its_field(ledger: Ledger) -> None:
     refused = matching(ledger, STARS, status="error")
     assert (refused.status, refused.json["errors"][0]["field"]) == (422, "filter.status")
+
+
+def test_a_page_ends_where_it_takes_long_and_the_next_goes_on(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers of some megabytes are read in portions, and nothing is read twice or left out."""
+    many: list[int] = []
+    under_way = threading.Lock()
+    monkeypatch.setattr(changing, "PARSE_BYTES", 25_000)
+    monkeypatch.setattr(changing, "PARSE_SECONDS", 0)
+    ledger.fake.world.answers.answerer = lambda _: "a" * 10_000 + f"\n{ANSWERED}"
+    params = {"maxTokens": 5_000}
+    ids = ledger.enqueue(ledger.connect(), *"abcdef", verdict=VERDICT, params=params)
+    ledger.run()
+    sound = parsing_again.parse
+
+    def watched(*args: Any, **options: Any) -> Any:
+        with under_way:
+            many[-1] += 1
+        return sound(*args, **options)
+
+    monkeypatch.setattr(parsing_again, "parse", watched)
+    parsed, token = [], None
+    while not many or token:
+        many.append(0)
+        body = {"filter": {}, "verdict": STARS, **({"nextToken": token} if token else {})}
+        page = ledger.platform.call("POST", "/api/v1/llm-requests/parse", body).json
+        assert len(page["requestIds"]) == many[-1]
+        parsed += page["requestIds"]
+        token = page.get("nextToken")
+    assert sorted(parsed) == sorted(ids)
+    assert many == [2, 2, 2]
+    assert {ledger.read(one)["parsedVerdict"] for one in ids} == {4}
+
+
+@pytest.mark.parametrize("days", [None, 30])
+@pytest.mark.parametrize("said", ["short", "a" * 2_000_000, "random"])
+def test_how_long_an_answer_is_is_known_before_it_is_read(
+    ledger: Ledger, said: str, days: int | None
+) -> None:
+    """As plain text, compressed, in an object and in several items."""
+    texts = handler_parts().ledger.texts
+    text = os.urandom(600_000).hex() if said == "random" else said
+    fields = {} if days is None else {"retentionDays": days}
+    request_id = answered(ledger, text, params={"maxTokens": 1_000_000}, **fields)
+    output = texts.output_of(request_id)
+    assert output is not None
+    assert output.raw_output.endswith(text[-1_000:])
+    written = json.dumps(
+        output.model_dump(mode="json", exclude={"later"}, exclude_none=True),
+        separators=(",", ":"),
+    )
+    assert texts.output_sizes([request_id, "llm_nobody"]) == {request_id: len(written)}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from autotune.protocol.ids import new_id
-from autotune_platform.ledger import batch_repository, sweeping
+from autotune_platform.ledger import queue_repository, sweeping
 from autotune_platform.ledger.models import Group
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.due_index import DueIndex
@@ -111,14 +111,14 @@ def test_an_organisation_with_many_queues_holds_up_nobody(
     from functions.ledger import sweep_ledger
 
     monkeypatch.setattr(sweeping, "MOST_STARTED", 4)
-    batches = sweep_ledger.parts().ledger_sweeper.batches
+    queues = sweep_ledger.parts().ledger_sweeper.queues
     now = sweep_ledger.parts().ledger_sweeper.clock.now()
     connection = new_id("llc")
     for number in range(30):
         group = Group(organization_id="org_1", connection_id=connection, model=f"m{number}")
-        batches.open_group(group, now - timedelta(hours=1))
+        queues.open(group, now - timedelta(hours=1))
     quiet = Group(organization_id="org_2", connection_id=connection, model="quiet")
-    batches.open_group(quiet, now - timedelta(minutes=1))
+    queues.open(quiet, now - timedelta(minutes=1))
     assert ledger.sweep() == 4
     started = [state["group"] for state in ledger.started()]
     assert len(started) == 4
@@ -129,7 +129,7 @@ def test_rows_that_come_one_by_one_within_a_moment_start_one_execution(
     ledger: Ledger, starts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The moment is long on a busy machine.
-    monkeypatch.setattr(batch_repository, "_START_READS_AFTER", timedelta(minutes=5))
+    monkeypatch.setattr(queue_repository, "_START_READS_AFTER", timedelta(minutes=5))
     connection = ledger.connect()
     ids = [one for number in range(10) for one in ledger.enqueue(connection, f"q{number}")]
     assert len(starts) == 1
@@ -151,7 +151,7 @@ def test_what_comes_after_an_execution_may_have_read_the_queue_starts_another(
 def test_of_two_that_enqueue_at_the_same_moment_one_starts_an_execution(
     ledger: Ledger, starts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_repository, "_START_READS_AFTER", timedelta(minutes=5))
+    monkeypatch.setattr(queue_repository, "_START_READS_AFTER", timedelta(minutes=5))
     connection = ledger.connect(minRows=2, maxWaitSeconds=DAY)
     ledger.enqueue(connection, "q1")
     add = DueIndex.add
@@ -167,3 +167,11 @@ def test_of_two_that_enqueue_at_the_same_moment_one_starts_an_execution(
     monkeypatch.setattr(DueIndex, "add", added)
     ledger.enqueue(connection, "q2")
     assert len(starts) == 1
+
+
+def test_what_waits_for_nobody_is_asked_without_a_sweep(ledger: Ledger) -> None:
+    """The first example of the guide to language models ends within a minute."""
+    connection = ledger.connect(batches="never", minRows=20, maxWaitSeconds=0)
+    (request_id,) = ledger.enqueue(connection, "ready?")
+    ledger.run()
+    assert ledger.read(request_id)["status"] == "completed"

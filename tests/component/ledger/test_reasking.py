@@ -62,7 +62,7 @@ def chain(ledger: Ledger, request_id: str) -> list[dict[str, Any]]:
 
 def open_rows(ledger: Ledger) -> int:
     organization_id = ledger.platform.me(ledger.platform.api_key)["organizationId"]
-    return int(handler_parts().llm_claims.open_rows(organization_id))
+    return int(handler_parts().llm_claims.open_amount(organization_id).rows)
 
 
 def test_what_cannot_be_read_is_asked_again_and_the_answer_is_of_a_row_of_its_own(

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
+from autotune.protocol.llm_filters import LlmBatchFilter
 from autotune_platform.ledger.batching import polling
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from tests.component.ledger.test_connections_changing import caller_of
 from tests.component.ledger.test_jobs import assert_paid_once, connect, enqueue
-from tests.component.ledger.test_unclear_creations import listed, wait
+from tests.component.ledger.test_unclear_creations import events_of, listed, wait
 from tests.support.ledger import Ledger, later
 
 
@@ -37,11 +38,10 @@ def waiting(ledger: Ledger) -> list[str]:
         batch["connectionId"]
     )
     assert connection is not None
-    service = import_module("functions.ledger.api").parts().ledger
+    service = import_module("functions.ledger.batches_api").parts().batches
     with later(timedelta(seconds=ledger.passed)):
-        found, _ = service.list_batches(
-            caller_of(connection), unresolved=True, limit=10, next_token=None
-        )
+        waits = LlmBatchFilter(needs_operator=True)
+        found, _ = service.page(caller_of(connection), waits, limit=10, next_token=None)
     return [one.id for one in found]
 
 
@@ -66,6 +66,8 @@ def test_looks_that_are_refused_for_hours_call_a_person_and_results_come_home_al
     assert {one["job_id"] for one in said} == {batch["job"]["id"]}
     assert {one["code"] for one in said} == {"provider_error"}
     assert batch["job"]["stage"] == "polling"
+    (event,) = events_of(batch["id"])
+    assert (event["data"]["stage"], event["data"]["jobId"]) == ("polling", batch["job"]["id"])
     ledger.fake.world.traps.disarm()
     said.clear()
     ledger.run_jobs()

@@ -11,6 +11,7 @@ from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.step_shares import StepShares
 from tests.component.access.test_limits import caller_of
 from tests.component.ledger.test_journeys import assert_settled, statuses
+from tests.component.ledger.test_revoking import revoke, under_way
 from tests.support.ledger import MODEL, Ledger, later
 
 FUNCTIONS = 8  # two of an organisation, six of all
@@ -110,3 +111,36 @@ def test_so_many_verifications_of_an_organisations_connections_are_under_way(
         assert (refused.status, refused.json["limit"]["maximum"]) == (429, VERIFICATIONS_AT_ONCE)
         assert "this organization's connections" in refused.json["detail"]
     assert ledger.platform.call("POST", path, {"model": MODEL}).json["works"]
+
+
+def test_a_job_is_looked_at_for_an_organisation_within_the_same_share(ledger: Ledger) -> None:
+    from functions.ledger import connections_api
+
+    under_way(ledger)
+    path = f"/api/v1/llm-batches/{ledger.batches()[0]['id']}/resolve"
+    body = {"action": "adopt", "jobId": "batch_x"}
+    with ExitStack() as held:
+        for _ in range(VERIFICATIONS_AT_ONCE):
+            held.enter_context(
+                connections_api.parts().waiting.verification(caller_of(ledger.platform), 29)
+            )
+        refused = ledger.platform.call("POST", path, body)
+        assert (refused.status, refused.json["limit"]["maximum"]) == (429, VERIFICATIONS_AT_ONCE)
+    assert ledger.platform.call("POST", path, body).status == 409
+
+
+def test_a_connection_is_revoked_also_where_the_share_leaves_no_time_to_ask(
+    ledger: Ledger,
+) -> None:
+    from functions.ledger import connections_api
+
+    connection = under_way(ledger)
+    (job,) = ledger.fake.world.batches.values()
+    with ExitStack() as held:
+        for _ in range(VERIFICATIONS_AT_ONCE):
+            held.enter_context(
+                connections_api.parts().waiting.verification(caller_of(ledger.platform), 29)
+            )
+        found = revoke(ledger, connection)
+    assert (found["jobs"], found["moreJobs"]) == ([], True)
+    assert job.cancel_at is None

@@ -7,10 +7,10 @@ import boto3
 import pytest
 from pydantic.alias_generators import to_camel
 
-from autotune.protocol.llm_batches import LlmTraceField
+from autotune.protocol.llm_batches import LLM_COST_NUMBERS, LlmTraceField
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.costs import OTHERS, TRACED
+from autotune_platform.ledger.costs import NO_ID, OTHERS, TRACED
 from autotune_platform.storage.counting import MAX_ADDITIONS
 from autotune_platform.storage.table import Table
 from functions.ledger import connections_api
@@ -50,7 +50,11 @@ def test_costs_are_listed_by_experiment_and_by_rubric(ledger: Ledger) -> None:
     ledger.run()
     assert len(ledger.batches()) == 2, "sums are of several batches"
     by_experiment = traced(ledger, "experimentId")
-    assert {name: one["rows"] for name, one in by_experiment.items()} == {"one": 2, "two": 1}
+    assert {name: one["rows"] for name, one in by_experiment.items()} == {
+        "one": 2,
+        "two": 1,
+        NO_ID: 1,
+    }
     assert by_experiment["one"]["costNanoUsd"] == cost_of(ledger, ids[:2]) > 0
     assert by_experiment["two"]["costNanoUsd"] == cost_of(ledger, ids[2:3])
     assert by_experiment["two"]["day"] == ledger.budget()["day"]["name"]
@@ -58,7 +62,16 @@ def test_costs_are_listed_by_experiment_and_by_rubric(ledger: Ledger) -> None:
     assert {name: one["costNanoUsd"] for name, one in by_rubric.items()} == {
         "polite": cost_of(ledger, ids[:1]),
         "brief": cost_of(ledger, ids[1:2]),
+        NO_ID: cost_of(ledger, ids[2:]),
     }
+    (whole,) = ledger.platform.call("GET", "/api/v1/llm-costs", query={"groupBy": "day"}).json[
+        "costs"
+    ]
+    for groups in (by_experiment, by_rubric):
+        for name in LLM_COST_NUMBERS:
+            spelled = to_camel(name)
+            assert sum(one[spelled] for one in groups.values()) == whole[spelled], name
+    assert (whole["rows"], whole["costNanoUsd"]) == (4, cost_of(ledger, ids))
     used = [ledger.read(one)["usage"] for one in ids[:2]]
     assert by_experiment["one"]["inputTokens"] == sum(one["inputTokens"] for one in used)
     assert by_experiment["one"]["outputTokens"] == sum(one["outputTokens"] for one in used)
@@ -129,6 +142,7 @@ def test_a_row_without_a_trace_writes_no_sum(ledger: Ledger) -> None:
     kinds = Counter(one["pk"]["S"].partition("#")[0] for one in items)
     assert kinds["cost"] == 1
     assert kinds["traced"] == 0
+    assert {name: one["rows"] for name, one in traced(ledger, "rubricId").items()} == {NO_ID: 3}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +180,7 @@ def test_a_call_that_is_waited_for_counts_once_although_it_is_settled_again(
     asked = EnqueueLlmRequest.model_validate(row(ledger.connect(), trace=trace))
     ended, _ = calls.call(caller, asked)
     for _ in range(2):
-        calls.settle(ended)
+        calls.settling.settle(ended)
     for field, value in (("experimentId", "e"), ("rubricId", "r")):
         (only,) = traced(ledger, field).items()
         assert (only[0], only[1]["rows"]) == (value, 1)

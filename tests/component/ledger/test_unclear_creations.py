@@ -1,7 +1,9 @@
 """Jobs of which nobody but a person can say whether they were created."""
 
+import json
 from typing import Any
 
+import boto3
 import pytest
 
 from autotune_platform.ledger.batching import creating
@@ -29,6 +31,17 @@ def listed(ledger: Ledger) -> list[dict[str, Any]]:
 def wait(ledger: Ledger, *, hours: float) -> None:
     with pytest.raises(AssertionError, match="rows are under way"):
         ledger.run_jobs(hours=hours)
+
+
+def events_of(batch_id: str) -> list[dict[str, Any]]:
+    """What is published of a batch that waits, as it is stored on its way out."""
+    items = boto3.client("dynamodb").scan(TableName="ledger", ConsistentRead=True)["Items"]
+    return [
+        {"data": json.loads(one["data"]["S"])}
+        for one in items
+        if one["pk"]["S"] == batch_id
+        and one.get("type", {}).get("S") == "ledger.batch.needs_operator"
+    ]
 
 
 @pytest.fixture
@@ -61,6 +74,9 @@ def test_several_jobs_that_may_be_a_batchs_call_a_person_who_says_which(
     (batch,) = listed(ledger)
     (job,) = ledger.fake.world.batches
     assert batch["job"]["candidates"] == [job, "batch_twin"]
+    (event,) = events_of(batch["id"])
+    assert event["data"]["candidates"] == [job, "batch_twin"]
+    assert (event["data"]["stage"], event["data"]["batchId"]) == ("unknown", batch["id"])
     # At least one look in each quarter of an hour: the alarm stays for as long as it waits.
     assert len(said) >= 7
     assert {(one["batch_id"], *one["jobs"]) for one in said} == {(batch["id"], job, "batch_twin")}

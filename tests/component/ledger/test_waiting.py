@@ -3,8 +3,10 @@
 import pytest
 
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.queue_repository import QueueRepository
 from tests.component.ledger.test_deadlines import let_pass, pause
 from tests.component.ledger.test_dear_rows import DEAR, set_budget
+from tests.component.ledger.test_job_limits import two_models, wait
 from tests.component.ledger.test_jobs import BASES, MODELS
 from tests.support.ledger import Ledger
 
@@ -42,7 +44,7 @@ def test_a_row_that_is_asked_or_has_ended_waits_for_nothing(ledger: Ledger) -> N
 
 def test_a_row_that_was_tried_backs_off(ledger: Ledger) -> None:
     (request_id,) = ledger.enqueue(ledger.connect(), "a")
-    ledger.fake.world.traps.arm(name="chat_429", times=1)
+    ledger.fake.world.traps.arm(name="chat_500", times=1)
     ledger.run()
     assert because(ledger, request_id) == "backing_off"
 
@@ -69,6 +71,22 @@ def test_a_row_that_no_period_has_room_for_says_so(ledger: Ledger) -> None:
     assert because(ledger, request_id) == "over_budget"
 
 
+def test_a_row_waits_for_jobs_of_its_connection(ledger: Ledger) -> None:
+    connection, ids = two_models(ledger, limits={"openJobs": 1}, minRows=3)
+    ledger.fake.world.timing.run_seconds = 7_200
+    wait(ledger, hours=0.5)
+    sent = {one: ledger.read(one)["status"] == "submitted" for one in ids}
+    assert set(sent.values()) == {True, False}
+    waits = {because(ledger, one) for one, is_sent in sent.items() if not is_sent}
+    assert waits == {"connection_limit"}
+    assert {because(ledger, one) for one, is_sent in sent.items() if is_sent} == {None}
+    (model,) = {ledger.read(one)["model"] for one, is_sent in sent.items() if not is_sent}
+    (behind,) = ledger.enqueue(connection, "another", model=model)
+    assert because(ledger, behind) == "connection_limit"
+    ledger.run_jobs()
+    assert {ledger.read(one)["status"] for one in (*ids, behind)} == {"completed"}
+
+
 def test_a_row_of_a_job_waits_for_a_price_of_its_own(ledger: Ledger) -> None:
     prices = {
         "own": {"inputUsd": "1", "outputUsd": "1", "batchInputUsd": "1", "batchOutputUsd": "1"}
@@ -90,8 +108,9 @@ def test_reading_why_writes_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPa
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("written")
 
-    for name in ("hold_group", "open_group", "postpone", "change"):
-        monkeypatch.setattr(BatchRepository, name, refused)
+    monkeypatch.setattr(BatchRepository, "change", refused)
+    for name in ("hold", "open", "postpone"):
+        monkeypatch.setattr(QueueRepository, name, refused)
     before = ledger.read(request_id)
     assert before["waitingBecause"] == "min_rows"
     assert ledger.read(request_id) == before

@@ -10,12 +10,15 @@ from autotune_platform.operations import deleting
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
 from functions.operations import delete_organization
+from tests.support.aws import API_URL
 from tests.support.clock import TurnedClock
+from tests.support.decks import new_deck, new_deck_grader, new_samples
 from tests.support.graders import LoopbackGrader
 from tests.support.kept import kept
 from tests.support.killing import Killed, Killer
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.ledger import ledger
+from tests.support.oidc import serve_provider, sign_in_at
 from tests.support.platform import Platform
 from tests.support.subscribers import loopback_subscriber
 
@@ -67,8 +70,16 @@ def fill(platform: Platform, grader: LoopbackGrader, api_key: str | None = None)
         platform.deliver()
         platform.call("DELETE", f"/api/v1/tasks/{gone}")
         platform.new_reward_url(task_id)
+        deck_id = new_deck(platform)["id"]
+        new_deck_grader(platform, deck_id)
+        new_samples(platform, deck_id, {"input": "SECRET", "output": LARGE[:300_000]})
+        platform.call("DELETE", f"/api/v1/decks/{new_deck(platform)['id']}")
         platform.call("POST", "/api/v1/review-links", {"reviewerId": "anna"})
         platform.new_key("reviewer")
+        made = platform.call("POST", "/api/v1/sessions", {}).json
+        code = {"code": made["url"].partition("#code=")[2]}
+        begun = platform.call("POST", "/api/v1/sessions/exchange", code, signed={}).json
+        platform.me(f"{made['session']['id']}.{begun['secret']}")
         platform.probe_graders()
         export = {"taskId": task_id, "kind": "scores", "format": "jsonl"}
         platform.call("POST", "/api/v1/exports", export)
@@ -126,6 +137,26 @@ def test_nothing_but_its_id_is_left_and_others_keep_all(
     assert len(things_of(their_id)) > 20
     assert platform.call("GET", "/api/v1/tasks", api_key=other).status == 200
     assert platform.call("GET", "/api/v1/tasks").status == 401
+
+
+def test_a_session_that_no_key_made_goes_with_when_it_was_used(
+    platform: Platform, clock: TurnedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    organization_id = platform.me()["organizationId"]
+    with serve_provider(f"{API_URL}/console") as provider:
+        sign_in_at(monkeypatch, provider.url, organization_id)
+        person = provider.authorize().body()
+        begun = platform.call("POST", "/api/v1/sessions/oidc", person, signed={}).json
+    session_id = begun["session"]["id"]
+    platform.call("GET", "/api/v1/sessions/me", api_key=f"{session_id}.{begun['secret']}")
+    kept_of_it = [key for key in everything() if session_id in key and "nonce#" not in key]
+    assert len(kept_of_it) == 2, "the session, and when it was used"
+    suspend(organization_id)
+    step(organization_id)
+    clock.ahead = deleting.STILL_WRITES
+    assert step(organization_id)["status"] == "deleted"
+    left = everything()
+    assert [key for key in kept_of_it if key in left] == []
 
 
 def test_a_deletion_that_is_killed_anywhere_goes_on_where_it_was(

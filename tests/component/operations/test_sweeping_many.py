@@ -1,10 +1,12 @@
 """Many overdue batches: all are looked after, and no owner waits for all of another's."""
 
 from datetime import UTC, datetime, timedelta
+from time import sleep
 from typing import Any
 
 import pytest
 
+from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.runtime import clients
 from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.table import Page, Table
@@ -90,6 +92,21 @@ def test_one_sweep_redrives_all_that_is_lost(platform: Platform, lost: list[str]
     assert platform.operate("sweep_batches")["redriven"] == len(lost)
     platform.score_everything()
     assert {platform.batch(id_)["counts"]["scored"] for id_ in lost} == {1}
+
+
+def test_what_a_sweep_queues_itself_postpones_nothing_beside_it(
+    platform: Platform, lost: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backlog = ChunkQueues.backlog
+    others = iter(range(1, 9))
+
+    def slower_for_each(self: ChunkQueues, *of: Any) -> datetime | None:
+        sleep(next(others) / 10)
+        return backlog(self, *of)
+
+    monkeypatch.setattr(ChunkQueues, "backlog", slower_for_each)
+    assert platform.operate("sweep_batches")["redriven"] == len(lost)
+    assert next(others) == 2
 
 
 def test_a_sweep_ends_in_time_and_leaves_the_rest_to_the_next(

@@ -15,6 +15,7 @@ from tests.support.projected import (
     everything,
     forget,
     subscribe,
+    windows,
 )
 from tests.support.sharded_stream import Bill, Rivalry, ShardedStream
 from tests.support.tables import stream_records
@@ -23,9 +24,10 @@ SHARDS = (1, 4, 16, 64)
 BATCHES = 16
 OF_EACH = 6
 SCATTERED = 5
-# In one transaction a checkpoint, statistics, metering, an audit entry and the count of what is
-# undecided, two units each while none is over 1 KB; and two to close the batch.
-UNITS_OF_A_BATCH = 12
+# In one transaction a checkpoint, statistics, metering, an audit entry, the count of what is
+# undecided, and windows (three of the organisation, two each of its task and grader), two units
+# each while none is over 1 KB; and two to close the batch.
+UNITS_OF_A_BATCH = 26
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +71,9 @@ def delivered(
     assert len(events(webhook_id)) == verdicts + batches
     assert len(decisions()) == len(set(decisions())) == verdicts
     assert [sum(one.values()) for one in counts("metering#").values()] == [verdicts]
+    assert (
+        sum(one["scored"] for (pk, *_), one in windows().items() if "#day#" in pk) == 3 * verdicts
+    )
     assert platform.call("DELETE", f"/api/v1/webhooks/{webhook_id}").status == 204
     forget()
     return rivalry.bill, wrote

@@ -209,3 +209,23 @@ def test_links_are_listed_with_whom_they_are_for_and_without_what_opens(reviewin
     later = TurnedClock(timedelta(days=2))
     with patch.object(api.parts().link_service, "clock", later):
         assert reviewing.platform.call("GET", "/api/v1/review-links").json["links"] == []
+
+
+def test_when_a_link_was_last_used_is_listed(reviewing, monkeypatch):
+    made = reviewing.link()
+    assert made["lastUsedAt"] is None
+
+    def last_used():
+        (link,) = reviewing.platform.call("GET", "/api/v1/review-links").json["links"]
+        return link["lastUsedAt"]
+
+    link = reviewing.bearer(made["url"])
+    reviewing.next(**link)
+    first = last_used()
+    assert first is not None
+    # A page calls often: that is noted every few minutes.
+    reviewing.next(**link)
+    assert last_used() == first
+    monkeypatch.setattr(api.parts().review_links, "clock", TurnedClock(timedelta(minutes=6)))
+    reviewing.next(**link)
+    assert last_used() > first

@@ -12,7 +12,6 @@ from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime import clients
 from autotune_platform.storage.table import Table
 from functions.reviews import api
-from tests.support.clock import TurnedClock
 
 PRELIMINARY = Preliminary(
     state="scored",
@@ -23,19 +22,6 @@ PRELIMINARY = Preliminary(
         {"grader_id": "grd_1", "grader_version": "1", "weight": 1, "state": "scored", "value": 0.9}
     ],
 )
-
-
-@pytest.fixture
-def clock():
-    """A clock of the reviews' function that a test can turn."""
-    api.parts().reviews.clock = turned = TurnedClock()
-    return turned
-
-
-def verdict_of(reviewing, review_id):
-    completion_id = reviewing.read(review_id)["completionId"]
-    path = f"/api/v1/completions/{completion_id}/score"
-    return reviewing.platform.call("GET", path).json["verdict"]
 
 
 def test_a_review_shows_what_is_judged_and_not_what_graders_said(reviewing):
@@ -230,7 +216,7 @@ def test_an_answer_is_the_completions_verdict_and_can_be_repeated(reviewing):
     assert (answer["reviewerId"], answer["explanation"]) == ("anna", "good")
     again = reviewing.post(review_id, "answer", body, api_key=reviewing.anna)
     assert again.json == first.json
-    verdict = verdict_of(reviewing, review_id)
+    verdict = reviewing.verdict(review_id)
     assert (verdict["state"], verdict["score"]["value"]) == ("scored", 0.7)
     for changed, key in ((body | {"value": 0.8}, reviewing.anna), (body, reviewing.ben)):
         late = reviewing.post(review_id, "answer", changed, api_key=key)
@@ -240,14 +226,14 @@ def test_an_answer_is_the_completions_verdict_and_can_be_repeated(reviewing):
 def test_what_follows_from_an_answer_is_made_good_when_it_is_repeated(reviewing, monkeypatch):
     """The process may end between the record and the verdict."""
     review_id = reviewing.request()
-    service = api.parts().reviews
+    service = api.parts().review_answering
     with monkeypatch.context() as broken:
         broken.setattr(service, "resolver", None)
         assert reviewing.answer(review_id, api_key=reviewing.anna).status == 500
     assert reviewing.read(review_id)["state"] == "answered"
-    assert verdict_of(reviewing, review_id)["state"] == "pending"
+    assert reviewing.verdict(review_id)["state"] == "pending"
     assert reviewing.answer(review_id, api_key=reviewing.anna).status == 200
-    assert verdict_of(reviewing, review_id)["state"] == "scored"
+    assert reviewing.verdict(review_id)["state"] == "scored"
 
 
 def test_an_answer_wakes_the_run_that_waits_for_it(reviewing, monkeypatch):
@@ -257,7 +243,7 @@ def test_an_answer_wakes_the_run_that_waits_for_it(reviewing, monkeypatch):
         def wake(self, run_id):
             woken.append(run_id)
 
-    monkeypatch.setattr(api.parts().reviews, "waits", Waits())
+    monkeypatch.setattr(api.parts().review_answering, "waits", Waits())
     reviewing.answer(reviewing.request(run_id="run_1"))
     reviewing.answer(reviewing.request())
     assert woken == ["run_1"]

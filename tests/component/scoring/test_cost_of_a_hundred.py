@@ -39,6 +39,13 @@ PROJECT = {"BatchGetItem": 2, "Query": 1, "TransactWriteItems": 1, "UpdateItem":
 SWEEP = {"Query": 16}
 READ_BATCH = {"PutItem": 1, "GetItem": 1, "BatchGetItem": 1}
 
+# Items of transactions, each at least two write units: the batch, what is open, and what was
+# submitted in three windows.
+SUBMIT_ITEMS = 5
+# Checkpoint, statistics, metering, audit entry, what is open; windows: three of the organisation,
+# two each of its task and grader.
+PROJECT_ITEMS = 12
+
 # Write units of whole items, by what they are, without those of indexes.
 UNITS = {
     "content": 200,
@@ -59,6 +66,7 @@ class Wire:
         self.calls: Counter[str] = Counter()
         self.units: Counter[str] = Counter()
         self.index_entries: Counter[str] = Counter()
+        self.in_transactions = 0
         # Verdicts are written by several threads, and Counter's += is no single step.
         self._lock = threading.Lock()
         for client in (clients.dynamodb(), clients.sqs(), clients.s3(), clients.stepfunctions()):
@@ -67,9 +75,16 @@ class Wire:
     def _see(self, model: Any, params: Any, **_: Any) -> None:
         with self._lock:
             self.calls[model.name] += 1
+            if model.name == "TransactWriteItems":
+                self.in_transactions += len(json.loads(params["body"])["TransactItems"])
             for item in _written(model.name, params):
                 self.units[_kind(item)] += steps(item_bytes(item), 1_024)
                 self.index_entries.update(index for index, key in _INDEXES.items() if key in item)
+
+    def take_transacted(self) -> int:
+        """Return how many items transactions wrote since the last time."""
+        count, self.in_transactions = self.in_transactions, 0
+        return count
 
     def take_calls(self) -> dict[str, int]:
         """Return the calls since the last time."""
@@ -108,9 +123,11 @@ def test_a_batch_of_a_hundred_costs_exactly_this(
     wire.units.clear()
     wire.index_entries.clear()
     wire.take_calls()
+    wire.take_transacted()
 
     accepted = platform.submit(task_id, *completions(task_id, 100, text_bytes=2_048)).json
     assert wire.take_calls() == SUBMIT
+    assert wire.take_transacted() == SUBMIT_ITEMS
     platform.dispatch(platform.queued())
     assert wire.take_calls() == DISPATCH
     (progress,) = platform.runs()
@@ -122,6 +139,7 @@ def test_a_batch_of_a_hundred_costs_exactly_this(
     assert wire.index_entries == INDEX_ENTRIES
     platform.project()
     assert wire.take_calls() == PROJECT
+    assert wire.take_transacted() == PROJECT_ITEMS
     platform.operate("sweep_batches")
     assert wire.take_calls() == SWEEP
     platform.call("GET", f"/api/v1/batches/{accepted['batchId']}")

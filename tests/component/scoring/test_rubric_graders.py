@@ -292,3 +292,18 @@ def test_others_cannot_spend_what_the_owner_pays(ledger: Ledger) -> None:
     other = platform.new_organization("second")
     stranger = platform.call("POST", "/api/v1/graders", body, api_key=other)
     assert (stranger.status, set(stranger.fields)) == (422, {"connectionId"})
+
+
+def test_costs_by_trace_say_what_each_rubric_grader_costs(ledger: Ledger) -> None:
+    platform = ledger.platform
+    answering(ledger, judged(5))
+    graders = [registered(ledger, SCORE, name=name) for name in ("one", "two")]
+    for grader, texts in zip(graders, (("a",), ("b", "c")), strict=True):
+        _, run = begin(platform, grader, *({**COMPLETION, "response": text} for text in texts))
+        ask_models(ledger)
+        platform.grade(run)
+    query = {"groupBy": "trace", "traceField": "rubricId"}
+    listed = platform.call("GET", "/api/v1/llm-costs", query=query).json["costs"]
+    found = {one["group"]: one["rows"] for one in listed}
+    assert found == {graders[0]["id"]: 1, graders[1]["id"]: 2}
+    assert all(one["costNanoUsd"] > 0 for one in listed)

@@ -7,6 +7,7 @@ from unittest.mock import patch
 import boto3
 import pytest
 
+from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.row_repository import RowRepository
 from functions.scoring import await_answers as await_module
 from tests.component.scoring.test_rubric_graders import (
@@ -21,7 +22,7 @@ from tests.component.scoring.test_rubric_graders import (
 )
 from tests.component.scoring.test_rubric_graders import ledger as ledger  # noqa: PLC0414
 from tests.support.lambdas import LambdaContext, handler
-from tests.support.ledger import MODEL, Ledger
+from tests.support.ledger import MODEL, Ledger, later
 
 UNREADABLE = "I would say 9 of 10."
 
@@ -167,3 +168,65 @@ def test_a_wait_goes_on_until_the_last_of_them_has_ended(
     ask_models(ledger)
     await_answers({"progress": left, "token": "late"}, LambdaContext())
     assert tokens == ["late"]
+
+
+@pytest.mark.parametrize("gone", ["price", "connection"])
+def test_what_was_begun_and_killed_is_read_whatever_has_come_since(
+    ledger: Ledger, gone: str
+) -> None:
+    platform = ledger.platform
+    asked = answering(ledger, UNREADABLE, judged(10))
+    grader = registered(ledger, onParseFailure="reask")
+    accepted, run = begin(platform, grader, COMPLETION)
+    ask_models(ledger)
+
+    def dies(*_: Any) -> None:
+        raise KilledError
+
+    with patch.object(RowRepository, "note_reask", dies), pytest.raises(KilledError):
+        platform.grade(run)
+    connection = f"/api/v1/llm-connections/{grader['rubric']['connectionId']}"
+    if gone == "price":
+        ask_models(ledger)
+        assert len(asked) == 2
+        assert platform.call("PATCH", connection, {"prices": {}}).status == 200
+    else:
+        ask_models(ledger)
+        assert platform.call("DELETE", connection).status == 200
+    left = platform.grade(run)
+    platform.grade(left)
+    (verdict,) = verdicts(platform, accepted)
+    assert (verdict["state"], verdict["score"]["value"]) == ("scored", 1.0)
+    assert sorted(one["sk"]["S"] for one in rows()) == ["deadline", "deadline", "state", "state"]
+
+
+@pytest.mark.parametrize("gone", ["price", "connection"])
+def test_what_was_counted_and_never_stored_is_counted_off(ledger: Ledger, gone: str) -> None:
+    platform = ledger.platform
+    answering(ledger, UNREADABLE, judged(10))
+    grader = registered(ledger, onParseFailure="reask")
+    accepted, run = begin(platform, grader, COMPLETION)
+    ask_models(ledger)
+
+    def dies(*_: Any, **__: Any) -> None:
+        raise KilledError
+
+    with patch.object(EnqueuingService, "_store", dies), pytest.raises(KilledError):
+        platform.grade(run)
+    connection = f"/api/v1/llm-connections/{grader['rubric']['connectionId']}"
+    if gone == "price":
+        assert platform.call("PATCH", connection, {"prices": {}}).status == 200
+    else:
+        assert platform.call("DELETE", connection).status == 200
+    for _ in range(2):
+        with later(timedelta(seconds=ledger.passed + 31)):
+            platform.grade(run)
+        (verdict,) = verdicts(platform, accepted)
+        assert verdict["reasonCode"] == "model_answer_unreadable"
+    assert open_rows() == 0
+
+
+def open_rows() -> int:
+    """How many rows the tables say are under way."""
+    items = boto3.client("dynamodb").scan(TableName="ledger", ConsistentRead=True)["Items"]
+    return sum(int(one["rows"]["N"]) for one in items if one["pk"]["S"].startswith("open#"))

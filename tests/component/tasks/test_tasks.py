@@ -25,6 +25,10 @@ REVIEW = {
     "expiresAfterSeconds": 3_600,
     "onExpiry": "abstain",
     "instructions": "Check the arithmetic.",
+    "showReference": True,
+    "showMetadata": False,
+    "secondOpinionShare": 0.25,
+    "correctWithinMinutes": 10,
 }
 
 
@@ -119,6 +123,18 @@ def test_an_unverified_grader_is_refused(platform: Platform, grader: LoopbackGra
         (
             {"name": "x", "graderId": A, "review": {"expiresAfterSeconds": 59}},
             {"review.expiresAfterSeconds"},
+        ),
+        (
+            {
+                "name": "x",
+                "graderId": A,
+                "review": {
+                    "secondOpinionShare": -0.1,
+                    "correctWithinMinutes": 1_441,
+                    "showReference": "maybe",
+                },
+            },
+            {"review.secondOpinionShare", "review.correctWithinMinutes", "review.showReference"},
         ),
     ],
 )

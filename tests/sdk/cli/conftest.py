@@ -3,13 +3,18 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
+from typer import testing
 from typer.testing import CliRunner
 
 from autotune.cli.application import app
 from tests.support.interruptible import start_interruptible
+
+# All commands are put together for each that is run.
+testing._get_command = cache(testing._get_command)
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ def test_the_version_is_told(run):
 
 @pytest.mark.parametrize(
     "command",
-    ["keys", "graders", "tasks", "submit", "scores", "export", "ops", "grader"],
+    ["keys", "graders", "tasks", "submit", "scores", "export", "decks", "ops", "grader"],
 )
 def test_every_command_has_help(run, command):
     assert run(command, "--help").exit_code == 0

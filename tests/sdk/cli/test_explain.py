@@ -2,16 +2,21 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from autotune.cli.story import Story
 from autotune.protocol.completions import ReasonCode
+from autotune.protocol.explanations import AskedGrader
 from autotune.protocol.reasons import REASONS
 from tests.support.graders import answering, deferring, healthy, loopback_grader
 
 DOCS = Path(__file__).parents[3] / "docs"
+# Longer than the slowest machine takes to ask for an explanation.
+PATIENCE = {"retry-after": "120"}
 _ID = re.compile(r"\b(cmp|bat|run|grd|task|rev|pnl)_[0-9a-v]{26}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \((in )?\d+ (s|min|h|days)( ago)?\)")
 
@@ -56,7 +61,7 @@ def test_a_failed_a_parked_and_a_waiting_completion_stand_in_the_guide(api, plat
         told = []
         for disease, field in (
             (answering(status=400), "failed"),
-            (answering(status=503), "next_attempt"),
+            (answering(status=503, headers=PATIENCE), "next_attempt"),
             (deferring, "callback"),
         ):
             _, (completion_id,), (progress,) = submitted(platform, task_id)
@@ -83,7 +88,7 @@ def test_a_batch_a_run_and_a_grader_stand_in_the_guide(api, platform, run):
         batch_id, _, runs = submitted(platform, task_id, *({"prompt": str(n)} for n in range(150)))
         assert len(runs) == 2
         platform.grade(next(one for one in runs if len(one["completion_ids"]) == 50))
-        grader.disease = answering(status=503)
+        grader.disease = answering(status=503, headers=PATIENCE)
         parked = next(one for one in runs if len(one["completion_ids"]) == 100)
         platform.grade(parked)
         told = [run("explain", id_) for id_ in (batch_id, parked["run_id"], grader_id)]
@@ -128,12 +133,12 @@ def test_each_member_of_a_panel_is_explained_and_so_is_the_person(api, platform,
         graders = [platform.new_grader(grader) for grader in (one, other)]
         task_id = platform.new_task(
             graders=[{"graderId": id_, "weight": 1} for id_ in graders],
-            review={"sampledShare": 1},
+            review={"sampledShare": 1, "correctWithinMinutes": 10},
         )
         _, (completion_id,), runs = submitted(platform, task_id)
         by_grader = {progress["grader_id"]: progress for progress in runs}
         platform.grade(by_grader[graders[0]])
-        other.disease = answering(status=503)
+        other.disease = answering(status=503, headers=PATIENCE)
         left = platform.grade(by_grader[graders[1]])
         told = run("explain", completion_id).stdout
         assert f"{graders[0]} version 1.0.0, weight 1: scored" in told
@@ -145,7 +150,11 @@ def test_each_member_of_a_panel_is_explained_and_so_is_the_person(api, platform,
         assert [asked["state"] for asked in story["graders"]] == ["scored", "scored"]
         assert story["review"]["reviewId"].startswith("rev_")
         told = run("explain", completion_id).stdout
-        assert f"{story['review']['reviewId']} is open until" in told
+        review_id = story["review"]["reviewId"]
+        assert f"{review_id} is open until" in told
+        assert run("reviews", "answer", review_id, "--value", 0.5).exit_code == 0
+        told = run("explain", completion_id).stdout
+        assert f"{review_id} is answered, and can be corrected until" in told
 
 
 def test_what_is_queued_or_decided_or_unknown_is_said_so(api, platform, run):
@@ -178,3 +187,22 @@ def test_every_reason_code_has_an_entry_and_the_page_says_the_same():
         code: [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", cell) for cell in row] for code, *row in rows
     }
     assert told == {code: [one.means, one.whose, one.do] for code, one in REASONS.items()}
+
+
+def test_a_language_model_is_waited_for_with_its_request():
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    story = Story(now)
+    asked = AskedGrader(
+        grader_id="grd_1",
+        grader_version="1",
+        state="pending",
+        waits_for="model",
+        run_id="run_1",
+        attempts=1,
+        next_attempt_at=now + timedelta(hours=3),
+        source_request_id="llm_1",
+    )
+    story.add_grader(asked, of_panel=False)
+    told = "\n".join(story.lines)
+    assert "waits for its language model, at the latest at 2026-01-02 03:00:00 UTC" in told
+    assert "request llm_1" in told

@@ -24,6 +24,7 @@ def test_a_key_is_revoked_with_what_it_made(api, run, monkeypatch):
         second = made(run)
         patch.setenv("AUTOTUNE_API_KEY", second["apiKey"])
         third = made(run)
+        session = run("console", "--json").json_lines[0]["session"]
         hook = run("webhooks", "create", "--url", "http://127.0.0.1:1/hook", "--json")
         task = ["--task", api.new_task(), "--model", "m"]
         url = run("reward-urls", "create", "--name", "n", *task, "--json")
@@ -40,6 +41,8 @@ def test_a_key_is_revoked_with_what_it_made(api, run, monkeypatch):
         ("review link", link["link"]["id"]),
         ("connection", connection["id"]),
     ]
+    sessions = run("sessions", "list", "--json").json_lines
+    assert [one["status"] for one in sessions if one["id"] == session["id"]] == ["revoked"]
     again = run("keys", "revoke", first["key"]["id"], "--with-made")
     assert again.stdout.split() == ["key", first["key"]["id"]]
     listed = [json.loads(line) for line in run("keys", "list", "--json").stdout.splitlines()]

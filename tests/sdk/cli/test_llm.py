@@ -1,6 +1,3 @@
-import json
-import subprocess
-
 import pytest
 
 from autotune.cli import exit_codes
@@ -82,7 +79,7 @@ def test_a_key_that_is_missing_is_named_and_nothing_is_sent(api, run):
 def test_a_key_that_is_typed_is_hidden(api, run, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "autotune.cli.llm_connections.typer.prompt",
+        "autotune.cli.llm_keys.typer.prompt",
         lambda text, **how: asked.append((text, how["hide_input"])) or KEY,
     )
 
@@ -90,7 +87,7 @@ def test_a_key_that_is_typed_is_hidden(api, run, monkeypatch):
         def isatty(self):
             return True
 
-    monkeypatch.setattr("autotune.cli.llm_connections.sys", type("S", (), {"stdin": Terminal()}))
+    monkeypatch.setattr("autotune.cli.llm_keys.sys", type("S", (), {"stdin": Terminal()}))
     run("llm", "connect", "--name", "lab", "--provider", "anthropic")
     assert asked == [("Key", True)]
     assert list(api.keys.values()) == [KEY]
@@ -142,7 +139,7 @@ def test_limits_and_timings_of_jobs_are_options(api, run):
     ).json_lines  # fmt: skip
     assert (changed["limits"]["openJobs"], changed["limits"]["creationsPerHour"]) == (3, 10)
     timings = changed["timings"]
-    assert (timings["pollMostSeconds"], timings["putOffSeconds"]) == (900, 60)
+    assert (timings["pollMostSeconds"], timings["putOffSeconds"]) == (1_800, 60)
     (back,) = run("llm", "update-connection", made["id"], "--default-limits", "--json").json_lines
     assert back["limits"].get("openJobs") is None
     for wrong in ("gpt-5", "=3", "gpt-5=many"):
@@ -185,6 +182,7 @@ def test_a_connection_is_changed_verified_and_revoked(api, run, connection_id):
     assert api.keys[connection_id] == KEY
     verified = run("llm", "verify", connection_id, "--model", "gpt-5")
     assert (verified.exit_code, "works            yes" in verified.stdout) == (exit_codes.OK, True)
+    assert "USD              0.0000009" in verified.stdout
     api.works = False
     refused = run("llm", "verify", connection_id, "--model", "gpt-5", "--json")
     assert (refused.exit_code, refused.json_lines[0]["errorCode"]) == (
@@ -194,116 +192,6 @@ def test_a_connection_is_changed_verified_and_revoked(api, run, connection_id):
     assert "revoked" in run("llm", "revoke-connection", connection_id).stdout
     unknown = run("llm", "revoke-connection", "llc_none")
     assert unknown.exit_code == exit_codes.NOT_FOUND
-
-
-def test_short_and_whole_lines_are_enqueued_with_the_options_as_defaults(
-    api, run, write_jsonl, options, connection_id
-):
-    lines = [
-        {"user": "Hi {{who}}", "system": "Judge.", "variables": {"who": "you"}},
-        "",
-        whole(connection_id),
-        {"user": "low", "priority": "low", "params": {"temperature": 1}, "labels": {"a": "b"}},
-    ]
-    path = write_jsonl(lines)
-    ran = run("llm", "enqueue", path, *options, "--json")
-    assert [one["line"] for one in ran.json_lines] == [1, 3, 4]
-    assert "3 new, 0 already enqueued" in ran.stderr
-    first, second, third = (api.rows[one["requestId"]] for one in ran.json_lines)
-    assert first["input"] == {"system": "Judge.", "user": "Hi {{who}}", "variables": {"who": "you"}}
-    assert (first["model"], first["purpose"], first["params"]["maxTokens"]) == (
-        "gpt-5",
-        "scoring",
-        64,
-    )
-    assert (second["model"], second["purpose"], second["params"]["maxTokens"]) == (
-        "claude",
-        "rubric",
-        8,
-    )
-    assert third["params"] == {"maxTokens": 64, "temperature": 1.0}
-    assert (third["priority"], third["labels"]) == ("low", {"a": "b"})
-
-
-def test_the_same_file_is_enqueued_once(api, run, write_jsonl, options, monkeypatch):
-    monkeypatch.setattr("autotune.client.llm_enqueuing.limits.MAX_LLM_ROWS", 2)
-    path = write_jsonl([{"user": f"q{n}"} for n in range(5)])
-    api.misbehave(Fault(where="batch", status=403, code="forbidden"))
-    refused = run("llm", "enqueue", path, *options)
-    assert refused.exit_code == exit_codes.DENIED
-    first = run("llm", "enqueue", path, *options)
-    again = run("llm", "enqueue", path, *options)
-    assert (again.stdout, len(api.rows)) == (first.stdout, 5)
-    assert "0 new, 5 already enqueued" in again.stderr
-    other = run("llm", "enqueue", path, *options, "--idempotency-key", "second")
-    assert "5 new" in other.stderr
-    assert len(api.rows) == 10
-
-
-def test_a_pipe_is_enqueued_as_a_file_is(api, run, start, write_jsonl, options):
-    path = write_jsonl([{"user": f"q{n}"} for n in range(5)])
-    first = run("llm", "enqueue", path, *options)
-    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as piping:
-        piped = start("llm", "enqueue", "-", *options, stdin=piping.stdout)
-        printed, told = piped.communicate(timeout=60)
-    assert (printed, len(api.rows)) == (first.stdout, 5)
-    assert "0 new, 5 already enqueued" in told
-
-
-def test_after_a_failure_half_way_the_same_command_goes_on(
-    api, run, write_jsonl, options, monkeypatch
-):
-    monkeypatch.setattr("autotune.client.llm_enqueuing.limits.MAX_LLM_ROWS", 2)
-    monkeypatch.setattr("autotune.client.clients.time.sleep", lambda _: None)
-    path = write_jsonl([{"user": f"q{n}"} for n in range(5)])
-    answer = api.answer
-
-    def fail_from_the_second(request):
-        if api.count("POST /api/v1/llm-requests/batch") >= 1:
-            api.misbehave(Fault(where="POST", status=503))
-        return answer(request)
-
-    monkeypatch.setattr(api, "answer", fail_from_the_second)
-    failed = run("llm", "enqueue", path, *options)
-    assert failed.exit_code == exit_codes.UNAVAILABLE
-    assert "enqueued 2 of 5" in failed.stderr
-    assert "run the same command again to go on" in failed.stderr
-    assert len(api.rows) == 2
-    monkeypatch.setattr(api, "answer", answer)
-    done = run("llm", "enqueue", path, *options)
-    assert "3 new, 2 already enqueued" in done.stderr
-    assert len(done.stdout.split()) == len(api.rows) == 5
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("{", "one JSON object"),
-        ({"system": "s"}, "input.user"),
-        ({"user": "u", "input": {"user": "u"}}, "input: either input or user"),
-        ({"user": "u", "model": ""}, "model"),
-        ({"user": "u", "params": {"maxTokens": 0}}, "params.maxTokens"),
-        ({"user": "u", "params": []}, "params"),
-        ({"user": "u", "temprature": 1}, "temprature"),
-        ('{"user": "\\ud800"}', "input.user"),
-    ],
-)
-def test_a_wrong_line_is_named_before_anything_is_sent(api, run, write_jsonl, options, line, told):
-    path = write_jsonl([{"user": "u"}, "", line, {"user": "u"}])
-    ran = run("llm", "enqueue", path, *options)
-    assert ran.exit_code == exit_codes.USAGE
-    assert f"{path}, line 3: " in ran.stderr
-    assert told in ran.stderr
-    assert api.received == []
-
-
-def test_a_line_that_lacks_what_no_option_gives_is_named(api, run, write_jsonl):
-    ran = run("llm", "enqueue", write_jsonl([{"user": "u"}]), "--model", "gpt-5")
-    for name in ("connectionId", "purpose", "params"):
-        assert name in ran.stderr
-    empty = run("llm", "enqueue", write_jsonl([""], "empty.jsonl"))
-    assert (empty.exit_code, "no requests" in empty.stderr) == (exit_codes.USAGE, True)
-    assert api.received == []
 
 
 def test_requests_are_listed_and_shown(api, run, enqueued, connection_id):
@@ -317,57 +205,11 @@ def test_requests_are_listed_and_shown(api, run, enqueued, connection_id):
     queued = run("llm", "list", "--status", "queued", "--connection", connection_id, "--json")
     assert [one["id"] for one in queued.json_lines] == [ids[0]]
     assert len(run("llm", "list", "--limit", 2, "--json").json_lines) == 2
-    api.rows[ids[0]]["waitingBecause"] = "connection_paused"
-    assert "waitingBecause   connection_paused" in run("llm", "show", ids[0]).stdout
     shown = run("llm", "show", ids[2], "--json").json_lines[0]
     assert (shown["rawOutput"], shown["input"]["user"]) == ("ready", "q2")
     assert "rawOutput        ready" in run("llm", "show", ids[2], "--wait", 5).stdout
     assert run("llm", "show", "llm_none").exit_code == exit_codes.NOT_FOUND
     assert run("llm", "list", "--connection", "lab").exit_code == exit_codes.NOT_FOUND
-
-
-def test_ids_of_a_file_or_arguments_are_waited_for(api, run, enqueued, tmp_path):
-    ids = enqueued(3)
-    (tmp_path / "ids.txt").write_text("\n".join(ids[:2]) + "\n")
-    for row_id in ids[:2]:
-        api.end_later(row_id, 0.1)
-    ran = run("llm", "wait", "ids.txt", "--timeout", 20)
-    assert (ran.exit_code, ran.last_line) == (exit_codes.OK, "completed 2 of 2")
-    assert "USD              0.000003" in ran.stdout
-    api.end(ids[2], "error", error={"code": "rejected", "message": "no"})
-    mixed = run("llm", "wait", "ids.txt", ids[2], ids[0], "--json")
-    assert mixed.exit_code == exit_codes.INCOMPLETE
-    assert mixed.json_lines == [
-        {
-            "requests": 3,
-            "completed": 2,
-            "error": 1,
-            "canceled": 0,
-            "pending": 0,
-            "reasked": 0,
-            "errors": {"rejected": 1},
-            "costNanoUsd": 3_000,
-        }
-    ]
-
-
-def test_a_time_out_says_how_many_are_pending(api, run, enqueued):
-    ids = enqueued(2)
-    api.end(ids[0])
-    ran = run("llm", "wait", *ids, "--timeout", 0.1)
-    assert (ran.exit_code, ran.last_line) == (exit_codes.INCOMPLETE, "completed 1 of 2")
-    assert "1 are still pending; run the same command again" in ran.stderr
-
-
-def test_results_are_one_document_a_line(api, run, enqueued):
-    ids = enqueued(3)
-    lines = "".join(json.dumps({"requestId": one, "line": 1}) + "\n" for one in ids)
-    for row_id in ids:
-        api.end(row_id, rawOutput="a\nb")
-    ran = run("llm", "results", "-", stdin=lines)
-    assert [one["id"] for one in ran.json_lines] == ids
-    assert {one["rawOutput"] for one in ran.json_lines} == {"a\nb"}
-    assert "completed 3 of 3" in ran.stderr
 
 
 def test_what_is_no_id_is_named_by_its_line(api, run, tmp_path):
@@ -421,6 +263,22 @@ def test_batches_are_listed_shown_and_canceled(api, run, enqueued):
     assert '"outputTokens": 8' in shown
     assert "aboveBound       2" in shown
     assert "canceled" in run("llm", "cancel-batch", batch_id).stdout
+
+
+def test_a_batch_that_is_over_without_its_requests_and_a_job_that_goes_on_say_so(
+    api, run, enqueued
+):
+    ids = enqueued(2)
+    counts = {"rows": 2, "released": 2}
+    over = api.new_batch(*ids, status="completed", counts=counts)
+    (line,) = run("llm", "batches").stdout.splitlines()[1:]
+    assert line.split()[:4] == [over, "completed,", "all", "released"]
+    why = "openrouter cancels no batch jobs"
+    asked = "2026-01-02T03:04:05Z"
+    on = api.new_batch(*ids, status="submitted", cancelRequestedAt=asked, cancelDetail=why)
+    assert "2026-01-02 03:04:05" in run("llm", "batches").stdout
+    story = run("explain", on).stdout
+    assert why in story
 
 
 def test_costs_are_listed_with_their_sum(run):

@@ -41,3 +41,19 @@ def test_a_link_is_printed_alone(api, run):
     assert (
         run("reviews", "link", "--reviewer", "cleo", "--hours", 200).exit_code == exit_codes.USAGE
     )
+
+
+def test_who_cannot_judge_says_why_and_figures_are_shown(run, review):
+    review_id = review()
+    said = run("reviews", "cannot-judge", review_id, "--reason", "unclear", "--json")
+    assert said.json_lines[0]["cannotJudge"][0]["reason"] == "unclear"
+    wordless = run("reviews", "cannot-judge", review_id, "--reason", "other")
+    assert (wordless.exit_code, "explanation" in wordless.stderr) == (exit_codes.USAGE, True)
+    assert run("reviews", "answer", review_id, "--value", 0.5).exit_code == 0
+    late = run("reviews", "correct", review_id, "--value", 0.25)
+    assert (late.exit_code, "correct" in late.stderr) == (exit_codes.USAGE, True)
+    (progress,) = run("reviews", "progress", "--json").json_lines
+    assert (progress["total"]["answered"], progress["total"]["cannotJudge"]) == (1, 1)
+    assert "ANSWERED" in run("reviews", "progress").stdout
+    (agreement,) = run("reviews", "agreement", "--window", "7d", "--json").json_lines
+    assert (agreement["pairs"], agreement["window"]) == (0, "7d")

@@ -44,3 +44,16 @@ def test_scores_of_every_task_are_narrowed_by_every_filter(api, run, write_jsonl
     assert "--max-score" in refused.stderr
     assert "at least --min-score, 0.5" in refused.stderr
     assert "--model:" in run("scores", "--model", "").stderr.replace("'", "")
+
+
+def test_scores_of_a_task_are_listed_newest_first(run, task_id, write_jsonl, completions):
+    run("submit", write_jsonl(completions(9)), "--task", task_id)
+    newest = run("scores", "--task", task_id, "--newest", "--json").json_lines
+    decided = [line["decidedAt"] for line in newest]
+    assert len(decided) == 9
+    assert decided == sorted(decided, reverse=True)
+    latest = run("scores", "--task", task_id, "--newest", "--limit", 2, "--json").json_lines
+    assert latest == newest[:2]
+    refused = run("scores", "--newest")
+    assert refused.exit_code == exit_codes.USAGE
+    assert "--task" in refused.stderr

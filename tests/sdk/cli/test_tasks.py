@@ -10,11 +10,11 @@ def test_tasks_are_created_listed_shown_and_deleted(api, run, task_id):
     created = run(
         "tasks", "create", "--name", "proofs", "--grader", grader_id,
         "--metadata", '{"level": 3}', "--share-identity", "--json",
-        "--deadline-seconds", 3600,
+        "--deadline-seconds", 3600, "--uncalibrated", "refuse",
     )  # fmt: skip
     task = created.json_lines[0]
     assert (task["metadata"], task["shareIdentity"]) == ({"level": 3}, True)
-    assert task["deadlineSeconds"] == 3600
+    assert (task["deadlineSeconds"], task["uncalibrated"]) == (3600, "refuse")
     assert "proofs" in run("tasks", "list").stdout
     assert f"id               {task['id']}" in run("tasks", "get", task["id"]).stdout
     assert run("tasks", "delete", task["id"]).exit_code == 0
@@ -38,6 +38,8 @@ def test_a_task_with_several_graders_and_a_review_policy(
         "--review-confidence-below", 0.5, "--review-disagreement-above", 0.25,
         "--review-sampled-share", 0.1, "--review-expires-after", 3600,
         "--review-on-expiry", "abstain", "--review-instructions", "Look twice.",
+        "--review-show-reference", "--review-second-opinion-share", 0.2,
+        "--review-correct-within", 10,
     )  # fmt: skip
     task = created.json_lines[0]
     assert task["graders"] == [
@@ -52,6 +54,10 @@ def test_a_task_with_several_graders_and_a_review_policy(
         "expiresAfterSeconds": 3600,
         "onExpiry": "abstain",
         "instructions": "Look twice.",
+        "showReference": True,
+        "showMetadata": False,
+        "secondOpinionShare": 0.2,
+        "correctWithinMinutes": 10,
     }
     assert "2 graders" in run("tasks", "list").stdout
     # One that asks nobody: a share of the completions above would wait for a person.
@@ -114,6 +120,8 @@ def test_what_is_given_of_a_task_is_changed_and_the_rest_stays(api, update, task
     assert renamed == {**changed, "name": "lemmas", "updatedAt": renamed["updatedAt"]}
     assert json.loads(api.received[-1].body) == {"name": "lemmas"}
     assert update("--no-share-identity")["shareIdentity"] is False
+    assert update("--uncalibrated", "allow")["uncalibrated"] == "allow"
+    assert update("--no-uncalibrated")["uncalibrated"] is None
 
 
 def test_other_graders_take_the_place_of_a_tasks(api, update, task_id, second_id):
@@ -140,7 +148,14 @@ def test_an_unknown_grader_of_an_update_is_named(run, task_id):
 def test_a_review_policy_is_changed_piece_by_piece_and_dropped(update):
     def review_after(*options):
         review = update(*options)["review"]
-        defaults = {"expiresAfterSeconds": 259_200, "onExpiry": "keep", "instructions": ""}
+        defaults = {
+            "expiresAfterSeconds": 259_200,
+            "onExpiry": "keep",
+            "instructions": "",
+            "showReference": False,
+            "showMetadata": False,
+            "correctWithinMinutes": 0,
+        }
         return review and dict(review.items() - defaults.items() - dict.fromkeys(review).items())
 
     assert review_after("--review-confidence-below", 0.5) == {"confidenceBelow": 0.5}

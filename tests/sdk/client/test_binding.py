@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+from operator import attrgetter
 
 import pytest
 
@@ -9,16 +10,25 @@ from autotune import AsyncAutotuneClient, AutotuneClient
 from autotune.client import clients
 from autotune.client.tasks import AsyncTasks, Tasks
 
-INNER = ("batches", "connections", "tokens")
+INNER = (
+    "llm.batches",
+    "llm.connections",
+    "llm.tokens",
+    "decks.graders",
+    "decks.samples",
+    "decks.labels",
+    "decks.runs",
+    "decks.edits",
+)
 PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(kind, clients.Part)]
 
 
 @pytest.mark.parametrize("kind", [AutotuneClient, AsyncAutotuneClient])
 def test_every_method_read_from_its_class_says_how_to_call_it(kind):
     client = kind(base_url="http://a.example", api_key="key_1.cafe")
-    assert len(PARTS) == 13
+    assert len(PARTS) == 16
     resources = {part: type(getattr(client, part)) for part in PARTS}
-    inner = {f"llm.{name}": type(getattr(client.llm, name)) for name in INNER}
+    inner = {name: type(attrgetter(name)(client)) for name in INNER}
     for part, resource in {**resources, **inner}.items():
         methods = [
             name

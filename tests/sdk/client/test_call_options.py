@@ -238,7 +238,7 @@ def test_a_timeout_that_is_none_is_refused(client, timeout):
 def test_every_method_of_every_resource_takes_timeout_and_extra_headers(kind):
     client = kind(base_url="http://a.example", api_key="key_1.cafe")
     parts = [name for name in dir(client) if hasattr(getattr(client, name), "run")]
-    assert len(parts) == 13
+    assert len(parts) == 16
     resources = [getattr(client, name) for name in parts]
     methods = 0
     for resource in resources:
@@ -253,7 +253,11 @@ def test_every_method_of_every_resource_takes_timeout_and_extra_headers(kind):
             parameters = inspect.signature(member).parameters
             assert parameters["extra_headers"].default is None, name
             # Those wait for something, and their time-out is that of the whole wait.
-            own = None if name.startswith(("wait", "results", "import_file")) else not_given
+            own = (
+                None
+                if name.startswith(("wait", "results", "import_file", "request_ids"))
+                else not_given
+            )
             assert parameters["timeout"].default is own, name
     assert methods > 50
 

@@ -20,11 +20,8 @@ from autotune import (
     ServerError,
     WaitTimeoutError,
 )
-from autotune.client import llm_enqueuing
 from autotune.protocol.llm_batches import EstimateLlmRequests
 from autotune.protocol.llm_limits import ConnectionLimits
-from autotune.protocol.llm_requests import EnqueueLlmRequests
-from autotune_platform.runtime.bounded_json import require_bounded
 from tests.support.http_faults import Fault
 
 KEY = "sk-secret-0123456789abcdef"
@@ -175,7 +172,7 @@ def test_requests_are_enqueued_in_order_and_read_with_their_texts(api, client, c
 
 
 def test_the_same_key_and_requests_are_enqueued_once(api, client, connection_id, monkeypatch):
-    monkeypatch.setattr("autotune.client.llm_enqueuing.limits.MAX_LLM_ROWS", 2)
+    monkeypatch.setattr("autotune.client.llm_packing.limits.MAX_LLM_ROWS", 2)
     rows = [row(connection_id, f"q{n}") for n in range(5)]
     seen = []
     first = client.llm.enqueue(rows, idempotency_key="night-1", on_progress=seen.append)
@@ -191,7 +188,7 @@ def test_the_same_key_and_requests_are_enqueued_once(api, client, connection_id,
 
 
 def test_after_a_failure_half_way_the_same_call_goes_on(api, client, connection_id, monkeypatch):
-    monkeypatch.setattr("autotune.client.llm_enqueuing.limits.MAX_LLM_ROWS", 2)
+    monkeypatch.setattr("autotune.client.llm_packing.limits.MAX_LLM_ROWS", 2)
     rows = [row(connection_id, f"q{n}") for n in range(6)]
     requests = iter(rows[:4])
     wrong = [*requests, {**rows[4], "model": ""}]
@@ -229,7 +226,7 @@ def test_what_the_api_refuses_is_raised_with_its_fields(api, client, connection_
         ({"connectionId": "gpt"}, "connectionId"),
         ({"params": {"maxTokens": 1, "extra": {"model": "m"}}}, "extra"),
         ({"params": {"maxTokens": 1, "extra": {"a": float("nan")}}}, "not JSON compliant"),
-        ({"params": {"maxTokens": 1, "extra": {"a": "\ud800"}}}, "what JSON can hold"),
+        ({"params": {"maxTokens": 1, "extra": {"a": "\ud800"}}}, "text that UTF-8 can hold"),
         ({"input": {"user": "x" * 5_000_000}}, "at most"),
         ({"unknown": 1}, "unknown"),
     ],
@@ -240,58 +237,6 @@ def test_a_request_out_of_range_is_named_and_nothing_is_sent(api, client, wrong,
     with pytest.raises(InvalidInputError, match="idempotency_key"):
         client.llm.enqueue([], idempotency_key="with spaces")
     assert api.received == []
-
-
-def packed(rows, most_values=EnqueueLlmRequests.most_values):
-    return list(llm_enqueuing.RowPacker(most_values=most_values).pack(rows))
-
-
-def test_requests_are_packed_by_number_bytes_and_values():
-    connection_id = "llc_" + "0" * 26
-    assert [one.count for one in packed(row(connection_id) for _ in range(2_500))] == [
-        1_000,
-        1_000,
-        500,
-    ]
-    large = [row(connection_id, "é" * 700_000) for _ in range(5)]
-    assert [(one.index, one.offset, one.count) for one in packed(large)] == [
-        (0, 0, 2),
-        (1, 2, 2),
-        (2, 4, 1),
-    ]
-    assert all(len(one.body) < 3_000_100 for one in packed(large))
-    labels = {f"l{n}": n for n in range(100)}
-    verdict = {"type": "label", "labels": list(labels), "map": labels}
-    many = packed(row(connection_id, verdict=verdict) for _ in range(100))
-    assert len(many) == 1
-    few = packed((row(connection_id, verdict=verdict) for _ in range(100)), most_values=5_000)
-    assert [one.count for one in few] == [23, 23, 23, 23, 8]
-    requests = EnqueueLlmRequests.model_validate_json(few[1].body).requests
-    assert requests[0].verdict.map == labels
-
-
-@pytest.mark.parametrize("model", [EnqueueLlmRequests, EstimateLlmRequests])
-def test_the_api_takes_as_many_values_as_are_packed(model):
-    labels = {f"l{n}": n for n in range(100)}
-    verdict = {"type": "label", "labels": list(labels), "map": labels}
-    rows = (row("llc_" + "0" * 26, verdict=verdict, labels={}) for _ in range(2_000))
-    bodies = packed(rows, model.most_values)
-    for one in bodies:
-        require_bounded(one.body, most_values=model.most_values)
-    assert sum(one.count for one in bodies) == 2_000
-
-
-def test_equal_requests_have_equal_digests_and_others_have_not():
-    connection_id = "llc_" + "0" * 26
-    (one,), (same,), (other,) = (
-        packed([item])
-        for item in (
-            row(connection_id),
-            EnqueueLlmRequest.model_validate(row(connection_id)),
-            row(connection_id, "Is it wrong?"),
-        )
-    )
-    assert one.digest == same.digest != other.digest
 
 
 def test_requests_are_listed_by_every_filter(api, client, connection_id, enqueued):
@@ -454,7 +399,7 @@ def test_an_estimate_is_of_any_number_of_requests(api, client, connection_id, mo
     rows = [row(connection_id, "abc") for _ in range(3)]
     one = client.llm.estimate(rows)
     assert (one.rows, one.input_bytes, one.bound_nano_usd, one.fits) == (3, 9, 201, True)
-    monkeypatch.setattr("autotune.client.llm_enqueuing.limits.MAX_LLM_ROWS", 1)
+    monkeypatch.setattr("autotune.client.llm_packing.limits.MAX_LLM_ROWS", 1)
     assert client.llm.estimate(rows) == one
     # Each of the three fits, and all of them together do not.
     client.llm.set_budget(day_usd="0.0000002")

@@ -7,7 +7,7 @@ import pytest
 
 from autotune import AsyncAutotuneClient, InvalidInputError, LocalFileError, WaitTimeoutError
 from autotune.client.errors import UploadError
-from autotune.client.llm_imports import _PIECE_BYTES
+from autotune.client.llm_uploading import _PIECE_BYTES
 from tests.support.http_faults import Fault
 
 

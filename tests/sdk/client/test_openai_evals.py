@@ -222,4 +222,4 @@ def test_the_python_of_the_guide_runs(
     exec(compile(example, GUIDE.name, "exec"), {})
     first, second = capsys.readouterr().out.splitlines()
     assert first == "builtin String check"
-    assert second.startswith("not taken: Example score model grader")
+    assert second == "rubric Example score model grader"

@@ -157,6 +157,15 @@ def test_a_graders_figures_and_usage_are_read(api, client):
     assert client.graders.usage(grader_id, month="2026-01").total == 0
     with pytest.raises(NotFoundError):
         client.graders.usage("grd_none")
+    # What is counted by time is the same, and everybody's of the organisation alone.
+    in_a_day = client.graders.stats(grader_id, window="24h")
+    assert (in_a_day.counts, in_a_day.total_scored) == (stats.counts, stats.total_scored)
+    assert len(in_a_day.over_time.buckets) == 24
+    of_task = client.tasks.stats(task_id, window="24h", grader_version="2 beta+")
+    assert (of_task.totals.counts.scored, of_task.models[0].model_id) == (1, "m")
+    assert client.tasks.compare(task_id, a="m", b="n").prompts == 0
+    overview = client.overview.get(window="7d")
+    assert (overview.totals.counts, len(overview.buckets)) == (stats.counts, 168)
 
 
 def test_keys_are_created_used_and_revoked(api, client):
@@ -168,6 +177,21 @@ def test_keys_are_created_used_and_revoked(api, client):
     assert (renamed.name, renamed.last_used_at) == ("night run", me.last_used_at)
     assert {key.role for key in client.keys.list()} == {"admin", "training_operator"}
     assert client.keys.revoke(created.key.id).status == "revoked"
+
+
+def test_sessions_are_made_listed_and_revoked(api, client):
+    made = client.sessions.create(name="laptop", expires_in_minutes=30)
+    assert made.url.startswith("https://api.test/console#code=ses_")
+    session = made.session
+    assert (session.status, session.role, session.name) == ("pending", "admin", "laptop")
+    assert round((session.expires_at - session.created_at).total_seconds() / 60) == 30
+    client.sessions.create()
+    assert next(one.id for one in client.sessions.list(page_size=1)) == session.id
+    assert client.sessions.revoke(session.id).status == "revoked"
+    with pytest.raises(InvalidInputError, match="expires_in_minutes"):
+        client.sessions.create(expires_in_minutes=721)
+    with pytest.raises(NotFoundError):
+        client.sessions.revoke("ses_none")
 
 
 def test_a_completion_is_submitted_read_judged_and_deleted(api, client):

@@ -35,6 +35,21 @@ def test_reviews_are_claimed_released_and_assigned(client, review):
         client.reviews.claim("rev_1")
 
 
+def test_who_cannot_judge_says_why_and_what_people_did_is_read(client, review):
+    review_id = review()
+    passed_on = client.reviews.cannot_judge(review_id, reason="other", explanation="mine")
+    assert (passed_on.state, passed_on.cannot_judge[0].reason) == ("open", "other")
+    assert client.reviews.next() is None
+    client.reviews.answer(review_id, value=0.5)
+    with pytest.raises(ConflictError, match="corrected"):
+        client.reviews.correct(review_id, value=0.25)
+    (me,) = client.reviews.progress(page_size=1)
+    assert me.reviewer_id == client.keys.me().principal_id
+    assert (me.today.answered, me.total.cannot_judge) == (1, 1)
+    agreement = client.reviews.agreement(window="7d")
+    assert (agreement.window, agreement.pairs, agreement.weighted_kappa) == ("7d", 0, None)
+
+
 def test_a_link_is_made_for_a_person(client):
     made = client.reviews.link(reviewer_id="cleo", expires_in_seconds=61)
     link = made.link
@@ -53,6 +68,8 @@ def test_arguments_out_of_range_are_named_and_nothing_is_sent(api, client):
         (lambda: client.reviews.assign("rev_1", assignee_id="a b"), "assignee_id"),
         (lambda: client.reviews.link(reviewer_id="x", expires_in_seconds=1), "expires_in_seconds"),
         (lambda: client.reviews.next(skip=["cmp_1"]), "skip"),
+        (lambda: client.reviews.correct("rev_1", value=-1), "value"),
+        (lambda: client.reviews.cannot_judge("rev_1", reason="other"), "explanation"),
     ):
         with pytest.raises(InvalidInputError, match=field):
             call()

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from autotune import AsyncAutotuneClient, InvalidInputError
+from autotune import AsyncAutotuneClient, InvalidInputError, InvalidRequestError
 from autotune.protocol.ids import new_id
 
 
@@ -101,3 +101,12 @@ def test_the_asynchronous_client_filters_alike(api, judged):
             assert [verdict.completion.prompt async for verdict in listed] == ["1"]
 
     asyncio.run(use())
+
+
+def test_a_tasks_scores_come_newest_first(client, judged):
+    newest = list(client.scores.list(task_id=judged[0], newest_first=True, page_size=2))
+    assert len(newest) == 3
+    decided = [verdict.decided_at for verdict in newest]
+    assert decided == sorted(decided, reverse=True)
+    with pytest.raises(InvalidRequestError, match="taskId"):
+        list(client.scores.list(newest_first=True))

@@ -29,7 +29,9 @@ from tests.component.rewards.test_answering import CONTRACTS
 from tests.security.fuzzing.cases import Case, Found
 from tests.security.fuzzing.mutating import MARKER, encoded, mangled, mutated, odd_text, odd_value
 from tests.security.fuzzing.schemas import Drawing
+from tests.support.aws import API_URL
 from tests.support.lambdas import Answer
+from tests.support.oidc import serve_provider, sign_in_at
 from tests.support.platform import Platform
 from tests.support.platform import platform as make_platform
 
@@ -51,6 +53,8 @@ _KINDS = {
     "bat": "batch_id",
     "rev": "review_id",
     "task": "task_id",
+    "dck": "deck_id",
+    "smp": "sample_id",
 }
 # Time passes where a request waits.
 _WAITS = ["0", "0", "0", "-1", "x", "", "1e9", "99999999999999999999"]
@@ -331,7 +335,12 @@ def _on_loopback(host: str, port: int) -> list[str]:
 @contextmanager
 def opened() -> Iterator[Case]:
     logs = _Logs()
-    with pytest.MonkeyPatch.context() as patched, make_platform(patched) as platform:
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        make_platform(patched) as platform,
+        serve_provider(f"{API_URL}/console") as provider,
+    ):
+        sign_in_at(patched, provider.url, platform.me()["organizationId"])
         patched.setattr(addresses, "resolve", _on_loopback)
         patched.setattr(connections, "resolve", _on_loopback)
         patched.setattr(prepared, "large_text", lambda: "r" * 99)  # others try where texts lie

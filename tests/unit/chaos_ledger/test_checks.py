@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.chaos_ledger.invariants import MOST_STEPS_AN_HOUR, Closing, _verdict_in, search
-from tests.chaos_ledger.load import LABELS, answer_of, verdict_of
+from tests.chaos_ledger.answers import LABELS, answer_of, verdict_in, verdict_of
+from tests.chaos_ledger.calls import by_half
+from tests.chaos_ledger.invariants import MOST_STEPS_AN_HOUR, Closing, search
 from tests.chaos_ledger.watch import Watch
 
 KEY = "sk-chaos-0123456789abcdef01234567"
@@ -56,7 +57,20 @@ def test_the_fake_gives_every_kind_of_answer_and_its_verdict_is_read_apart_from_
     names = [f"<1.{number}>" for number in range(100)]
     assert {verdict_of(name) for name in names} == {*LABELS, None}
     for name in names:
-        assert _verdict_in(answer_of(f"Is {name} sound?") or "") == verdict_of(name)
+        assert verdict_in(answer_of(f"Is {name} sound?") or "") == verdict_of(name)
+
+
+def test_what_a_table_leaves_undone_can_be_sent_again_as_it_is() -> None:
+    request = {"PutRequest": {"Item": {"body": {"B": base64.b64encode(b"p{}").decode()}}}}
+    answer = by_half("BatchWriteItem", {"RequestItems": {"ledger": [request]}})
+    (left,) = (answer or {})["UnprocessedItems"]["ledger"]
+    assert left["PutRequest"]["Item"] == {"body": {"B": b"p{}"}}
+    keys = {"ledger": {"Keys": [{"pk": {"S": "a"}}]}}
+    assert by_half("BatchGetItem", {"RequestItems": keys}) == {
+        "Responses": {},
+        "UnprocessedKeys": keys,
+    }
+    assert by_half("PutItem", {}) is None
 
 
 def test_an_execution_that_goes_round_in_a_loop_is_seen(watch: Watch) -> None:

@@ -38,7 +38,7 @@ def test_texts_of_pairs_are_gone_before_the_next_are_loaded() -> None:
     ]
     found = list(
         ExportSegments(
-            source=source, repository=nothing, files=nothing, requests=nothing
+            source=source, repository=nothing, files=nothing, requests=nothing, lists=nothing
         )._with_texts(pairs)
     )
     assert [(chosen, rejected) for _, chosen, rejected in found] == [

@@ -7,10 +7,11 @@ from typing import Any
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_connections import LlmProvider
-from autotune.protocol.llm_requests import LlmParams
+from autotune.protocol.llm_params import LlmParams
 from autotune_platform.ledger.bedrock_access import bedrock_url
-from autotune_platform.ledger.calls import Answer, Outcome, Question, Refusal
-from autotune_platform.ledger.models import BASE_URLS, Connection
+from autotune_platform.ledger.calls import Answer, Outcome, Question, Refusal, Turn
+from autotune_platform.ledger.connections import BASE_URLS
+from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.registry import format_of
 
 KEY = "sk-test-0123456789abcdef"
@@ -45,11 +46,17 @@ def connection(provider: LlmProvider, **changes: Any) -> Connection:
     )
 
 
-def question(model: str = "m", *, system: str | None = "Be brief.", **params: Any) -> Question:
+def question(
+    model: str = "m",
+    *,
+    system: str | None = "Be brief.",
+    user: str = "Name a colour.",
+    **params: Any,
+) -> Question:
+    instructions = [Turn("system", system)] if system else []
     return Question(
         model=model,
-        system=system,
-        user="Name a colour.",
+        turns=[*instructions, Turn("user", user)],
         params=LlmParams(**{"max_tokens": 50, **params}),
     )
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from autotune.protocol.llm_connections import LlmProvider
-from autotune.protocol.llm_requests import LlmParams
+from autotune.protocol.llm_params import LlmParams
 from autotune_platform.ledger.providers.lengths import COUNTS, LENGTHS, PARTS
 from autotune_platform.ledger.providers.registry import unsupported
 
@@ -34,10 +34,10 @@ def spelled(name: str) -> Iterator[str]:
 
 def refused(provider: LlmProvider, extra: dict[str, Any]) -> str | None:
     """What is refused of parameters, by the wire or by the provider's format."""
-    if "n" in extra:
-        with pytest.raises(ValidationError, match="without n"):
+    for name in {"n", "N"}.intersection(extra):
+        with pytest.raises(ValidationError, match=f"without {name}"):
             LlmParams(max_tokens=5, extra=extra)
-        return "extra.n"
+        return f"extra.{name}"
     return unsupported(provider, LlmParams(max_tokens=5, extra=extra))
 
 
@@ -109,7 +109,7 @@ def test_what_else_the_bound_does_not_hold(
     [
         {"chat_template_kwargs": {"enable_thinking": False}},
         {"guided_json": {"type": "object", "properties": {"n": {"type": "integer"}}}},
-        {"logprobs": True, "top_logprobs": 5, "reasoning_effort": "low"},
+        {"logprobs": False, "top_logprobs": None, "reasoning_effort": "low"},
         {"options": {"num_ctx": 8_192, "repeat_penalty": 1.1}},
         {"min_tokens": 3, "ignore_eos": False, "length_penalty": 1.0},
     ],

@@ -12,6 +12,7 @@ from autotune_platform.ledger.exchanges import Exchanges
 from autotune_platform.ledger.jobs.contract import Job, Results
 from autotune_platform.ledger.jobs.openai import AzureJobs, OpenAiJobs
 from autotune_platform.ledger.jobs.session import FetchError, Session
+from autotune_platform.ledger.providers.azure import AzureFormat
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 from autotune_platform.outbound.connections import connection_pool
 from tests.unit.ledger.asking import KEY, connection
@@ -42,7 +43,7 @@ REQUESTS: dict[str, Callable[[OpenAiJobs, Session], Any]] = {
 }
 
 
-@pytest.mark.parametrize("jobs", [JOBS, AzureJobs(OpenAiFormat())], ids=["openai", "azure"])
+@pytest.mark.parametrize("jobs", [JOBS, AzureJobs(AzureFormat())], ids=["openai", "azure"])
 @pytest.mark.parametrize("request_name", REQUESTS)
 def test_a_strange_name_stops_no_step(jobs: OpenAiJobs, request_name: str) -> None:
     with socket.socket() as nobody:

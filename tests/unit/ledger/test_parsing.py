@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from autotune.protocol.limits import MAX_VERDICT_CHARACTERS, MAX_VERDICT_NUMBER
 from autotune.protocol.verdict_formats import ABSTAIN, SEPARATORS, VerdictFormat
+from autotune_platform.ledger import parsing
 from autotune_platform.ledger.parsing import PARSER_VERSION, Parsed, parse
 
 
@@ -496,3 +497,21 @@ def test_ten_megabytes_take_seconds(unit: str) -> None:
     started = time.process_time()
     assert verdict(unit * (10_000_000 // len(unit)) + "\nVERDICT: A") == "A"
     assert time.process_time() - started < 10
+
+
+def test_a_verdict_that_is_said_a_thousand_times_is_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    sound = parsing._Reader.meaning
+
+    def watched(self: parsing._Reader, text: str) -> Any:
+        read.append(text)
+        return sound(self, text)
+
+    monkeypatch.setattr(parsing._Reader, "meaning", watched)
+    labels = [f"l{number:03}" + "x" * 90 for number in range(100)]
+    told = VerdictFormat(type="labels", labels=labels, conflict="fail")
+    raw = f"VERDICT: {labels[0]}\nVERDICT: {labels[0].upper()}\n" * 1_000
+    assert parse(raw, told).parsed_verdict == [labels[0]]
+    assert len(read) == 2

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.protocol.limits import MAX_FILLED_CHARACTERS
-from autotune_platform.ledger.templates import MissingVariableError, fill, names_in
+from autotune.protocol.llm_templates import MissingVariableError, names_in
+from autotune_platform.ledger.templates import fill
 from autotune_platform.runtime.errors import InvalidRequestError
 
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,63}", fullmatch=True)

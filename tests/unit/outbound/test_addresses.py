@@ -1,7 +1,10 @@
+from threading import Event
+from typing import Any
+
 import httpcore
 import pytest
 
-from autotune_platform.outbound import connections
+from autotune_platform.outbound import addresses, connections
 from autotune_platform.outbound.addresses import is_callable_port, is_public
 from autotune_platform.outbound.connections import AddressRefusedError, CheckedBackend
 
@@ -64,3 +67,23 @@ def test_a_port_is_checked_when_connecting_too(monkeypatch: pytest.MonkeyPatch) 
         CheckedBackend(admit_private=True).connect_tcp("grader.example", 22)
     with pytest.raises(httpcore.ConnectError, match="no address"):
         CheckedBackend(admit_private=False).connect_tcp("grader.example", 443)
+
+
+def test_a_name_whose_server_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = Event()
+
+    def look_up(*_: Any, **__: Any) -> list[Any]:
+        released.wait(60)
+        return []
+
+    monkeypatch.setattr(addresses, "RESOLVE_SECONDS", 0.05)
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up)
+    try:
+        with pytest.raises(TimeoutError):
+            addresses.resolve("slow.example", 443)
+        with pytest.raises(httpcore.ConnectTimeout, match="looked up"):
+            CheckedBackend(admit_private=False).connect_tcp("slow.example", 443)
+        # It is looked up again at each call.
+        addresses.check_url("https://slow.example", field="baseUrl", admit_private=False)
+    finally:
+        released.set()

@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune_platform.completions.content import outgrows_item, pack, unpack
+from autotune_platform.completions.content import pack, unpack
+from autotune_platform.storage.packing import outgrows_item
 
 names = st.text(alphabet="abcé☃", max_size=5)
 json_values = st.recursive(

@@ -103,3 +103,14 @@ def test_what_trying_again_cannot_mend_is_an_error(
     refusing(client, monkeypatch, "None", "ValidationError")
     with pytest.raises(ClientError):
         add_together(client, [count(x=1), count(y=1)])
+
+
+def test_what_says_nothing_is_left_out_and_zeros_are_held_to_their_condition(client: Any) -> None:
+    nothing = count(spent=0, reserved=0)
+    assert add_together(client, [nothing])
+    assert add_together(client, [nothing, count(spent=5)])
+    table = Table("two", client)
+    assert (table.get("b", "s") or {})["spent"] == 5
+    held = Addition(table="two", pk="b", sk="s", numbers={"spent": 0}, at_most={"spent": 4})
+    assert not add_together(client, [held])
+    assert add_together(client, [Addition(**{**vars(held), "at_most": {"spent": 5}})])

@@ -14,7 +14,9 @@ KEEP_NOTHING = {
     "http",
     "operations",
     "outbound",
+    "overview",
     "runtime",
+    "statistics",
     "storage",
     "wiring",
 }

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from typing import Any
 from unittest.mock import patch
 
@@ -11,6 +12,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.config import Config
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from autotune.protocol.ids import is_id
 from autotune_platform.runtime.foreign_roles import (
     RoleCredentials,
     RoleRefusedError,
@@ -58,12 +60,14 @@ def assume(sts: Sts) -> RoleCredentials:
 
 
 def test_a_role_is_asked_without_its_external_id_before_it_is_used() -> None:
-    sts = Sts(error("AccessDenied"), GIVEN)
+    sts = Sts(error("AccessDenied"), error("AccessDenied"), GIVEN)
     found = assume(sts)
     assert (found.access_key_id, found.expires_at) == ("ASIA1", EXPIRES)
     assert "hidden" not in repr(found)
-    assert [one.get("ExternalId") for one in sts.asked] == [None, "org_1"]
-    policy = json.loads(sts.asked[1]["Policy"])
+    without, other, own = (one.get("ExternalId") for one in sts.asked)
+    assert (without, own) == (None, "org_1")
+    assert is_id("org", other)
+    policy = json.loads(sts.asked[2]["Policy"])
     assert [one["Action"] for one in policy["Statement"]] == ["bedrock:InvokeModel"]
 
 
@@ -72,10 +76,22 @@ def test_a_role_that_anybody_may_have_us_assume_is_refused() -> None:
         assume(Sts(GIVEN))
 
 
+@pytest.mark.parametrize("demanded", ["*", "org_*"])
+def test_a_role_that_any_external_id_may_have_us_assume_is_refused(demanded: str) -> None:
+    class Lenient(Sts):
+        def assume_role(self, **asked: Any) -> dict[str, Any]:
+            if not fnmatchcase(asked.get("ExternalId", ""), demanded) or "ExternalId" not in asked:
+                raise error("AccessDenied")
+            return {"Credentials": GIVEN}
+
+    with pytest.raises(RoleRefusedError, match="with any external id"):
+        assume(Lenient())
+
+
 @pytest.mark.parametrize("code", ["AccessDenied", "RegionDisabledException", "ValidationError"])
 def test_a_role_that_cannot_be_assumed_is_refused(code: str) -> None:
     with pytest.raises(RoleRefusedError, match=code):
-        assume(Sts(error("AccessDenied"), error(code)))
+        assume(Sts(error("AccessDenied"), error("AccessDenied"), error(code)))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,10 @@ SHARED = {
     "autotune_platform.completions.open_counts",
     "autotune_platform.judging.human.records",
     "autotune_platform.verdicts.panels",
+    "autotune_platform.windows.counters",
     # Between domain and index; only verdicts and wiring import it.
+    "autotune_platform.verdicts.latest_scores",
+    "autotune_platform.verdicts.newest_first",
     "autotune_platform.verdicts.score_index",
 }
 
@@ -32,7 +35,7 @@ def modules_that_hold_a_table() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module in _TABLES:
                 imported = {alias.name for alias in node.names}
-                if imported & {"Table", "RegistryTable"}:
+                if imported & {"Table", "RegistryTable", "EntityRepository"}:
                     found.add(name)
     return found
 

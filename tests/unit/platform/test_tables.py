@@ -11,11 +11,13 @@ DIGESTS = {
     "completions.openBatches": "b0ac35f5f131",
     "completions.runsByState": "1107a6c7b286",
     "completions.reviewsByState": "e0fe6b14cad6",
+    "completions.batchesByTime": "f87b3d420692",
     "deliveries.deliveriesByTime": "e04b23575eb0",
     "deliveries.dueDeliveries": "6767e18a2f78",
     "ledger.rowsByStatus": "65f5489480a5",
     "ledger.queuedRows": "34791291a799",
     "ledger.dueBatches": "b0ac35f5f131",
+    "decks.byCollection": "99e083ab43bd",
 }
 RULE = """
 The keys or the projection of an index changed. DynamoDB can change neither of an index that exists:

@@ -1,9 +1,14 @@
-"""The fake imports nothing of the product, or its bill would prove nothing."""
+"""The fakes import nothing of the product, or their bills and verdicts would prove nothing."""
 
 import ast
+import sys
 from pathlib import Path
 
-FAKE = Path(__file__).parents[2] / "providers"
+import pytest
+
+TESTS = Path(__file__).parents[2]
+# What each may import of the tests.
+FAKES = {"providers": {"providers"}, "judges": {"judges", "providers"}}
 OURS = {
     "autotune",
     "autotune_platform",
@@ -23,12 +28,13 @@ def imported_by(source):
             yield node.module
 
 
-def test_the_fake_imports_only_itself_and_the_standard_library():
-    found = {name for source in FAKE.glob("*.py") for name in imported_by(source)}
+@pytest.mark.parametrize("fake", FAKES)
+def test_a_fake_imports_only_fakes_and_the_standard_library(fake):
+    found = {name for source in (TESTS / fake).glob("*.py") for name in imported_by(source)}
     assert "tests.providers.state" in found
     assert not [name for name in found if name.split(".")[0] in OURS]
-    assert not [
-        name
-        for name in found
-        if name.startswith("tests.") and not name.startswith("tests.providers")
-    ]
+    of_tests = {name.split(".")[1] for name in found if name.startswith("tests.")}
+    assert of_tests <= FAKES[fake]
+    others = {name.split(".")[0] for name in found} - {"tests"}
+    # Only whoever wants buckets has boto3, which is imported then.
+    assert others - {"boto3", "botocore"} <= sys.stdlib_module_names

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from autotune.protocol.tasks import ReviewPolicy
+from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import Completion
 from autotune_platform.judging.human.models import Review
 from autotune_platform.reviews.wire import review_on_wire
@@ -38,8 +40,21 @@ def shown(prompt, response="r"):
         response=response,
         metadata={},
     )
+    caller = Caller(
+        key_id="key_1",
+        organization_id="org_1",
+        principal_id="anna",
+        role="reviewer",
+        request_id="req_1",
+    )
     return review_on_wire(
-        REVIEW, completion, with_preliminary=False, as_html=True, names_graders=False
+        REVIEW,
+        completion,
+        caller,
+        policy=ReviewPolicy(),
+        rubrics=[],
+        with_preliminary=False,
+        as_html=True,
     )
 
 

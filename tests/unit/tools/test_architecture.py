@@ -1,4 +1,4 @@
-"""What docs/architecture.md says is there, is there."""
+"""What docs/architecture.md and the page of the ledger say is there, is there."""
 
 import ast
 import re
@@ -15,11 +15,12 @@ SOURCES = (PLATFORM, "layers/sdk/python", "infra")
 PREFIXES = {"platform/": PLATFORM, "sdk/": "layers/sdk/python/autotune/"}
 
 _QUOTED = re.compile(r"`([^`\n]+)`")
-_PATH = re.compile(r"[\w<>./-]+(/|\.(py|md|json|toml))")
+_PATH = re.compile(r"[\w<>./-]+(/|\.(py|js|md|json|toml))")
 # Quoted, and neither a path nor a name behind one: Python's own names, packages, tables, commands,
 # and patterns.
 _OTHERS = {
     *("@part", "cached_property", "python -m tools.data_holders"),
+    "python -m tools.console_libraries",
     *("functions", "infra", "autotune", "autotune_platform", "autotune.protocol"),
     *("registry", "completions", "http", "GET /scores", "scores", "export"),
     *("parts()", "parts().grading.grade(...)", "watch_…", "self.alarms.watch_…", "grant_…"),
@@ -135,8 +136,18 @@ def steps() -> list[str]:
     return list(staircase["layers"])
 
 
-def test_every_path_and_name_is_there(page: str, steps: list[str]) -> None:
-    assert faults(page, steps) == []
+@pytest.mark.parametrize("name", ["architecture.md", "architecture-ledger.md"])
+def test_every_path_and_name_is_there(name: str, steps: list[str]) -> None:
+    assert faults((PAGE.parent / name).read_text("utf-8"), steps) == []
+
+
+def test_the_page_of_the_ledger_draws_each_phase_of_a_batch() -> None:
+    picture = (PAGE.parent / "architecture-ledger.md").read_text("utf-8").partition("```")[2]
+    source = (ROOT / PLATFORM / "ledger" / "models.py").read_text("utf-8")
+    phases = re.search(r"BatchPhase = Literal\[(.*?)\]", source, re.DOTALL)
+    assert phases is not None
+    for phase in re.findall(r'"(\w+)"', phases[1]):
+        assert re.search(rf"\b{phase}\b", picture), phase
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,31 @@ HOLDER = DataHolder(
             retained="a revoked key stays refused, and the audit log names it",
         ),
         RegistryHolding(
+            key="ses_* / record",
+            what="sessions of the console: name, role, principal; no secret; a code's hash",
+            days=8,
+            retained="they go seven days after they have ended by their time",
+        ),
+        RegistryHolding(
+            key="use#key_* / ses_*",
+            what="when sessions were last used",
+            days=8,
+            retained="as long as the session that it is about",
+        ),
+        RegistryHolding(
+            key="rate#org_* / sessions",
+            what="how many sessions were made in twelve hours",
+            days=1,
+            retained="they go when their twelve hours are over",
+        ),
+        RegistryHolding(
             key="use#key_* / use",
             what="when keys were last used",
             retained="as long as the key that it is about",
         ),
         RegistryHolding(
             key="nonce#* / nonce",
-            what="ids of requests, so that none is accepted twice",
+            what="ids of requests and hashes of sign-ins, so that none is accepted twice",
             days=1,
             retained="they go when their signature is too old to be accepted",
         ),

@@ -7,11 +7,13 @@ from typing import Literal
 from pydantic import Field
 
 from autotune.protocol.access import KeyStatus, OrganizationLimits, OrganizationStatus, Role
+from autotune.protocol.sessions import SessionStatus
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
 Resource = Literal[
     "keys",
+    "sessions",
     "tasks",
     "completions",
     "scores",
@@ -23,6 +25,8 @@ Resource = Literal[
     "llm_connections",
     "llm_requests",
     "llm_budget",
+    "decks",
+    "deck_labels",
     "audit",
 ]
 Action = Literal["create", "read", "update", "delete"]
@@ -89,15 +93,71 @@ class Key(Entity):
         return "expired" if self.expires_at is not None and self.expires_at <= moment else "active"
 
 
+class Session(Entity):
+    """Signs requests of a browser in place of the key that made it, for some hours.
+
+    Its secret is derived as those of keys are. Of the code that a browser exchanges for it, once,
+    the hash alone is kept. What a person began by signing in at an OpenID provider has neither key
+    nor code, and is active at once.
+
+    Attributes:
+        issuer: the provider, where there was one.
+        code_until: when the code stops working.
+        valid_until: when the session ends by its time; it ends with its key at the latest.
+    """
+
+    name: str
+    role: Role
+    principal_id: str
+    key_id: str | None = None
+    issuer: str | None = None
+    status: Literal["pending", "active", "revoked"] = "pending"
+    secret_version: int = 1
+    created_at: datetime
+    code_sha256: str | None = None
+    code_until: datetime | None = None
+    exchanged_at: datetime | None = None
+    valid_until: datetime
+
+    def status_at(self, moment: datetime) -> SessionStatus:
+        """Return the status at a moment; a revoked session stays revoked when it expires."""
+        if self.status == "revoked":
+            return "revoked"
+        until = self.code_until if self.status == "pending" else self.valid_until
+        return "expired" if until is None or until <= moment else self.status
+
+
+class Person(FrozenModel):
+    """Who signed in at an OpenID provider, and what they may do here.
+
+    Attributes:
+        principal_id: follows from the provider and its name for the person, which never changes.
+        name: what the person is called in lists; it proves nothing.
+    """
+
+    issuer: str
+    organization_id: str
+    principal_id: str
+    name: str
+    role: Role
+
+
+Signer = Key | Session
+"""What signs requests."""
+
+
 class Caller(FrozenModel):
     """The authenticated sender of one request.
 
+    ``session_id`` is the session that signed in place of the key, which made it. Where no key did,
+    ``key_id`` is that of the session as well: it stands for what makes things.
     ``by_link`` is whether the sender came by a link rather than signed with a key; ``review_id``
     is the one review that such a link is confined to, if it is. ``limits`` are those of the
     organisation.
     """
 
     key_id: str
+    session_id: str | None = None
     organization_id: str
     principal_id: str
     role: Role
@@ -122,8 +182,12 @@ def _grants(
 # graders gave in their organisation. Exports hold scores and texts: they are for who may read both,
 # of the whole organisation. Nobody deletes scores: a verdict is permanent. No role reaches beyond
 # its organisation; what a provider would call ``all`` is for operators with AWS credentials.
+# Decks hold prompts, samples and results: they are for who may read completions. A reviewer sees of
+# them what is to be labelled and no result before that, so that labels are blind.
+# A session lends a browser what its key may do: every role has its principal's own.
 PERMISSIONS: Mapping[Role, _Grants] = {
     "training_operator": {
+        **_grants("own", "sessions", "create", "read", "delete"),
         **_grants("organization", "tasks", "create", "read", "update"),
         **_grants("organization", "completions", "create", "read"),
         **_grants("organization", "scores", "read"),
@@ -135,14 +199,22 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "llm_connections", "read"),
         **_grants("organization", "llm_requests", "create", "read"),
         **_grants("organization", "llm_budget", "read"),
+        **_grants("organization", "decks", "create", "read", "update", "delete"),
+        **_grants("organization", "deck_labels", "create", "read", "update"),
     },
     "grader_owner": {
+        **_grants("own", "sessions", "create", "read", "delete"),
         **_grants("own", "graders", "create", "read", "update", "delete"),
         **_grants("own", "scores", "read"),
     },
-    "reviewer": _grants("organization", "reviews", "read", "update"),
+    "reviewer": {
+        **_grants("own", "sessions", "create", "read", "delete"),
+        **_grants("organization", "reviews", "read", "update"),
+        **_grants("organization", "deck_labels", "create", "read"),
+    },
     "admin": {
         **_grants("organization", "keys", "create", "read", "update", "delete"),
+        **_grants("organization", "sessions", "create", "read", "delete"),
         **_grants("organization", "tasks", "create", "read", "update", "delete"),
         **_grants("organization", "completions", "create", "read", "delete"),
         **_grants("organization", "scores", "read"),
@@ -154,6 +226,8 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "llm_connections", "create", "read", "update", "delete"),
         **_grants("organization", "llm_requests", "create", "read", "delete"),
         **_grants("organization", "llm_budget", "read", "update"),
+        **_grants("organization", "decks", "create", "read", "update", "delete"),
+        **_grants("organization", "deck_labels", "create", "read", "update"),
         **_grants("organization", "audit", "read"),
     },
 }

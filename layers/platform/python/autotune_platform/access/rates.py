@@ -1,8 +1,9 @@
 """How many requests a second a key and its organisation may send, whatever answers them.
 
-A second of an organisation is an item that counts its requests, and those of each key in it: one
-write tells whether there is room for one more. Of an organisation that may send many, a second has
-several items, because DynamoDB takes a thousand writes a second of one.
+A second of an organisation is an item that counts its requests, and those of each key in it, with
+those of the key's sessions: one write tells whether there is room for one more. Of an organisation
+that may send many, a second has several items, because DynamoDB takes a thousand writes a second of
+one.
 """
 
 import random

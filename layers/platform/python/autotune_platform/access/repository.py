@@ -66,6 +66,11 @@ class AccessRepository(EntityRepository[Key]):
         found = self._table.get_many(wanted)
         return {wanted[at]: datetime.fromisoformat(found[at]["used_at"]) for at in found}
 
+    def revoked(self, key_ids: Iterable[str]) -> set[str]:
+        """Return those keys that are revoked."""
+        found = self._table.get_many(((id_, RECORD) for id_ in key_ids), attributes=("status",))
+        return {id_ for (id_, _), item in found.items() if item["status"] == "revoked"}
+
     def rename(self, organization_id: str, key_id: str, name: str) -> Key:
         """Give a key of an organisation another name, and return it.
 

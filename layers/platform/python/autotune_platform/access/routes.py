@@ -52,10 +52,25 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/keys/me"): Open.ANY_KEY,
     ("PATCH", "/api/v1/keys/<key_id>"): Grant("keys", "update"),
     ("DELETE", "/api/v1/keys/<key_id>"): Grant("keys", "delete"),
+    # A session lends its key's role to a browser. Every role makes its own, and none in a session.
+    ("POST", "/api/v1/sessions"): Grant("sessions", "create", mints=True),
+    # Proven by the code in the body.
+    ("POST", "/api/v1/sessions/exchange"): Open.PUBLIC,
+    # Where people sign in, which is no secret; and what their provider sent them back with.
+    ("GET", "/api/v1/sessions/oidc"): Open.PUBLIC,
+    ("POST", "/api/v1/sessions/oidc"): Open.PUBLIC,
+    ("GET", "/api/v1/sessions"): Grant("sessions", "read"),
+    ("GET", "/api/v1/sessions/me"): Open.ANY_KEY,
+    ("DELETE", "/api/v1/sessions/me"): Open.ANY_KEY,
+    ("DELETE", "/api/v1/sessions/<session_id>"): Grant("sessions", "delete"),
     ("GET", "/api/v1/audit"): Grant("audit", "read"),
+    # Figures of all completions, whoever graded them: a grader's owner has those of the grader.
+    ("GET", "/api/v1/overview"): Grant("completions", "read"),
     ("POST", "/api/v1/tasks"): Grant("tasks", "create"),
     ("GET", "/api/v1/tasks"): Grant("tasks", "read"),
     ("GET", "/api/v1/tasks/<task_id>"): Grant("tasks", "read"),
+    ("GET", "/api/v1/tasks/<task_id>/stats"): Grant("completions", "read"),
+    ("GET", "/api/v1/tasks/<task_id>/comparison"): Grant("completions", "read"),
     ("PATCH", "/api/v1/tasks/<task_id>"): Grant("tasks", "update"),
     ("DELETE", "/api/v1/tasks/<task_id>"): Grant("tasks", "delete"),
     ("POST", "/api/v1/graders"): Grant("graders", "create", mints=True),
@@ -78,8 +93,11 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/completions/<completion_id>/cancel"): Grant("completions", "create"),
     ("GET", "/api/v1/completions/<completion_id>/score"): Grant("scores", "read"),
     ("GET", "/api/v1/completions/<completion_id>/explanation"): Grant("scores", "read"),
+    ("GET", "/api/v1/completions/<completion_id>/timeline"): Grant("scores", "read"),
     # A batch is what was submitted together, for whatever graders: its owner's, not theirs.
+    ("GET", "/api/v1/batches"): Grant("completions", "read"),
     ("GET", "/api/v1/batches/<batch_id>"): Grant("completions", "read"),
+    ("GET", "/api/v1/batches/<batch_id>/completions"): Grant("completions", "read"),
     ("GET", "/api/v1/batches/<batch_id>/explanation"): Grant("completions", "read"),
     ("POST", "/api/v1/batches/<batch_id>/cancel"): Grant("completions", "create"),
     ("DELETE", "/api/v1/batches/<batch_id>/content"): Grant("completions", "delete"),
@@ -99,12 +117,17 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/exports/<export_id>"): Grant("exports", "read"),
     ("DELETE", "/api/v1/exports/<export_id>"): Grant("exports", "delete"),
     ("GET", "/api/v1/reviews"): Grant("reviews", "read"),
+    ("GET", "/api/v1/reviews/progress"): Grant("reviews", "read"),
+    # Whoever may ask people sees how far they agree.
+    ("GET", "/api/v1/reviews/agreement"): Grant("reviews", "create"),
     ("GET", "/api/v1/reviews/<review_id>"): Grant("reviews", "read"),
     ("POST", "/api/v1/reviews/next"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/claim"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/release"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/assign"): Grant("reviews", "update"),
     ("POST", "/api/v1/reviews/<review_id>/answer"): Grant("reviews", "update"),
+    ("POST", "/api/v1/reviews/<review_id>/correct"): Grant("reviews", "update"),
+    ("POST", "/api/v1/reviews/<review_id>/cannot-judge"): Grant("reviews", "update"),
     ("POST", "/api/v1/review-links"): Grant("reviews", "create", mints=True),
     # Who makes links sees whom they are for; those who came by one do not.
     ("GET", "/api/v1/review-links"): Grant("reviews", "create"),
@@ -158,6 +181,7 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/llm-requests/parse"): Grant("llm_requests", "create"),
     ("POST", "/api/v1/llm-requests/<llm_request_id>/parse"): Grant("llm_requests", "create"),
     ("GET", "/api/v1/llm-requests/<llm_request_id>/parses"): Grant("llm_requests", "read"),
+    ("POST", "/api/v1/llm-requests/delete-content"): Grant("llm_requests", "delete"),
     ("DELETE", "/api/v1/llm-requests/<llm_request_id>/content"): Grant("llm_requests", "delete"),
     # An import enqueues, and deleting one takes back what was not enqueued yet.
     ("POST", "/api/v1/llm-imports"): Grant("llm_requests", "create", mints=True),
@@ -174,6 +198,92 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/llm-estimates"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-budget"): Grant("llm_budget", "read"),
     ("PUT", "/api/v1/llm-budget"): Grant("llm_budget", "update"),
+    ("POST", "/api/v1/decks"): Grant("decks", "create"),
+    ("GET", "/api/v1/decks"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>"): Grant("decks", "read"),
+    ("PATCH", "/api/v1/decks/<deck_id>"): Grant("decks", "update"),
+    ("DELETE", "/api/v1/decks/<deck_id>"): Grant("decks", "delete"),
+    ("POST", "/api/v1/decks/<deck_id>/versions"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/versions"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/versions/<version>"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/graders"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>"): Grant("decks", "read"),
+    ("PATCH", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>"): Grant("decks", "update"),
+    ("DELETE", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>"): Grant("decks", "update"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/versions"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/versions"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/versions/<version>"): Grant(
+        "decks", "read"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/samples"): Grant("decks", "update"),
+    ("POST", "/api/v1/decks/<deck_id>/samples/bulk"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/samples"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/samples/<sample_id>"): Grant("decks", "read"),
+    ("DELETE", "/api/v1/decks/<deck_id>/samples/<sample_id>"): Grant("decks", "delete"),
+    ("GET", "/api/v1/deck-inbox"): Grant("deck_labels", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback"): Grant(
+        "deck_labels", "create"
+    ),
+    # Ratings of others, by name: whoever uploads them vouches for them.
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/bulk"): Grant(
+        "deck_labels", "update"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback"): Grant(
+        "deck_labels", "read"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/next"): Grant(
+        "deck_labels", "create"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback/progress"): Grant(
+        "deck_labels", "read"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth"): Grant("decks", "read"),
+    # Of those who label, some have seen no judge's result: they alone may decide.
+    ("PUT", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/truth/<sample_id>"): Grant(
+        "deck_labels", "create"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/agreement"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/disagreements"): Grant(
+        "decks", "read"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/patterns"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals"): Grant(
+        "decks", "update"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals"): Grant(
+        "decks", "update"
+    ),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>"): Grant(
+        "decks", "read"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay"): Grant(
+        "decks", "update"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/accept"): Grant(
+        "decks", "update"
+    ),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/reject"): Grant(
+        "decks", "update"
+    ),
+    (
+        "POST",
+        "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/rollback",
+    ): Grant("decks", "update"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/propose/estimate"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/propose"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/means"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/publish"): Grant("decks", "update"),
+    ("POST", "/api/v1/decks/<deck_id>/task"): Grant("tasks", "create"),
+    ("POST", "/api/v1/decks/<deck_id>/estimate"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/runs"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/runs"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/runs/<deck_run_id>"): Grant("decks", "read"),
+    ("POST", "/api/v1/decks/<deck_id>/runs/<deck_run_id>/cancel"): Grant("decks", "update"),
+    ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/results"): Grant("decks", "read"),
+    ("GET", "/api/v1/decks/<deck_id>/samples/<sample_id>/results"): Grant("decks", "read"),
     ("POST", "/api/v1/webhooks"): Grant("webhooks", "create", mints=True),
     ("GET", "/api/v1/webhooks"): Grant("webhooks", "read"),
     ("GET", "/api/v1/webhooks/<webhook_id>"): Grant("webhooks", "read"),

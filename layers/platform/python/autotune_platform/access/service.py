@@ -18,11 +18,13 @@ from autotune_platform.access.models import (
     Organization,
     Resource,
     Scope,
+    Signer,
 )
 from autotune_platform.access.rates import RequestRates
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
+from autotune_platform.access.signers import Signers, maker_of, session_of
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import (
@@ -36,9 +38,8 @@ from autotune_platform.runtime.errors import (
 
 logger = Logger()
 
-_CACHED_KEYS = 1_024
-# A revoked key works at most this much longer in a function that has just seen it.
-_CACHED_KEY_SECONDS = 30
+_CACHED = 1_024
+_CACHED_SECONDS = 30
 _USE_NOTED_SECONDS = 3_600
 
 
@@ -46,45 +47,41 @@ class AccessService:
     """Authenticates requests, and manages an organisation's keys."""
 
     def __init__(
-        self, *, repository: AccessRepository, secrets: DerivedSecrets, rates: RequestRates
+        self,
+        *,
+        repository: AccessRepository,
+        signers: Signers,
+        secrets: DerivedSecrets,
+        rates: RequestRates,
     ) -> None:
         self._repository = repository
+        self._signers = signers
         self._secrets = secrets
         self._rates = rates
-        self._keys: TTLCache[str, Key] = TTLCache(_CACHED_KEYS, _CACHED_KEY_SECONDS)
-        self._organizations: TTLCache[str, Organization] = TTLCache(
-            _CACHED_KEYS, _CACHED_KEY_SECONDS
-        )
-        self._noted: TTLCache[str, bool] = TTLCache(_CACHED_KEYS, _USE_NOTED_SECONDS)
+        self._organizations: TTLCache[str, Organization] = TTLCache(_CACHED, _CACHED_SECONDS)
+        self._noted: TTLCache[str, bool] = TTLCache(_CACHED, _USE_NOTED_SECONDS)
 
-    def claimed_key(self, request: SignedRequest) -> Key | None:
-        """Return the key that a request names, active or revoked; nothing is proven by that."""
-        key_id = request.headers.get(KEY_HEADER, "")
-        key = self._keys.get(key_id)
-        if key is None:
-            key = self._repository.get(key_id)
-            if key is not None and key.status == "active":
-                self._keys[key_id] = key
-        return key
+    def claimed_key(self, request: SignedRequest) -> Signer | None:
+        """Return the key or session that a request names, of any status; nothing is proven yet."""
+        return self._signers.find(request.headers.get(KEY_HEADER, ""))
 
-    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
+    def authenticate(self, key: Signer | None, request: SignedRequest) -> Caller:
         """Return who sent a request.
 
         Args:
-            key: the one that the request names, from ``claimed_key``.
+            key: what the request names, from ``claimed_key``.
 
         Raises:
-            UnauthenticatedError: unsigned, or signed by no active key.
+            UnauthenticatedError: unsigned, or signed by no active key or session.
             StaleRequestError: signed more than 300 s ago, or ahead.
             ReplayedRequestError: the key used this request id before.
         """
         if not request.headers.get(KEY_HEADER):
             raise UnauthenticatedError(f"{KEY_HEADER} is missing")
         now = SYSTEM_CLOCK.now()
-        # A key that is unknown, revoked or expired has no secret: its requests are refused as those
-        # with a wrong signature are, in the same words and at the same step. So ids cannot be tried
-        # out.
-        active = key if key is not None and key.status_at(now) == "active" else None
+        # What is unknown, revoked or expired has no secret: its requests are refused as those with
+        # a wrong signature are, in the same words and at the same step. So ids cannot be tried out.
+        active = key if key is not None and self._signers.may_sign(key, now) else None
         secrets = (
             [self._secrets.derive("api-key", active.id, active.secret_version)] if active else []
         )
@@ -113,7 +110,8 @@ class AccessService:
             )
         self._note_use(active, now)
         return Caller(
-            key_id=active.id,
+            key_id=maker_of(active),
+            session_id=session_of(active),
             organization_id=active.organization_id,
             principal_id=active.principal_id,
             role=active.role,
@@ -121,16 +119,14 @@ class AccessService:
         )
 
     def require_active(self, caller: Caller) -> None:
-        """Require that a caller's key is active as it is stored now, whatever was read before.
+        """Require that what signed a request is active as stored now, whatever was read before.
 
         Who makes what opens doors, such as a key, must not do so with one that was revoked.
 
         Raises:
-            UnauthenticatedError: it was revoked, or has expired.
+            UnauthenticatedError: key or session was revoked, or has expired.
         """
-        key = self._repository.get(caller.key_id)
-        if key is None or key.status_at(SYSTEM_CLOCK.now()) != "active":
-            self._forget(caller.key_id)
+        if not self._signers.may_still_sign(caller, SYSTEM_CLOCK.now()):
             raise UnauthenticatedError("the key is not active")
 
     def create_organization(self, name: str) -> tuple[Organization, Key, str]:
@@ -216,7 +212,7 @@ class AccessService:
             NotFoundError: there is none, or it is another organisation's.
         """
         revoked = self._repository.revoke(caller.organization_id, key_id)
-        self._forget(key_id)
+        self._signers.forget(key_id)
         return revoked
 
     def _organization(self, organization_id: str) -> Organization:
@@ -228,19 +224,15 @@ class AccessService:
             self._organizations[organization_id] = found
         return found
 
-    def _forget(self, key_id: str) -> None:
-        """Have a key read anew by the next request of this process."""
-        self._keys.pop(key_id, None)
-
-    def _note_use(self, key: Key, now: datetime) -> None:
-        """Note that a key is in use, once an hour in each process: it costs a write."""
-        if key.id in self._noted:
+    def _note_use(self, signer: Signer, now: datetime) -> None:
+        """Note that a key or session is in use, once an hour in each process: it costs a write."""
+        if signer.id in self._noted:
             return
-        self._noted[key.id] = True
+        self._noted[signer.id] = True
         try:
-            self._repository.note_use(key.id, now)
+            self._signers.note_use(signer, now)
         except REFUSALS:
-            logger.exception("use of a key not noted", key_id=key.id)
+            logger.exception("use of a key not noted", key_id=signer.id)
 
     def _add_key(
         self,

@@ -10,7 +10,8 @@ from aws_lambda_powertools import Logger
 from autotune.protocol.access import Role
 from autotune.protocol.audit import AuditedCall
 from autotune.protocol.ids import ID_BODY, new_id
-from autotune_platform.access.models import Caller, Key
+from autotune_platform.access.models import Caller, Signer
+from autotune_platform.access.signers import key_of, session_of
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
@@ -41,6 +42,7 @@ class CallInProgress:
     route: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
     key_id: str | None = None
+    session_id: str | None = None
     role: Role | None = None
     principal_id: str | None = None
     authenticated: bool = False
@@ -59,15 +61,18 @@ class CallInProgress:
             name: value if _ID.fullmatch(value) else "invalid" for name, value in ids.items()
         }
 
-    def claimed(self, key: Key | None) -> None:
-        """Note which key it names."""
+    def claimed(self, key: Signer | None) -> None:
+        """Note which key or session it names."""
         if key is not None:
-            self.key_id, self.role, self.principal_id = key.id, key.role, key.principal_id
+            self.key_id, self.session_id = key_of(key), session_of(key)
+            self.role, self.principal_id = key.role, key.principal_id
             self.organization_id = key.organization_id
 
     def authenticated_as(self, caller: Caller) -> None:
         """Note who has proven to be calling: with a key, or with a link that was made for them."""
-        self.key_id, self.role = caller.key_id, caller.role
+        is_keyless = caller.key_id == caller.session_id
+        self.key_id = None if is_keyless else caller.key_id
+        self.session_id, self.role = caller.session_id, caller.role
         self.acts_for(caller.organization_id, principal_id=caller.principal_id)
 
     def acts_for(self, organization_id: str, *, principal_id: str) -> None:

@@ -69,15 +69,10 @@ class PeriodUse(NamedTuple):
 
 
 @part
-class MoneyBudgets:
-    """Budgets of all organisations, in the ``budgets`` table.
-
-    Attributes:
-        outbox: the table whose stream leads to webhooks.
-    """
+class MoneyUses:
+    """What organisations may spend, and have spent, in the ``budgets`` table."""
 
     table: Table
-    outbox: Table
     clock: Clock = SYSTEM_CLOCK
 
     def limits(self, organization_id: str) -> MoneyLimits:
@@ -95,11 +90,6 @@ class MoneyBudgets:
         }
         limited = [Limit(limit, period) for period, limit in by_period.items() if limit is not None]
         return min(limited, default=None)
-
-    def set_limits(self, organization_id: str, limits: MoneyLimits) -> None:
-        """Replace an organisation's limits; what is reserved already stays so."""
-        item = {"pk": _partition(organization_id), "sk": _LIMITS}
-        self.table.put({**item, **limits.model_dump(exclude_none=True)})
 
     def uses(self, organization_id: str) -> list[PeriodUse]:
         """Return what the present periods have used."""
@@ -119,6 +109,22 @@ class MoneyBudgets:
         """Return what may still be reserved now; None without a limit."""
         rooms = [use.room for use in self.uses(organization_id) if use.room is not None]
         return min(rooms, default=None)
+
+
+@part
+class MoneyBudgets(MoneyUses):
+    """Budgets of all organisations, for setting and spending them.
+
+    Attributes:
+        outbox: the table whose stream leads to webhooks.
+    """
+
+    outbox: Table
+
+    def set_limits(self, organization_id: str, limits: MoneyLimits) -> None:
+        """Replace an organisation's limits; what is reserved already stays so."""
+        item = {"pk": _partition(organization_id), "sk": _LIMITS}
+        self.table.put({**item, **limits.model_dump(exclude_none=True)})
 
     def refused(self, organization_id: str) -> None:
         """Publish that a budget left no room for what was to be reserved, once for each period.

@@ -6,7 +6,7 @@ so that together they stay within the scope's limits. A scope has the items ``ra
 when it no longer limits anything.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from autotune_platform.budgets.circuit import Circuit
@@ -30,6 +30,11 @@ class BudgetRepository:
     def circuit(self, scope: str) -> Circuit:
         """Return the circuit of a scope as it is now."""
         return self._states.read((scope, _CIRCUIT), Circuit)
+
+    def circuits(self, scopes: Iterable[str]) -> dict[str, Circuit]:
+        """Return the circuits of those scopes that have any, as they are now."""
+        found = self._states.read_many([(scope, _CIRCUIT) for scope in scopes], Circuit)
+        return {scope: circuit for (scope, _), circuit in found.items()}
 
     def change_circuit(
         self, scope: str, now: float, change: Callable[[Circuit], tuple[Circuit, ResultT]]

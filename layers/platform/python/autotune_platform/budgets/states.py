@@ -1,5 +1,7 @@
 """What graders' limits and circuits are at the moment, and that a grader answers after all."""
 
+from collections.abc import Iterable
+
 from autotune_platform.budgets.circuit import Circuit
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import busy_is_none
@@ -17,6 +19,10 @@ class BudgetStates:
     def circuit(self, scope: str) -> Circuit:
         """Return the circuit of a scope, such as a grader's id, as it is stored now."""
         return self.budgets.circuit(scope)
+
+    def circuits(self, scopes: Iterable[str]) -> dict[str, Circuit]:
+        """Return the circuits of scopes, of those that were ever called lately."""
+        return self.budgets.circuits(scopes)
 
     def answered(self, scope: str) -> None:
         """Close a circuit: what opened it is over, as somebody saw who asked without a permit.

@@ -23,8 +23,8 @@ _RETRY_AFTER_SECONDS = 5
 _ALL = "all"
 
 VERIFICATIONS_AT_ONCE = 4
-"""Most verifications of graders that an organisation has under way at once, and of connections; one
-holds a function for up to half a minute."""
+"""Most verifications of graders that an organisation has under way at once. As many of connections,
+together with what else waits for a provider; one holds a function for up to half a minute."""
 
 
 @part

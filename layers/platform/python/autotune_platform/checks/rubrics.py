@@ -13,7 +13,13 @@ from autotune.protocol.limits import (
     MAX_BUILTIN_TEXT_CHARACTERS,
     MAX_RUBRIC_PLACES,
 )
-from autotune.protocol.rubrics import RubricConfiguration, RubricScore
+from autotune.protocol.rubrics import (
+    RubricAnswer,
+    RubricConfiguration,
+    RubricLevels,
+    RubricScore,
+)
+from autotune_platform.checks.compiling import version_of
 from autotune_platform.checks.faults import CompletionFaultError, configuration_error
 from autotune_platform.checks.templates import Sample, Step, Template, as_text
 
@@ -38,14 +44,13 @@ class Rubric:
             field: where it stands, for errors.
 
         Raises:
-            InvalidRequestError: a template is none, or it is too much together.
+            InvalidRequestError: a template is none, or has too many places.
         """
-        size = len(json.dumps(stored_rubric(configuration), separators=(",", ":")).encode())
-        if size > MAX_BUILTIN_CONFIGURATION_BYTES:
-            raise configuration_error(
-                field, f"at most {MAX_BUILTIN_CONFIGURATION_BYTES} bytes as JSON, not {size}"
-            )
+        answer = configuration.answer
+        assert not isinstance(answer, RubricLevels), "a rubric of levels is asked otherwise"
+        assert configuration.user is not None, "all others have a prompt of their own"
         self.configuration = configuration
+        self._answer = answer
         user = Template(configuration.user, field=f"{field}.user")
         system = (
             None
@@ -71,13 +76,13 @@ class Rubric:
         found = {name: as_text(sample.find(path)) for path, name in self._names.items()}
         if sum(map(len, found.values())) > MAX_BUILTIN_TEXT_CHARACTERS:
             raise CompletionFaultError("builtin_input_too_large")
-        answer = self.configuration.answer.model_dump(mode="json", by_alias=True)
+        answer = self._answer.model_dump(mode="json", by_alias=True)
         return {**found, _FORM: self._form(), ANSWER: json.dumps(answer, ensure_ascii=False)}
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON Schema of the answer, as strict structured outputs take it."""
-        answer = self.configuration.answer
+        answer = self._answer
         text = {"type": "string"}
         step = _strict(description=text, conclusion=text)
         result: dict[str, Any] = (
@@ -88,7 +93,7 @@ class Rubric:
         return _strict(steps={"type": "array", "items": step}, result=result)
 
     def _form(self) -> str:
-        answer = self.configuration.answer
+        answer = self._answer
         result = (
             f"a number from {answer.minimum:g} to {answer.maximum:g}"
             if isinstance(answer, RubricScore)
@@ -99,6 +104,47 @@ class Rubric:
             '"steps", a list of objects with the texts "description" and "conclusion", and then '
             f'"result", {result}.'
         )
+
+
+def check_rubric(configuration: RubricConfiguration, *, field: str) -> None:
+    """Check a configuration before it is stored.
+
+    Args:
+        field: where it stands, for errors.
+
+    Raises:
+        InvalidRequestError: a template is none, it is too much together, or its calibration is of
+            another version.
+    """
+    size = len(json.dumps(stored_rubric(configuration), separators=(",", ":")).encode())
+    if size > MAX_BUILTIN_CONFIGURATION_BYTES:
+        raise configuration_error(
+            field, f"at most {MAX_BUILTIN_CONFIGURATION_BYTES} bytes as JSON, not {size}"
+        )
+    answer = configuration.answer
+    if not isinstance(answer, RubricLevels):
+        Rubric(configuration, field=field)
+    elif answer.calibration is not None:
+        version = rubric_version(configuration)
+        if answer.calibration.grader_version != version:
+            raise configuration_error(
+                f"{field}.answer.calibration.graderVersion",
+                f"{version}, the version of this configuration",
+            )
+
+
+def rubric_version(configuration: RubricConfiguration) -> str:
+    """Return the version that a configuration is, whatever was measured of it."""
+    return version_of(stored_rubric(uncalibrated(configuration)))
+
+
+def uncalibrated(configuration: RubricConfiguration) -> RubricConfiguration:
+    """Return a configuration without its calibration."""
+    answer = configuration.answer
+    if not isinstance(answer, RubricLevels) or answer.calibration is None:
+        return configuration
+    bare: RubricAnswer = answer.model_copy(update={"calibration": None})
+    return configuration.model_copy(update={"answer": bare})
 
 
 def stored_rubric(configuration: RubricConfiguration) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """Listing verdicts, with or without what was judged, to who may see them."""
 
+from collections.abc import Callable
+from functools import partial
+
 from autotune.protocol.completions import ScoredCompletion
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.service import CompletionService
@@ -9,12 +12,14 @@ from autotune_platform.http.bodies import response_bytes
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.models import Verdict
-from autotune_platform.verdicts.score_index import ScorePosition
 from autotune_platform.verdicts.service import VerdictService
 from autotune_platform.verdicts.walking import ScoreWalk
 
 # Lambda returns at most 6 MB, the envelope included.
 _LARGEST_PAGE_BYTES = 5_000_000
+
+
+_Walk = Callable[[ScoreFilters], tuple[list[Verdict], str | None]]
 
 
 @part
@@ -35,6 +40,7 @@ class ScoreListing:
         with_completions: bool,
         limit: int,
         next_token: str | None,
+        newest_first: bool = False,
     ) -> tuple[list[ScoredCompletion], str | None]:
         """Return a page of verdicts; in ``own`` those of own graders only.
 
@@ -42,25 +48,24 @@ class ScoreListing:
 
         Raises:
             NotFoundError: there is no such task in the caller's organisation.
-            InvalidRequestError: ``next_token`` is not from this list.
+            InvalidRequestError: ``next_token`` is not from this list, or there is no task to list
+                newest first.
         """
+        walk = partial(
+            self.walk.page, caller, limit=limit, next_token=next_token, newest_first=newest_first
+        )
         if scope == "own":
-            return self._of_own_graders(caller, filters, limit=limit, next_token=next_token)
-        verdicts, token = self.walk.page(caller, filters, limit=limit, next_token=next_token)
+            return self._of_own_graders(caller, filters, walk)
+        verdicts, token = walk(filters)
         if not with_completions:
             return [_scored(verdict) for verdict in verdicts], token
-        return self._with_completions(verdicts, token)
+        return self._with_completions(verdicts, token, newest_first=newest_first)
 
     def _of_own_graders(
-        self, caller: Caller, filters: ScoreFilters, *, limit: int, next_token: str | None
+        self, caller: Caller, filters: ScoreFilters, walk: _Walk
     ) -> tuple[list[ScoredCompletion], str | None]:
         # The store is not asked for a model: what it finds would show which model it was.
-        verdicts, token = self.walk.page(
-            caller,
-            filters.model_copy(update={"model_id": None}),
-            limit=limit,
-            next_token=next_token,
-        )
+        verdicts, token = walk(filters.model_copy(update={"model_id": None}))
         own = self.graders.managed(caller, "own", {verdict.grader_id for verdict in verdicts})
         given = [verdict for verdict in verdicts if verdict.grader_id in own]
         headers = self.completions.headers(verdict.completion_id for verdict in given)
@@ -74,7 +79,7 @@ class ScoreListing:
         return listed, token
 
     def _with_completions(
-        self, verdicts: list[Verdict], token: str | None
+        self, verdicts: list[Verdict], token: str | None, *, newest_first: bool
     ) -> tuple[list[ScoredCompletion], str | None]:
         whole = self.verdicts.find_many(verdict.key for verdict in verdicts)
         completions = self.completions.load(whole)
@@ -87,7 +92,8 @@ class ScoreListing:
             )
             size += response_bytes(scored)
             if listed and size > _LARGEST_PAGE_BYTES:
-                return listed, ScorePosition.behind(verdicts[len(listed) - 1]).token()
+                last = verdicts[len(listed) - 1]
+                return listed, self.walk.token_behind(last, newest_first=newest_first)
             listed.append(scored)
         return listed, token
 

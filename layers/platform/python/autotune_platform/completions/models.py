@@ -10,6 +10,7 @@ from pydantic import model_validator
 
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
+from autotune.protocol.levels import Uncalibrated
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.completions.generations import Generation
 from autotune_platform.completions.sleeps import Sleep
@@ -73,6 +74,7 @@ class Segment(FrozenModel):
     share_identity: bool
     deadline_seconds: int = MAX_DEADLINE_SECONDS
     retention_days: int | None = None
+    uncalibrated: Uncalibrated | None = None
     count: int
 
     def expires_at(self, created_at: datetime) -> datetime | None:
@@ -232,6 +234,7 @@ class Batch(FrozenModel):
             grader_id=segment.grader_id,
             grader_version=segment.grader_version,
             share_identity=segment.share_identity,
+            uncalibrated=segment.uncalibrated,
             deadline_seconds=deadline_seconds,
             expires_at=segment.expires_at(self.created_at),
             created_at=self.created_at,

@@ -11,12 +11,16 @@ from autotune_platform.completions.sleeps import Sleep, places_of
 from autotune_platform.runtime.clients import REFUSALS, is_too_large
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.storage.due_index import Soonest
 from autotune_platform.storage.item_format import moment
 
 logger = Logger()
 
 OVERDUE_PER_SHARD = 10_000
 """Most overdue batches that one sweep knows of from each shard; 5,000 are a megabyte read."""
+
+LOOKED_AT_PER_SHARD = 1_000
+"""Most open batches of a shard that a look at one organisation reads."""
 
 _ONE_RUN = {"one_run": True}
 
@@ -39,6 +43,17 @@ class OpenBatches:
     def open_of(self, organization_id: str) -> list[str]:
         """Return the open batches of an organisation, due or not."""
         return self.repository.due.of_owner(organization_id)
+
+    def soonest_of(self, organization_id: str) -> Soonest:
+        """Return when open batches of an organisation are due, in order.
+
+        It reads at most ``LOOKED_AT_PER_SHARD`` entries of each shard, of all organisations.
+        """
+        return self.repository.due.soonest_of(organization_id, limit=LOOKED_AT_PER_SHARD)
+
+    def find_many(self, batch_ids: Iterable[str]) -> dict[str, Batch]:
+        """Return those batches that exist, of any organisation, by id."""
+        return self.repository.get_batches(batch_ids)
 
     def find(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""

@@ -7,6 +7,7 @@ sum is the count.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from cachetools import TTLCache
 
@@ -17,6 +18,8 @@ from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.lanes import Lane
 from autotune_platform.storage.table import Table
+from autotune_platform.windows.counters import WindowCounters
+from autotune_platform.windows.grains import OF_ORGANIZATION
 
 _OPEN = "open"
 _COUNT_HOLDS_SECONDS = 10
@@ -48,6 +51,21 @@ class OpenCounts:
             table=self.table.name, pk=_pk(organization_id), sk=lane, numbers={_OPEN: by}
         )
 
+    def opened(self, organization_id: str, count: int, *, at: datetime) -> list[Addition]:
+        """Return what counts completions as open, and as submitted in the windows of a moment.
+
+        All of it goes into one transaction, so that each is counted once in both.
+        """
+        submitted = WindowCounters(self.table).submitted(
+            organization_id, OF_ORGANIZATION, at, count, self.lane.number
+        )
+        return [self.addition(organization_id, count), *submitted]
+
+    def counted(self, organization_id: str) -> int:
+        """Return how many are open, as they are now."""
+        lanes = self.table.items(_pk(organization_id))
+        return sum(lane[_OPEN] for lane in lanes)
+
     def added(self, organization_id: str, by: int) -> None:
         """Note that an addition was written, so that the next question here knows of it."""
         # Not stored anew: who submits all the time would never read what others counted.
@@ -76,8 +94,7 @@ class OpenCounts:
     def _count(self, organization_id: str) -> int:
         known = self._counted.get(organization_id)
         if known is None:
-            lanes = self.table.items(_pk(organization_id))
-            known = self._counted[organization_id] = _Known(sum(lane[_OPEN] for lane in lanes))
+            known = self._counted[organization_id] = _Known(self.counted(organization_id))
         return known.count
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -15,6 +15,7 @@ from autotune.protocol.problems import FieldProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CHUNK_COMPLETIONS, Batch, Segment
 from autotune_platform.gateway.models import Grader
+from autotune_platform.graders.calibrating import require_calibrated
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -66,9 +67,12 @@ class BatchPlanner:
         Raises:
             ConflictError: a task's grader is gone.
             GraderNotVerifiedError: a task's grader is not verified.
+            GraderNotCalibratedError: it is not calibrated, and the task refuses such ones.
         """
-        for grader in self._graders_of(caller, {task.id: task for task in tasks}).values():
+        graders = self._graders_of(caller, {task.id: task for task in tasks})
+        for grader in graders.values():
             require_verified(grader)
+        _require_calibrated(tasks, graders)
 
     def plan(
         self,
@@ -85,10 +89,12 @@ class BatchPlanner:
         Raises:
             InvalidRequestError: a task is not one of the organisation's.
             GraderNotVerifiedError: a task's grader is not verified.
+            GraderNotCalibratedError: it is not calibrated, and the task refuses such ones.
             ConflictError: a task's grader is gone.
         """
         tasks = self._tasks_of(caller, completions, alone=alone)
         graders = self._graders_of(caller, tasks)
+        _require_calibrated(tasks.values(), graders)
         now = self.clock.now()
         slowest = max(grader.capabilities.avg_latency_ms for grader in graders.values())
         judges = {task.id: self._judge(task, graders) for task in tasks.values()}
@@ -106,6 +112,7 @@ class BatchPlanner:
                     share_identity=tasks[task_id].share_identity,
                     deadline_seconds=_deadline_seconds(tasks[task_id]),
                     retention_days=tasks[task_id].retention_days,
+                    uncalibrated=tasks[task_id].uncalibrated,
                     count=sum(1 for _ in group),
                 )
                 for task_id, group in groupby(completions, key=attrgetter("task_id"))
@@ -186,6 +193,12 @@ class BatchPlanner:
         )
         self.panels.keep(panel)
         return GradedBy(grader_id=panel.id, grader_version=panel.version)
+
+
+def _require_calibrated(tasks: Iterable[Task], graders: Mapping[str, Grader]) -> None:
+    for task in tasks:
+        for named in task.graders:
+            require_calibrated(graders[named.grader_id], task.uncalibrated)
 
 
 def _warnings(graders: Mapping[str, Grader]) -> list[SubmissionWarning]:

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from autotune.protocol.ids import is_id
-from autotune_platform.completions.content import CONTENT, object_key, outgrows_item, pack, unpack
-from autotune_platform.completions.generations import RESCORED, Generation
+from autotune_platform.completions.batch_index import listing_of
+from autotune_platform.completions.content import CONTENT, object_key, pack, unpack
+from autotune_platform.completions.generations import Generation
 from autotune_platform.completions.models import (
     Batch,
     Completion,
@@ -16,13 +17,14 @@ from autotune_platform.completions.models import (
     PackedText,
 )
 from autotune_platform.completions.open_counts import OpenCounts
-from autotune_platform.completions.sleeps import ASLEEP, Sleep
+from autotune_platform.completions.stored_batches import batch_attributes, batch_from
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.due_index import DueIndex
+from autotune_platform.storage.packing import outgrows_item
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.verdicts.models import CompletionHeader
 
@@ -38,8 +40,6 @@ _ATTEMPTS = 8
 # Of a completion: what its item has in another form.
 _LATER = {"generation", "rescored_at"}
 _NOT_ATTRIBUTES = {"id", "prompt", "response", "metadata", "expires_at", "alone", *_LATER}
-# The same of a batch.
-_NOT_OF_BATCH = {"id", "sleeps", "is_open", "generation", "generations", "propagated"}
 # Of a completion's item: its text, and whether that is gone.
 _TEXT = ("body", "body_key", "deleted_at", "expires_at")
 
@@ -64,19 +64,20 @@ class CompletionRepository:
             {
                 "pk": batch.id,
                 "sk": _BATCH,
-                **batch.model_dump(mode="json", exclude=_NOT_OF_BATCH, exclude_none=True),
+                **listing_of(batch),
+                **batch_attributes(batch),
             }
         )
 
     def get_batch(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""
         item = self._table.get(batch_id, _BATCH) if is_id("bat", batch_id) else None
-        return _batch(batch_id, item) if item else None
+        return batch_from(batch_id, item) if item else None
 
     def get_batches(self, batch_ids: Iterable[str]) -> dict[str, Batch]:
         """Return those batches that exist, of any organisation, by id."""
         items = self._table.get_many((batch_id, _BATCH) for batch_id in batch_ids)
-        return {pk: _batch(pk, item) for (pk, _), item in items.items()}
+        return {pk: batch_from(pk, item) for (pk, _), item in items.items()}
 
     def claim_batch(self, before: Batch, after: Batch) -> bool:
         """Store where a submission stands; return False where another request did since."""
@@ -105,7 +106,7 @@ class CompletionRepository:
         }
         attempt = batch.model_dump(mode="json", include={"attempted_at"})
         for _ in BUSY.attempts(_ATTEMPTS):
-            if self._open(batch, batch.size, changes, only_if=attempt):
+            if self._open(batch, batch.size, batch.created_at, changes, only_if=attempt):
                 return
             stored = self.get_batch(batch.id)
             if stored is None or stored.attempted_at != batch.attempted_at:
@@ -125,12 +126,13 @@ class CompletionRepository:
             **self.due.opened(batch.id, due_at),
         }
         before = {"generation": batch.generation or None, "status": "accepted"}
-        return self._open(batch, latest.size, changes, only_if=before)
+        return self._open(batch, latest.size, latest.requested_at, changes, only_if=before)
 
     def _open(
         self,
         batch: Batch,
         count: int,
+        at: datetime,
         changes: Mapping[str, Any],
         *,
         only_if: Mapping[str, int | str | None],
@@ -139,8 +141,8 @@ class CompletionRepository:
         change = Addition(
             table=self._table.name, pk=batch.id, sk=_BATCH, changes=changes, only_if=only_if
         )
-        opened = self.open_counts.addition(batch.organization_id, count)
-        if not self._table.add_together([change, opened]):
+        opened = self.open_counts.opened(batch.organization_id, count, at=at)
+        if not self._table.add_together([change, *opened]):
             self.open_counts.lane.leave()
             return False
         self.open_counts.added(batch.organization_id, count)
@@ -175,6 +177,13 @@ class CompletionRepository:
             for (pk, _), item in items.items()
             if item["organization_id"] == organization_id
         }
+
+    def models_of(self, completion_ids: Iterable[str]) -> dict[str, str]:
+        """Return which models made those completions that are stored, by id."""
+        items = self._table.get_many(
+            ((id_, CONTENT) for id_ in completion_ids), attributes=("model_id",)
+        )
+        return {pk: item["model_id"] for (pk, _), item in items.items()}
 
     def add_all(self, completions: Iterable[Completion]) -> None:
         """Store completions; storing the same ones again changes nothing."""
@@ -215,6 +224,15 @@ class CompletionRepository:
             body = self._read_object(packed.object_key)
         return None if body is None else CompletionText(*unpack(body))
 
+    def text_gone_at(self, header: CompletionHeader, now: datetime) -> datetime | None:
+        """Return when a text was deleted or expired, by then; None where it is there."""
+        item = self._table.get_many([(header.id, CONTENT)], attributes=("deleted_at",))
+        deleted_at = item.get((header.id, CONTENT), {}).get("deleted_at")
+        if deleted_at is not None:
+            return datetime.fromisoformat(deleted_at)
+        is_over = header.expires_at is not None and header.expires_at <= now
+        return header.expires_at if is_over else None
+
     def get_headers(self, completion_ids: Iterable[str]) -> dict[str, CompletionHeader]:
         """Return what is known of completions beside their text, deleted or not, by id."""
         wanted = (completion_id for completion_id in completion_ids if is_id("cmp", completion_id))
@@ -246,7 +264,7 @@ class CompletionRepository:
         item: Item = {
             "pk": completion.id,
             "sk": CONTENT,
-            **completion.model_dump(exclude=_NOT_ATTRIBUTES),
+            **completion.model_dump(exclude=_NOT_ATTRIBUTES, exclude_none=True),
             "created_at": completion.created_at.isoformat(),
         }
         if completion.alone:
@@ -278,21 +296,3 @@ class CompletionRepository:
 def _is_gone(item: Mapping[str, Any]) -> bool:
     # The table removes what has expired, but days later at times.
     return "deleted_at" in item or bool(item.get("expires_at", math.inf) <= SYSTEM_CLOCK.unix())
-
-
-def _batch(batch_id: str, item: Item) -> Batch:
-    sleeps = [
-        sleep
-        for name, text in item.items()
-        if name.startswith(ASLEEP) and (sleep := Sleep.unpacked(name, text))
-    ]
-    generations = [
-        Generation.unpacked(name, text) for name, text in item.items() if name.startswith(RESCORED)
-    ]
-    derived = {
-        "id": batch_id,
-        "sleeps": sleeps,
-        "generations": sorted(generations, key=lambda one: one.number),
-        "is_open": DueIndex.is_open(item),
-    }
-    return Batch.model_validate({**item, **derived})

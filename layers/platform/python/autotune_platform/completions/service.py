@@ -190,6 +190,11 @@ class CompletionService:
         """Return whether a completion's text is neither deleted nor expired."""
         return bool(self.repository.get_packed([completion_id]))
 
+    def text_gone_at(self, batch: Batch, completion_id: str) -> datetime | None:
+        """Return when the text of a batch's completion was deleted or expired; None if neither."""
+        header = batch.headers([completion_id])[completion_id]
+        return self.repository.text_gone_at(header, self.clock.now())
+
     def _status(
         self,
         caller: Caller,

@@ -40,6 +40,7 @@ def verdict_on_wire(
         opinions=_opinions(verdict),
         decided_by=None if verdict.state == "canceled" else verdict.decided_by,
         review_id=verdict.review_id,
+        source_request_id=verdict.source_request_id,
         submitted_at=verdict.submitted_at,
         decided_at=verdict.decided_at,
         latency_ms=round((verdict.decided_at - verdict.submitted_at).total_seconds() * 1000),
@@ -47,12 +48,18 @@ def verdict_on_wire(
     )
 
 
-def status_on_wire(status: CompletionStatus, scope: Scope) -> wire.CompletionVerdict:
-    """Return where one completion stands; in ``own`` a grader's owner reads it."""
+def status_on_wire(
+    status: CompletionStatus, scope: Scope, *, brief: bool = False
+) -> wire.CompletionVerdict:
+    """Return where one completion stands; in ``own`` a grader's owner reads it.
+
+    Args:
+        brief: as ``verdict_on_wire``.
+    """
     completion = status.completion
     shows_model = scope == "organization" or (completion is not None and completion.share_identity)
     if status.verdict is not None:
-        return verdict_on_wire(status.verdict, shows_model=shows_model)
+        return verdict_on_wire(status.verdict, brief=brief, shows_model=shows_model)
     assert completion is not None, "what has no verdict has not expired"
     return _pending(completion, shows_model=shows_model, sleep=status.sleep)
 
@@ -87,7 +94,7 @@ def _pending(
     return wire.CompletionVerdict(
         completion_id=completion.id,
         task_id=completion.task_id,
-        model_id=completion.model_id if shows_model else None,
+        model_id=(completion.model_id or None) if shows_model else None,
         grader_id=completion.grader_id,
         state="pending",
         reason_code=sleep.reason_code if sleep else None,

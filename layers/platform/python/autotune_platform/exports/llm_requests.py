@@ -1,14 +1,14 @@
 """Records of requests to language models: what was asked and answered, at what cost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from autotune.protocol.exports import LlmRequestsOptions
 from autotune.protocol.llm_requests import LlmRequest, LlmStatus
 from autotune_platform.exports.models import Export, Position
 from autotune_platform.exports.records import COLUMNS, Record
-from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.openai_results import openai_result
-from autotune_platform.ledger.records import EndedRow, LedgerRecords
+from autotune_platform.ledger.records import LedgerRecords
+from autotune_platform.ledger.row_lists import RowLists
 
 PAGE_ROWS = 200
 
@@ -21,70 +21,69 @@ def llm_record(options: LlmRequestsOptions, request: LlmRequest) -> Record:
 
 
 class RowWalk:
-    """Iterates over an export's rows from its position, while there is time.
+    """Iterates over an export's requests from its position, while there is time.
 
-    Rows that end while it is under way may be left out; none comes twice, because what has ended
-    stays as it is.
+    They are read status by status, those of a batch or an import all at once. Requests that end
+    while it is under way may be left out; none comes twice, because what has ended stays as it is.
     """
 
     def __init__(
         self,
-        source: LedgerRecords,
+        lists: RowLists,
+        records: LedgerRecords,
         export: Export,
         options: LlmRequestsOptions,
         *,
         has_time: Callable[[], bool],
     ) -> None:
-        self._source = source
+        self._lists = lists
+        self._records = records
         self._export = export
-        self._options = options
         self._has_time = has_time
         self._next: Position | None = export.position
+        before = options.created_before
+        latest = export.as_of if before is None else min(before, export.as_of)
+        self._wanted = options.model_copy(update={"created_before": latest})
+        wanted = (options.status,) if options.status else _STATUSES
+        is_own = options.batch_id is not None or options.import_id is not None
+        self._walks: Sequence[Sequence[LlmStatus]] = (
+            [wanted] if is_own else [(status,) for status in wanted]
+        )
 
     @property
     def position(self) -> Position | None:
-        """The position behind the last row that was yielded; None at the end."""
+        """The position behind the last request that was yielded; None at the end."""
         return self._next
 
-    def __iter__(self) -> Iterator[EndedRow]:
+    def __iter__(self) -> Iterator[LlmRequest]:
         while self._next is not None:
-            status, token = self._next.status or _STATUSES[0], self._next.token
-            rows, token = self._source.page(
+            walk = self._walk_of(self._next)
+            listed, token = self._lists.page(
                 self._export.organization_id,
-                status=status,
-                where=_where(self._options),
+                self._wanted,
+                statuses=walk,
                 limit=PAGE_ROWS,
-                next_token=token,
+                next_token=self._next.token,
             )
-            for one in self._source.with_texts([row for row in rows if self._is_wanted(row)]):
-                self._next = Position(phase="write", status=status, token=one.behind)
-                yield one
+            requests = self._records.with_texts(one.row for one in listed)
+            for one, request in zip(listed, requests, strict=True):
+                self._next = Position(phase="write", status=walk[0], token=one.behind)
+                yield request
                 if not self._has_time():
                     return
-            self._next = _following(status, token)
+            self._next = self._following(walk, token)
             if not self._has_time():
                 return
 
-    def _is_wanted(self, row: Row) -> bool:
-        after, before = self._options.created_after, self._options.created_before
-        return (
-            row.created_at < self._export.as_of
-            and (after is None or row.created_at >= after)
-            and (before is None or row.created_at < before)
-        )
+    def _walk_of(self, position: Position) -> Sequence[LlmStatus]:
+        return next((one for one in self._walks if one[0] == position.status), self._walks[0])
 
-
-def _following(status: LlmStatus, token: str | None) -> Position | None:
-    """Return the position behind a page: in the same list, or at the beginning of the next."""
-    if token is not None:
-        return Position(phase="write", status=status, token=token)
-    behind = _STATUSES[_STATUSES.index(status) + 1 :]
-    return Position(phase="write", status=behind[0]) if behind else None
-
-
-def _where(options: LlmRequestsOptions) -> dict[str, str]:
-    named = options.model_dump(exclude={"layout", "created_after", "created_before"})
-    return {name: value for name, value in named.items() if value is not None}
+    def _following(self, walk: Sequence[LlmStatus], token: str | None) -> Position | None:
+        """Return the position behind a page: in the same list, or at the beginning of the next."""
+        if token is not None:
+            return Position(phase="write", status=walk[0], token=token)
+        behind = self._walks[self._walks.index(walk) + 1 :]
+        return Position(phase="write", status=behind[0][0]) if behind else None
 
 
 def _plain(request: LlmRequest) -> Record:

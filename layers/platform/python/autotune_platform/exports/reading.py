@@ -9,27 +9,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from autotune.protocol.grading import ScoreDimension
 from autotune_platform.access.models import Caller
 from autotune_platform.completions.models import CompletionText, PackedText
 from autotune_platform.completions.service import CompletionService
 from autotune_platform.exports.models import Export, Position
-from autotune_platform.exports.records import needs_dimensions
+from autotune_platform.exports.records import needs_unlisted
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.tasks.service import TaskService
 from autotune_platform.verdicts.filters import ScoreFilters
-from autotune_platform.verdicts.models import Verdict, VerdictKey
+from autotune_platform.verdicts.models import Unlisted, Verdict, VerdictKey
 from autotune_platform.verdicts.service import VerdictService
 
 PAGE_VERDICTS = 200
 
 _TEXTS_PER_READ = 25
-_DIMENSIONS_PER_READ = 100
+_UNLISTED_PER_READ = 100
 _CONCURRENT_READS = 2
-
-Dimensions = dict[VerdictKey, list[ScoreDimension]]
-"""Dimensions of verdicts, by what finds these."""
 
 
 @dataclass
@@ -93,12 +89,12 @@ class ExportSource:
                 loaded.packed |= packed
         return loaded
 
-    def dimensions(self, verdicts: Sequence[Verdict]) -> Dimensions:
-        """Return the dimensions of verdicts, which are not in the index, in few round trips."""
-        found: Dimensions = {}
+    def unlisted(self, verdicts: Sequence[Verdict]) -> dict[VerdictKey, Unlisted]:
+        """Return what the index lacks of verdicts, in few round trips."""
+        found: dict[VerdictKey, Unlisted] = {}
         with ThreadPoolExecutor(_CONCURRENT_READS) as threads:
-            keys = groups([verdict.key for verdict in verdicts], _DIMENSIONS_PER_READ)
-            for some in threads.map(self.verdicts.dimensions_of, keys):
+            keys = groups([verdict.key for verdict in verdicts], _UNLISTED_PER_READ)
+            for some in threads.map(self.verdicts.unlisted_of, keys):
                 found |= some
         return found
 
@@ -107,7 +103,8 @@ class VerdictWalk:
     """Iterates over an export's verdicts from the export's position, while there is time.
 
     It yields each verdict with its text. The text is None if the verdict has no score, or if the
-    text is deleted or has expired. Verdicts have dimensions if the export's shape needs them.
+    text is deleted or has expired. Verdicts have what the index lacks of them, such as dimensions,
+    if the export's shape needs it.
     """
 
     def __init__(
@@ -151,9 +148,10 @@ class VerdictWalk:
         verdicts, following = self._source.page(self._export, position)
         scored = [one for one in verdicts if one.state == "scored"]
         texts = self._source.texts(one.completion_id for one in scored)
-        if needs_dimensions(self._export.request.shape):
-            found = self._source.dimensions(scored)
+        if needs_unlisted(self._export.request.shape):
+            found = self._source.unlisted(scored)
+            nothing = Unlisted()
             verdicts = [
-                one.model_copy(update={"dimensions": found.get(one.key)}) for one in verdicts
+                one.model_copy(update=dict(found.get(one.key, nothing))) for one in verdicts
             ]
         return verdicts, texts, following

@@ -54,6 +54,7 @@ COLUMNS: Mapping[ExportShape, Mapping[str, ColumnKind]] = {
         "model": "text",
         "servedModel": "text",
         "input": "json",
+        "messages": "json",
         "params": "json",
         "verdict": "json",
         "rawOutput": "text",
@@ -68,7 +69,11 @@ COLUMNS: Mapping[ExportShape, Mapping[str, ColumnKind]] = {
         "parseError": "json",
         "attempts": "number",
         "usage": "json",
+        "mode": "text",
         "costNanoUsd": "number",
+        "boundNanoUsd": "number",
+        "price": "json",
+        "priceRef": "text",
         "trace": "json",
         "labels": "json",
         "completionId": "text",
@@ -96,7 +101,7 @@ RecordMaker = Callable[[Verdict, CompletionText], Record | Skipped]
 def record_maker(request: CreateExportRequest) -> RecordMaker:
     """Return the function that makes records of single verdicts, for shapes but ``preference``.
 
-    It takes verdicts with a value. For ``scores`` and ``stepwise`` they must have dimensions.
+    It takes verdicts with a value. For ``scores`` and ``stepwise`` they must be whole.
     """
     if request.shape == "unpaired" and request.unpaired is not None:
         threshold = request.unpaired.threshold
@@ -107,8 +112,8 @@ def record_maker(request: CreateExportRequest) -> RecordMaker:
     return _scores
 
 
-def needs_dimensions(shape: ExportShape) -> bool:
-    """Return whether records need dimensions, which are not in the index of verdicts."""
+def needs_unlisted(shape: ExportShape) -> bool:
+    """Return whether records need what is not in the index of verdicts, such as dimensions."""
     return shape in {"scores", "stepwise"}
 
 
@@ -137,7 +142,7 @@ def _scores(verdict: Verdict, text: CompletionText) -> Record:
     record: Record = {"prompt": text.prompt, "response": text.response, "score": verdict.value}
     if verdict.dimensions:
         record["dimensions"] = {each.name: each.value for each in verdict.dimensions}
-    record["metadata"] = _metadata(verdict)
+    record["metadata"] = _metadata_with_sources(verdict)
     record["completionMetadata"] = text.metadata
     return record
 
@@ -168,7 +173,7 @@ def _stepwise(
         "completions": steps,
         "labels": [values[number] >= threshold for number in sorted(values)],
         "score": verdict.value,
-        "metadata": _metadata(verdict),
+        "metadata": _metadata_with_sources(verdict),
     }
 
 
@@ -181,3 +186,11 @@ def _metadata(verdict: Verdict) -> dict[str, Any]:
         "graderVersion": verdict.answered_version,
         "confidence": verdict.confidence,
     }
+
+
+def _metadata_with_sources(verdict: Verdict) -> dict[str, Any]:
+    """Return the metadata of a whole verdict: with what language models were asked for it."""
+    opinions = [one.source_request_id for one in verdict.opinions or []]
+    sources = [id_ for id_ in [verdict.source_request_id, *opinions] if id_]
+    named = {"sourceRequestIds": list(dict.fromkeys(sources))} if sources else {}
+    return _metadata(verdict) | named

@@ -21,6 +21,7 @@ from autotune_platform.exports.records import Skipped, preference, record_maker
 from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.statistics import Summary
 from autotune_platform.ledger.records import LedgerRecords
+from autotune_platform.ledger.row_lists import RowLists
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.verdicts.models import Verdict
@@ -58,6 +59,7 @@ class ExportSegments:
     repository: ExportRepository
     files: ExportFiles
     requests: LedgerRecords
+    lists: RowLists
 
     def run(self, export: Export, directory: Path, has_time: Callable[[], bool]) -> ExportSegment:
         """Run one segment from an export's position; it advances even if there is no time left.
@@ -108,11 +110,11 @@ class ExportSegments:
         has_time: Callable[[], bool],
     ) -> ExportSegment:
         summary = Summary()
-        walk = RowWalk(self.requests, export, options, has_time=has_time)
+        walk = RowWalk(self.lists, self.requests, export, options, has_time=has_time)
         with _part_writer(export, directory) as part:
             for one in walk:
-                part.write(llm_record(options, one.request))
-                summary.add_request(one.request)
+                part.write(llm_record(options, one))
+                summary.add_request(one)
                 if part.is_full:
                     break
         position = walk.position or Position(phase="finish")

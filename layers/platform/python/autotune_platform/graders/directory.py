@@ -7,7 +7,7 @@ from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.gateway.models import Grader, UsableGrader
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from autotune_platform.runtime.errors import GraderNotVerifiedError, NotFoundError
-from autotune_platform.storage.registry import find_entity
+from autotune_platform.storage.registry import collection, find_entity, list_collection
 from autotune_platform.storage.table import Table
 
 
@@ -48,6 +48,16 @@ class GraderDirectory:
         """Return those ids that are of graders in the caller's scope."""
         found = (self._find(grader_id) for grader_id in set(grader_ids))
         return {grader.id for grader in found if grader and manages(caller, scope, grader)}
+
+    def of_organization(self, organization_id: str, grader_ids: Iterable[str]) -> list[Grader]:
+        """Return those of the graders that are an organisation's own, in their order."""
+        found = (self._find(grader_id) for grader_id in grader_ids)
+        return [one for one in found if one and one.organization_id == organization_id]
+
+    def owned(self, organization_id: str, *, limit: int) -> list[Grader]:
+        """Return the first graders of an organisation, oldest first."""
+        name = collection(organization_id, "grader")
+        return list_collection(self._table, name, Grader, limit=limit, next_token=None)[0]
 
     def get_usable(self, grader_id: str) -> UsableGrader | None:
         """Return a grader with its secrets, for calling it."""

@@ -19,7 +19,12 @@ from autotune_platform.checks.compiling import check_builtin, stored_form, versi
 from autotune_platform.checks.faults import configuration_error
 from autotune_platform.checks.openai import from_openai
 from autotune_platform.checks.openai_models import rubric_from_openai
-from autotune_platform.checks.rubrics import Rubric, stored_rubric
+from autotune_platform.checks.rubrics import (
+    check_rubric,
+    rubric_version,
+    stored_rubric,
+    uncalibrated,
+)
 
 HUMAN_VERSION = "1"
 
@@ -137,20 +142,27 @@ def _rubric_changes(
         configuration, field = _changed(stored, request), "rubric"
     else:
         return {}
-    Rubric(configuration, field=field)
-    written = stored_rubric(configuration)
-    return {"rubric": written, "version": version_of(written)}
+    check_rubric(configuration, field=field)
+    return {
+        "rubric": stored_rubric(configuration),
+        "version": rubric_version(configuration),
+    }
 
 
 def _changed(stored: Mapping[str, Any], request: UpdateGraderRequest) -> RubricConfiguration:
-    """Return a stored configuration at another connection, or with other answers' length."""
+    """Return a stored configuration at another connection, or with other answers' length.
+
+    What was measured of it does not hold for that.
+    """
     params = dict(stored["params"])
     if request.max_tokens is not None:
         params["maxTokens"] = request.max_tokens
     connection_id = request.connection_id or stored["connectionId"]
-    return RubricConfiguration.model_validate(
+    before = RubricConfiguration.model_validate(stored)
+    after = RubricConfiguration.model_validate(
         {**stored, "connectionId": connection_id, "params": params}
     )
+    return after if rubric_version(after) == rubric_version(before) else uncalibrated(after)
 
 
 def _builtin_changes(request: RegisterGraderRequest | UpdateGraderRequest) -> dict[str, Any]:

@@ -41,10 +41,16 @@ class GraderService(GraderDirectory):
         super().__init__(table=table, secrets=secrets)
         self._repository = GraderRepository(table)
 
-    def register(self, caller: Caller, request: RegisterGraderRequest) -> tuple[Grader, str | None]:
+    def register(
+        self, caller: Caller, request: RegisterGraderRequest, *, grader_id: str | None = None
+    ) -> tuple[Grader, str | None]:
         """Register a grader; return it and, for one with an endpoint, its shared secret.
 
         One with an endpoint is not yet verified; the others are.
+
+        Args:
+            grader_id: its id, where that follows from what it is made of; where there is such a
+                grader by now, that one stays as it is.
 
         Raises:
             InvalidRequestError: a field is missing, or makes no sense for the kind.
@@ -52,7 +58,7 @@ class GraderService(GraderDirectory):
         now = SYSTEM_CLOCK.now()
         fields = {**_fields(request), **initial_status(request, now=now)}
         grader = Grader(
-            id=new_id("grd"),
+            id=grader_id or new_id("grd"),
             organization_id=caller.organization_id,
             principal_id=caller.principal_id,
             status_changed_at=now,

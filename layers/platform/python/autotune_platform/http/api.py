@@ -17,11 +17,12 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_REQUEST_VALUES
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
 from autotune.protocol.signing import REQUEST_ID_HEADER
-from autotune_platform.access.models import Caller, Key, Scope
+from autotune_platform.access.models import Caller, Scope, Signer
 from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.routes import ROUTES, Grant, Open, Rule
 from autotune_platform.access.service import AccessService, permitted_scope
 from autotune_platform.audit.calls import CallAudit, CallInProgress
+from autotune_platform.http.bodies import most_bytes
 from autotune_platform.http.problems import problem_response
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.errors import (
@@ -47,10 +48,10 @@ class UndeclaredRouteError(Exception):
 class Authenticator(Protocol):
     """What finds out who sent a request; ``AccessService`` does so by keys."""
 
-    def claimed_key(self, request: SignedRequest) -> Key | None:
-        """Return the key that a request names, of any status; None if it names none."""
+    def claimed_key(self, request: SignedRequest) -> Signer | None:
+        """Return the key or session that a request names, of any status; None if none."""
 
-    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
+    def authenticate(self, key: Signer | None, request: SignedRequest) -> Caller:
         """Return who sent it.
 
         Raises:
@@ -164,7 +165,8 @@ class Api(APIGatewayHttpResolver):
         known = {one.alias for one in self.context["_route"].dependant.query_params}
         for name in sorted(self.current_event.query_string_parameters or {}):
             if name not in known:
-                raise InvalidRequestError.of_field(name, f"one of {', '.join(sorted(known))}")
+                expected = f"one of {', '.join(sorted(known))}" if known else "left out"
+                raise InvalidRequestError.of_field(name, expected)
 
     def handle(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Authenticate a request, answer it, and write it into the audit log."""
@@ -195,7 +197,7 @@ class Api(APIGatewayHttpResolver):
             call.routed(action=route.func.__name__, route=route.openapi_path, ids=kept)
         known: dict[str, Any] = {"request": request, "request_id": call.request_id}
         if rule is Open.PUBLIC:
-            request.require_within_limit()
+            request.require_within_limit(most_bytes(route.dependant.body_params if route else []))
         else:
             known["caller"] = caller = self._authenticate(request, call)
             if isinstance(rule, Grant):

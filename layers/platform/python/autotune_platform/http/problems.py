@@ -76,7 +76,7 @@ def _as_autotune_error(error: Exception) -> AutotuneError:
             return UnavailableError("a store is busy", retry_after_seconds=1)
         case _:
             logger.exception("unforeseen error")
-            return AutotuneError("the request failed; nothing is known to be wrong with it")
+            return AutotuneError("This is our fault; operators find it by the id of the request.")
 
 
 def excerpt(text: str, longest: int) -> str:

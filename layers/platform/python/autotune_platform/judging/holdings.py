@@ -39,6 +39,28 @@ HOLDER = DataHolder(
             erased=WITH_COMPLETION,
         ),
         CompletionHolding(
+            key="org_*#declined#* / rev_*",
+            what="which reviews a person is not offered again",
+            days=7,
+            kept="until the review expires",
+            retained="it goes by itself",
+        ),
+        CompletionHolding(
+            key="org_*#reviewers / *",
+            of="organization",
+            what="how many reviews each person answered, corrected or could not judge, in all and "
+            "by day",
+            days=400,
+            retained="it goes by itself, and holds no text",
+        ),
+        CompletionHolding(
+            key="org_*#agreement* / *",
+            of="organization",
+            what="how far two reviewers, or a grader and reviewers, agreed, in counts by day",
+            days=400,
+            retained="it goes by itself, and holds no text",
+        ),
+        CompletionHolding(
             key="org_*#reviews#* / *",
             what="which reviews are assigned to a person",
             days=7,

@@ -4,13 +4,12 @@ from datetime import datetime, timedelta
 
 from autotune.protocol.llm_limits import JobLimitName
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.batching.stepping import jittered
 from autotune_platform.ledger.job_limits import Limits
 from autotune_platform.ledger.live_jobs import LiveJobs
 from autotune_platform.ledger.models import Batch
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
-from autotune_platform.runtime.retry import BUSY
+from autotune_platform.runtime.retry import BUSY, jittered
 
 LONGEST_ROOM_WAIT = timedelta(minutes=5)
 """After which a batch looks again at the latest whether there is room for it."""

@@ -1,6 +1,8 @@
 """Asking a batch's rows one by one: what stands in for a provider's batch job where there is none.
 
-The endpoint's concurrency and circuit are kept across all batches and functions, as graders' are.
+The endpoint's concurrency, rate and circuit are kept across all batches and functions, as graders'
+are. An endpoint that says that there are too many calls is left alone for a while: what it said so
+of was not tried, and stays in its batch.
 """
 
 import threading
@@ -8,18 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from autotune.protocol.llm_requests import LlmParams
+from autotune.protocol.llm_params import LlmParams
 from autotune_platform.budgets.permit import Permit, SlotRefusedError
 from autotune_platform.budgets.permits import CONCURRENT_CALLS, Permits, Wait
 from autotune_platform.ledger.calls import Answer, Outcome, Question, Refusal
-from autotune_platform.ledger.connections import ConnectionRepository, pause
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.connections import pause
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.keys import ProviderKeys
 from autotune_platform.ledger.model_calls import ModelCalls
-from autotune_platform.ledger.models import Connection, Row, RowInput
+from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.templates import fill
+from autotune_platform.ledger.row_texts import RowInput
 from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.turns import turns_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -37,7 +41,7 @@ class _RefusedError(Exception):
 @dataclass(frozen=True)
 class _Limits:
     max_concurrency: int | None
-    requests_per_second: float | None = None
+    requests_per_second: float | None
 
 
 @dataclass
@@ -47,14 +51,20 @@ class Asked:
     Attributes:
         requeued: rows that went back to their queue.
         unclear: calls that may have been paid although no answer came.
+        answered: rows that were answered or refused for themselves.
         wait_seconds: how long to wait before the next round.
+        is_throttled: there were too many calls: the others stay in the batch.
+        retry_after_seconds: how long the endpoint asked us to wait, where it is throttled.
         is_paused: the provider refused the account: the others went back to their queue.
         is_idle: there was no permit, so that no row was looked at.
     """
 
     requeued: int = 0
     unclear: int = 0
+    answered: int = 0
     wait_seconds: float = 0
+    is_throttled: bool = False
+    retry_after_seconds: float = 0
     is_paused: bool = False
     is_idle: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -76,9 +86,12 @@ class RowAsking:
     def ask_all(
         self, connection: Connection, rows: Iterable[Row], *, seconds_left: Callable[[], float]
     ) -> Asked:
-        """Ask rows until there is no more time, the endpoint is down, or the account is refused."""
+        """Ask rows until there is no more time, or the endpoint takes no more.
+
+        It is down, it has had too many calls, or it refuses the account.
+        """
         asked = Asked()
-        limits = _Limits(max_concurrency=connection.concurrency)
+        limits = _Limits(connection.concurrency, connection.requests_per_second)
         permit = self.permits.request(
             connection.id, limits, calls=CONCURRENT_CALLS, seconds_left=seconds_left
         )
@@ -89,7 +102,7 @@ class RowAsking:
 
         def may_go_on() -> bool:
             enough = seconds_left() > connection.timeout_seconds + _SPARE_SECONDS
-            return enough and not asked.is_paused and not permit.is_down()
+            return enough and not (asked.is_paused or asked.is_throttled or permit.is_down())
 
         def ask(row: Row) -> None:
             if may_go_on():
@@ -126,30 +139,36 @@ class RowAsking:
         except _RefusedError as error:
             self._refused(connection, row, error.refusal, asked)
         else:
-            self.ends.answered(row, text, answer)
+            self.ends.answered(row, text, answer, key_version=connection.key_version)
+            with asked.lock:
+                asked.answered += 1
 
     def _refused(self, connection: Connection, row: Row, refusal: Refusal, asked: Asked) -> None:
         if refusal.code == "account":
             with asked.lock:
                 if not asked.is_paused:
                     asked.is_paused = True
-                    pause(self.connections, connection, refusal.message)
+                    pause(self.connections, connection, refusal.message, self.clock.now())
             return
-        after = self.ends.refused(row, refusal, more_attempts=True)
+        if refusal.code == "rate_limited" and not refusal.may_be_paid:
+            with asked.lock:
+                asked.is_throttled = True
+                longest = max(asked.retry_after_seconds, refusal.retry_after_seconds or 0)
+                asked.retry_after_seconds = longest
+            return
+        after = self.ends.refused(
+            row, refusal, more_attempts=True, key_version=connection.key_version
+        )
         with asked.lock:
+            asked.answered += 1
             asked.requeued += after is not None and after.status == "queued"
             asked.unclear += refusal.may_be_paid
 
 
 def question(row: Row, text: RowInput) -> Question:
     """Return what a row asks, with its variables put in."""
-    variables = text.input.get("variables", {})
-    system = text.input.get("system")
     return Question(
-        model=row.model,
-        system=None if system is None else fill(system, variables),
-        user=fill(text.input["user"], variables),
-        params=LlmParams.model_validate(text.params),
+        model=row.model, turns=turns_of(text), params=LlmParams.model_validate(text.params)
     )
 
 

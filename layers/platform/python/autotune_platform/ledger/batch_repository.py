@@ -1,16 +1,17 @@
-"""Where batches are stored, with the lists of their rows, and which queues have rows that wait.
+"""Where batches are stored, with the lists of their rows.
 
 Batches and queues are open until nothing is left to do for them: one index has when somebody is to
 look at each (``DueIndex``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
-from autotune.protocol.ids import is_id, new_id
-from autotune_platform.ledger.models import Batch, Group, as_stored
+from autotune.protocol.ids import is_id
+from autotune_platform.ledger.models import Batch, as_stored
+from autotune_platform.ledger.phases import entering
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.retry import BUSY
@@ -21,7 +22,7 @@ from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.webhooks.models import Event
-from autotune_platform.webhooks.outbox import outbox_addition
+from autotune_platform.webhooks.outbox import outbox_addition, outbox_item
 
 STATE = "state"
 PAGE_ROWS = 1_000
@@ -29,35 +30,21 @@ PAGE_ROWS = 1_000
 _DUE = "dueBatches"
 _BY_LISTING = "rowsByStatus"
 DUE_SHARDS = 8
-_PAGE = "rows#"
-_HOLDER, _HELD_UNTIL = "held_by", "held_until"
-# Of a queue: rows since it was looked at, until when more of them change nothing, and how often in
-# a row it found no money.
-_ROWS, _NOT_BEFORE, _REFUSALS = "rows", "not_before", "refusals"
-# Executions read a queue two seconds after they are started, and an index a moment late.
-_START_READS_AFTER = timedelta(seconds=1)
+_PAGE, _BEHIND_PAGES = "rows#", "rows#~"
 _ATTEMPTS = 8
 
 
-class Held(NamedTuple):
-    """A queue that a batch has for itself.
-
-    Attributes:
-        touched: names the last time that rows came.
-        refusals: how often in a row there was no money for it.
-    """
-
-    group: Group
-    touched: str
-    refusals: int
+def due_index(table: Table) -> DueIndex:
+    """Return the index of what somebody is to look at: batches, queues, and calls under way."""
+    return DueIndex(table, sk=STATE, index=_DUE, shards=DUE_SHARDS)
 
 
 class BatchRepository:
-    """Batches and queues in the ``ledger`` table."""
+    """Batches in the ``ledger`` table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._due = DueIndex(table, sk=STATE, index=_DUE, shards=DUE_SHARDS)
+        self._due = due_index(table)
 
     def opening(self, batch: Batch, *, due_at: datetime) -> Addition:
         """Return what stores a new batch, to be written together with its reservation."""
@@ -81,11 +68,17 @@ class BatchRepository:
             for number, some in enumerate(groups(row_ids, PAGE_ROWS))
         )
 
-    def row_ids(self, batch: Batch) -> Iterator[str]:
-        """Yield the rows that a batch was made for, in order; not all of them became its own."""
-        pages = self._table.items(batch.id, starting=_PAGE)
+    def row_ids(self, batch: Batch, *, behind: int = 0) -> Iterator[str]:
+        """Yield the rows that a batch was made for, in order; not all of them became its own.
+
+        Args:
+            behind: how many of them are left out.
+        """
+        page, first = divmod(behind, PAGE_ROWS)
+        pages = self._table.items(batch.id, between=("sk", f"{_PAGE}{page:05}", _BEHIND_PAGES))
         # An attempt at making it of more rows, which failed, may have left pages behind these.
-        return islice((row_id for page in pages for row_id in page["row_ids"]), batch.rows)
+        last = max(first, batch.rows - page * PAGE_ROWS)
+        return islice((row_id for one in pages for row_id in one["row_ids"]), first, last)
 
     def get(self, batch_id: str) -> Batch | None:
         """Return a batch of any organisation."""
@@ -126,13 +119,17 @@ class BatchRepository:
             table=self._table.name,
             pk=batch.id,
             sk=STATE,
-            changes={**as_stored(changes), "phase": "settled"},
+            changes={**as_stored(changes), **entering(batch, "settled")},
             only_if={"phase": batch.phase},
         )
 
     def publishing(self, batch_id: str, event: Event) -> Addition:
         """Return what publishes an event of a batch, to be written with what happened to it."""
         return outbox_addition(event, table=self._table.name, pk=batch_id)
+
+    def publish_once(self, batch_id: str, event: Event) -> None:
+        """Publish an event of a batch that comes with no change of it; again, it is the same."""
+        self._table.put_new(outbox_item(event, pk=batch_id))
 
     def opening_row(self, item: Item, *, due_at: datetime) -> Addition:
         """Return what stores a row that is asked at once, to be looked after if that is lost."""
@@ -183,9 +180,9 @@ class BatchRepository:
         """Note that an open batch is not wanted any more; False where it is settled."""
         return self._due.move(batch.id, None, changes=as_stored({"cancel_requested_at": now}))
 
-    def close(self, pk: str, *, only_if: Mapping[str, Any] | None = None) -> None:
-        """Have nobody look at a batch or a queue any more."""
-        self._due.close(pk, only_if=only_if)
+    def close(self, pk: str) -> None:
+        """Have nobody look at a batch, or a call, any more."""
+        self._due.close(pk)
 
     def page(
         self, organization_id: str, *, limit: int, next_token: str | None
@@ -209,105 +206,30 @@ class BatchRepository:
         token = encode_cursor(page.items[-1]["list_position"]) if page.last_key else None
         return [entity_from(found[key], Batch) for key in keys if key in found], token
 
-    def enqueued(
-        self, group: Group, *, rows: int, enough: int, ready_at: datetime, now: datetime
-    ) -> bool:
-        """Have a queue looked at that so many rows were just stored in.
+    def listed(
+        self, organization_id: str, *, lowest: str, below: str, at_a_time: int
+    ) -> Iterator[tuple[str, str]]:
+        """Yield positions and ids of an organisation's batches, the youngest first.
 
         Args:
-            enough: as many since it was looked at have it looked at at once.
-            ready_at: when it is looked at at the latest.
-
-        Returns:
-            Whether that is due at once, and was not before, or so long that whatever began then may
-            not have seen these rows.
+            lowest: the lowest position, included.
+            below: the highest one, left out.
+            at_a_time: how many are read with one query.
         """
-        touched = {"touched": new_id("req")}
-        item = self._due.add(group.key, {_ROWS: rows}, changes=touched)
-        count = rows if item is None else item[_ROWS]
-        due_at = min(ready_at, now) if count >= enough else ready_at
-        if item is None:
-            opened = {**touched, **self._due.opened(group.key, due_at), _ROWS: rows}
-            self._table.put({"pk": group.key, "sk": STATE, **group.model_dump(), **opened})
-            return due_at <= now
-        if item.get(_NOT_BEFORE, "") > moment(max(due_at, now)):
-            return False
-        known = item["due_at"]
-        is_stale = due_at <= now and known < moment(now - _START_READS_AFTER)
-        if known <= moment(max(due_at, now)) and not is_stale:
-            return False
-        # Of those that come at the same moment one moves it.
-        moved = self._due.move(group.key, max(due_at, now), only_if={"due_at": known})
-        return moved and due_at <= now
-
-    def open_group(self, group: Group, due_at: datetime) -> None:
-        """Have a queue looked at by then at the latest; call it once its rows are stored."""
-        # Whoever closes it because it looked empty sees that it was touched since.
-        touched = {"touched": new_id("req")}
-        pk = group.key
-        if self._due.move(pk, due_at, changes=touched, only_earlier=True):
-            return
-        if self._due.move(pk, None, changes=touched):
-            return
-        self._table.put(
-            {"pk": pk, "sk": STATE, **group.model_dump(), **touched, **self._due.opened(pk, due_at)}
+        items = self._table.items(
+            f"{organization_id}#batches",
+            partition_name="list_shard",
+            index=_BY_LISTING,
+            newest_first=True,
+            limit=at_a_time,
+            between=("list_position", lowest, below),
         )
+        return ((one["list_position"], one["pk"]) for one in items if one["list_position"] != below)
 
-    def group(self, key: str) -> Group | None:
-        """Return a queue, open or not; None where there never was one."""
-        item = self._table.get(key, STATE)
-        return entity_from(item, Group) if item else None
-
-    def hold_group(
-        self, key: str, batch_id: str, *, now: datetime, until: datetime, due_at: datetime
-    ) -> "Held | None":
-        """Have an open queue for a batch alone; None where another has it, or it is not open.
-
-        Args:
-            until: when it is free again, unless it is let go before.
-            due_at: when it is looked at again.
-
-        Returns:
-            The queue as it is then.
-        """
-        item = self._table.get(key, STATE)
-        if item is None:
-            return None
-        if _HOLDER in item and item[_HELD_UNTIL] > moment(now):
-            return None
-        mine = {_HOLDER: batch_id, _HELD_UNTIL: moment(until)}
-        was = {_HOLDER: item.get(_HOLDER), _HELD_UNTIL: item.get(_HELD_UNTIL)}
-        changes = {**mine, _ROWS: 0}
-        if not self._due.move(key, due_at, changes=changes, only_if=was, remove=[_NOT_BEFORE]):
-            return None
-        return Held(entity_from(item, Group), item["touched"], item.get(_REFUSALS, 0))
-
-    def hold_group_on(self, batch: Batch, until: datetime) -> None:
-        """Have a queue for longer that a batch has."""
-        longer = {_HELD_UNTIL: moment(until)}
-        self._table.update(batch.group.key, STATE, longer, only_if={_HOLDER: batch.id})
-
-    def let_group_go(self, key: str, batch_id: str, *, is_paid: bool = False) -> None:
-        """Have a queue free again that a batch has; one that was paid for found money."""
-        gone = [_HOLDER, _HELD_UNTIL, *([_REFUSALS] if is_paid else [])]
-        self._table.update(key, STATE, {}, remove=gone, only_if={_HOLDER: batch_id})
-
-    def postpone(self, pk: str, due_at: datetime, *, touched: str | None = None) -> None:
-        """Have an open batch or queue looked at then, unless it was touched since."""
-        self._due.move(pk, due_at, only_if={"touched": touched} if touched else None)
-
-    def await_more(self, key: str, due_at: datetime, *, rows: int, touched: str) -> None:
-        """Have a queue looked at then that has too few rows, unless it was touched since."""
-        self._due.move(key, due_at, changes={_ROWS: rows}, only_if={"touched": touched})
-
-    def defer(self, key: str, until: datetime, *, refusals: int | None = None) -> None:
-        """Have a queue looked at then and no sooner, whatever is enqueued.
-
-        Args:
-            refusals: how often in a row there was no money for it, where that is why.
-        """
-        counted = {} if refusals is None else {_REFUSALS: refusals}
-        self._due.move(key, until, changes={_NOT_BEFORE: moment(until), **counted})
+    def get_many(self, batch_ids: Iterable[str]) -> Mapping[str, Batch]:
+        """Return batches by id, without those that are gone."""
+        found = self._table.get_many((batch_id, STATE) for batch_id in batch_ids)
+        return {pk: entity_from(item, Batch) for (pk, _), item in found.items()}
 
     def due(self, now: datetime, *, limit: int) -> list[str]:
         """Return what is due, by key: of each organisation one in turn."""

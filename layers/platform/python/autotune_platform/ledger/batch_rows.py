@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Set
+from datetime import datetime
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.batch_repository import PAGE_ROWS, BatchRepository
@@ -53,29 +54,52 @@ class BatchRows:
         """Yield rows of a batch without an end in it."""
         return (row for row in self.all(batch) if row.is_pending_in(batch.id))
 
-    def left_to_do(self, batch: Batch) -> tuple[bool, list[Row]]:
-        """Return whether a row has no end in it, or else those that are to be asked again."""
-        due = []
-        for row in self.all(batch):
-            if row.is_pending_in(batch.id):
-                return True, []
-            if row.is_reask_due_in(batch.id):
-                due.append(row)
-        return False, due
+    def reasks_due(self, batch: Batch) -> list[Row]:
+        """Return those that are to be asked again before a batch is settled."""
+        return [row for row in self.all(batch) if row.is_reask_due_in(batch.id)]
 
-    def put_back(
-        self, batch: Batch, *, wait_seconds: float = 0, together: int | None = None
-    ) -> int:
+    def let_go(self, batch: Batch) -> Iterator[Row]:
+        """Put back those without an end, and yield all rows as they are then, each read once."""
+        for ids in groups(self.batches.row_ids(batch), min(_ROWS_READ, PAGE_ROWS)):
+            found = self.rows.get_many(ids)
+
+            def put_back(row: Row, found: dict[str, Row] = found) -> None:
+                after = self.ends.put_back(row) or self.rows.get(row.id)
+                found[row.id] = after or row
+
+            pending = [row for row in found.values() if row.is_pending_in(batch.id)]
+            in_parallel(put_back, pending, at_most=_WRITERS)
+            yield from (found[row_id] for row_id in ids if row_id in found)
+
+    def put_back(self, batch: Batch, *, wait_seconds: float = 0) -> int:
         """Put all of them back, none of which was tried; return how many that were."""
         count = 0
         for some in groups(self.pending(batch), _ROWS_READ):
 
             def put_back(row: Row) -> None:
-                self.ends.put_back(row, wait_seconds=wait_seconds, together=together)
+                self.ends.put_back(row, wait_seconds=wait_seconds)
 
             in_parallel(put_back, some, at_most=_WRITERS)
             count += len(some)
         return count
+
+    def put_back_halved(
+        self, batch: Batch, *, together: int, halved_of: str, wait_seconds: float
+    ) -> None:
+        """Put all of them back for batches of so many of them alone.
+
+        Args:
+            halved_of: the first batch that was halved, of which they all are.
+            wait_seconds: no batch is made of the first ones before the last ones are back.
+        """
+        for some in groups(self.pending(batch), _ROWS_READ):
+
+            def put_back(row: Row) -> None:
+                self.ends.put_back(
+                    row, wait_seconds=wait_seconds, together=together, halved_of=halved_of
+                )
+
+            in_parallel(put_back, some, at_most=_WRITERS)
 
     def put_back_others(
         self, batch: Batch, kept: Set[str], seconds_left: Callable[[], float]
@@ -92,6 +116,14 @@ class BatchRows:
         """End all of them, none of which was asked."""
         for some in groups(self.pending(batch), _ROWS_READ):
             in_parallel(lambda row: self.ends.unasked(row, code), some, at_most=_WRITERS)
+
+    def end_unwanted(self, batch: Batch, now: datetime) -> None:
+        """End those that were canceled, or whose time is up, none of which was asked."""
+        for row in self.pending(batch):
+            if row.cancel_requested_at is not None:
+                self.ends.unasked(row, "canceled")
+            elif row.complete_by is not None and row.complete_by <= now:
+                self.ends.unasked(row, "expired")
 
     def charge_dearest(self, batch: Batch, *, at_most: int) -> int:
         """Charge some of them at their bounds, and put them back; return how many these were.
@@ -110,10 +142,13 @@ class BatchRows:
     def refuse(self, batch: Batch, refusal: Refusal, *, more_attempts: bool) -> int:
         """End all of them for the same reason, or put them back; return how many went back."""
         requeued = []
+        version = batch.job.key_version if batch.job else 0
         for some in groups(self.pending(batch), _ROWS_READ):
 
             def refuse(row: Row) -> None:
-                after = self.ends.refused(row, refusal, more_attempts=more_attempts)
+                after = self.ends.refused(
+                    row, refusal, more_attempts=more_attempts, key_version=version
+                )
                 if after is not None and after.status == "queued":
                     requeued.append(row.id)
 

@@ -14,17 +14,22 @@ from autotune.protocol.ids import new_id
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.admission import LONGEST_ROOM_WAIT, JobAdmission
-from autotune_platform.ledger.batch_repository import BatchRepository, Held
+from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.choosing import RowChoosing
-from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.jobs.registry import rows_at_least, rows_at_most, rows_enough
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.job_sizes import rows_at_least, rows_at_most, rows_enough
+from autotune_platform.ledger.job_states import JobState, new_nonce
 from autotune_platform.ledger.live_jobs import exceeds
-from autotune_platform.ledger.models import Batch, Connection, Group, JobState, Row, new_nonce
+from autotune_platform.ledger.models import Batch, Connection, Group, Row
 from autotune_platform.ledger.open_calls import OpenCalls, most_open
-from autotune_platform.ledger.prices import Prices, bound
+from autotune_platform.ledger.phases import entering
+from autotune_platform.ledger.prices import UNPRICED, Prices, bound
 from autotune_platform.ledger.queue_ending import QueueEnding
+from autotune_platform.ledger.queue_repository import Held, QueueRepository
+from autotune_platform.ledger.queued_ends import TOO_DEAR_NOW, QueuedEnd
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
@@ -46,6 +51,7 @@ _WRITERS = 8
 _RESERVATIONS_TRIED = 5
 _ROWS_READ = 1_000
 _SPARE_SECONDS = 30
+_Built = tuple[Batch, Sequence[Row]]
 
 
 @part
@@ -56,6 +62,7 @@ class BatchBuilder:
     aside: RowsAside
     endings: QueueEnding
     batches: BatchRepository
+    queues: QueueRepository
     open_calls: OpenCalls
     connections: ConnectionRepository
     choosing: RowChoosing
@@ -74,7 +81,7 @@ class BatchBuilder:
         now = self.clock.now()
         until = now + timedelta(seconds=seconds_left())
         batch_id = new_id("lbt")
-        queue = self.batches.hold_group(
+        queue = self.queues.hold(
             key, batch_id, now=now, until=until + _HELD_AFTER, due_at=now + LOOK_AGAIN
         )
         if queue is None:
@@ -84,15 +91,16 @@ class BatchBuilder:
             built = self._built(key, queue, batch_id, due_at=until + LOST_AFTER)
         finally:
             if built is None:
-                self.batches.let_group_go(key, batch_id)
+                self.queues.let_go(key, batch_id)
         if built is None:
             return None
+        batch, rows = built
         try:
-            return self.take_rows(built, seconds_left)
+            return self.take_rows(batch, seconds_left, read=rows)
         except Exception:
             # The money is set aside: the batch is gone on with, and no other is made instead.
             logger.warning("rows not taken", batch_id=batch_id, exc_info=True)
-            return built
+            return batch
 
     def may_be_followed(self, batch: Batch) -> bool:
         """Return whether another batch may be made at once of what a batch left in its queue."""
@@ -103,10 +111,15 @@ class BatchBuilder:
             batch.mode == "job" or self._is_room(batch.group, connection)
         )
 
-    def take_rows(self, batch: Batch, seconds_left: Callable[[], float]) -> Batch | None:
+    def take_rows(
+        self, batch: Batch, seconds_left: Callable[[], float], *, read: Sequence[Row] = ()
+    ) -> Batch | None:
         """Take the rows of a batch that are still queued; those that others took are theirs.
 
         Of a job they are taken once its connection's limits have room for it.
+
+        Args:
+            read: queued rows of it that were read just now, and are not read again.
 
         Returns:
             The batch as it is then: ``building`` if there was no time for all, or if it waits for a
@@ -126,52 +139,55 @@ class BatchBuilder:
             short = self.admission.admit(batch, connection.limits)
             if short is not None:
                 # Its queue waits with it: else each of its batches would ask for the same room.
-                self.batches.hold_group_on(batch, until + LONGEST_ROOM_WAIT)
-                self.batches.postpone(batch.group.key, now + LONGEST_ROOM_WAIT)
+                self.queues.hold_on(batch, until + LONGEST_ROOM_WAIT)
+                self.queues.postpone(batch.group.key, now + LONGEST_ROOM_WAIT)
                 return batch.model_copy(update={"waiting_for": short})
             batch = batch.model_copy(update={"counted_tokens": batch.input_tokens})
         batch = batch.model_copy(update={"waiting_for": None})
-        self.batches.hold_group_on(batch, until)
+        self.queues.hold_on(batch, until)
+        known = {row.id: row for row in read}
         for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             if seconds_left() < _SPARE_SECONDS:
                 return batch
-            queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
+            found = self.rows.get_many(row_id for row_id in ids if row_id not in known)
+            rows = [*(known[row_id] for row_id in ids if row_id in known), *found.values()]
+            queued = [row for row in rows if row.status == "queued"]
             in_parallel(lambda row: self.rows.claim(row, batch.id, now), queued, at_most=_WRITERS)
         begun: dict[str, Any] = (
-            {"phase": "writing"}
+            entering(batch, "writing")
             if batch.mode == "job"
-            else {"phase": "working", "status": "submitted", "submitted_at": now}
+            else {**entering(batch, "working"), "submitted_at": now}
         )
         return self._gone_on(batch, {**begun, "waiting_for": None})
 
     def _left(self, batch: Batch) -> Batch | None:
         """Have a batch settled without its rows, which another batch may be made of."""
-        return self._gone_on(batch, {"phase": "cleaning", "waiting_for": None})
+        return self._gone_on(batch, {**entering(batch, "cleaning"), "waiting_for": None})
 
     def _gone_on(self, batch: Batch, changes: Mapping[str, Any]) -> Batch | None:
         if not self.batches.change(batch, changes):
             return None
         is_paid = changes["phase"] != "cleaning"
-        self.batches.let_group_go(batch.group.key, batch.id, is_paid=is_paid)
+        self.queues.let_go(batch.group.key, batch.id, is_paid=is_paid)
         return batch.model_copy(update=changes)
 
-    def _built(self, key: str, queue: Held, batch_id: str, *, due_at: datetime) -> Batch | None:
+    def _built(self, key: str, queue: Held, batch_id: str, *, due_at: datetime) -> _Built | None:
         now, group = self.clock.now(), queue.group
         are_more_late = self.endings.end_late(group.connection_id)
-        connection = self.connections.get(group.connection_id)
+        connection = usable(self.connections.get(group.connection_id))
         is_active = self.organizations.organization(group.organization_id).status == "active"
         if not is_active or (connection is not None and connection.status == "paused"):
-            self.batches.postpone(key, now + (LOOK_AGAIN if are_more_late else _WHEN_PAUSED))
+            self.queues.postpone(key, now + (LOOK_AGAIN if are_more_late else _WHEN_PAUSED))
             return None
-        if connection is None or connection.status == "revoked":
+        if connection is None:
             self.endings.end_all(group)
-            self.batches.close(key, only_if={"touched": queue.touched})
+            self.queues.close(key, touched=queue.touched)
             return None
         if group.mode == "calls" and not self._is_room(group, connection):
             self.open_calls.await_end(group)
             # One may have ended before it could know.
             if not self._is_room(group, connection):
-                self.batches.defer(key, now + _WHEN_ALL_ARE_OPEN)
+                self.queues.defer(key, now + _WHEN_ALL_ARE_OPEN)
                 return None
         self.aside.bring_back(group)
         # One more than a batch may have, which shows whether there is one.
@@ -194,18 +210,18 @@ class BatchBuilder:
         first = min(self.rows.first_times(group), default=None)
         if first is None and self.aside.first(group):
             # Another budget may have room for them.
-            self.batches.postpone(key, now + _WHEN_PAUSED, touched=touched)
+            self.queues.postpone(key, now + _WHEN_PAUSED, touched=touched)
             return False
         if first is None:
             # The index may not have what was just stored: whoever stored it touched the queue.
-            self.batches.close(key, only_if={"touched": touched})
+            self.queues.close(key, touched=touched)
             return False
         ready_at = first + timedelta(seconds=connection.max_wait_seconds)
         if ready_at <= now:
             return True
         # Rows that back off may be asked, together with others, as soon as that is over.
         due_at = first if first > now else ready_at
-        self.batches.await_more(key, due_at, rows=rows, touched=touched)
+        self.queues.await_more(key, due_at, rows=rows, touched=touched)
         return False
 
     def _reserved(
@@ -215,8 +231,8 @@ class BatchBuilder:
         ids: Sequence[str],
         batch_id: str,
         due_at: datetime,
-    ) -> Batch | None:
-        """Store a batch of as many rows as the budget has room for."""
+    ) -> _Built | None:
+        """Store a batch of as many rows as the budget has room for; return it, and its rows."""
         group = queue.group
         for _ in range(_RESERVATIONS_TRIED):
             room = self.money.room(group.organization_id)
@@ -256,7 +272,7 @@ class BatchBuilder:
             is_waiting = chosen.is_cut or chosen.is_short_of_money
             counted = self.open_calls.opening(batch, connection, is_waiting=is_waiting)
             if self.batches.try_write([opening, *counted, *reservation.additions]):
-                return batch
+                return batch, chosen.rows
         return None
 
     def _is_out_of_money(self, queue: Held) -> None:
@@ -267,21 +283,24 @@ class BatchBuilder:
         if group.mode == "calls":
             self.open_calls.await_end(group)
         wait = min(LOOK_AGAIN * 2 ** min(queue.refusals, 10), _LONGEST_WITHOUT_MONEY)
-        self.batches.defer(group.key, self.clock.now() + wait, refusals=queue.refusals + 1)
+        self.queues.defer(group.key, self.clock.now() + wait, refusals=queue.refusals + 1)
 
     def _ask_singly(self, group: Group, connection: Connection, ids: Sequence[str]) -> None:
         """Have rows asked one by one that are too few for a job, or are to go in none any more."""
         now = self.clock.now()
         price = self.prices.find(connection, group.model, processing="standard")
         if price is None:
-            logger.error("no job for rows, and no price", connection_id=connection.id)
+            logger.error(UNPRICED, connection_id=connection.id, model=group.model, rows=len(ids))
             return
 
         def move(row: Row) -> None:
             most = bound(row.input_bytes, row.messages, row.max_tokens, price)
+            if not row.may_cost(most):
+                self.endings.ends.end_all([QueuedEnd(row, "canceled", TOO_DEAR_NOW)])
+                return
             self.rows.ask_singly(row, price=price, bound_nano_usd=most, now=now)
 
         queued = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
         in_parallel(move, queued, at_most=_WRITERS)
         logger.info("no job for rows", connection_id=connection.id, rows=len(queued))
-        self.batches.open_group(group.model_copy(update={"mode": "calls"}), now)
+        self.queues.open(group.model_copy(update={"mode": "calls"}), now)

@@ -1,13 +1,11 @@
 """Calls that somebody waits for: a row, a reservation and a booking like any other.
 
-The row is stored with its reservation before the call, and settled after it. What is killed in
-between is found by the sweeper, and charged what it costs at most: whether it was paid, nobody
-knows.
+The row is stored with its reservation before the call, then its texts, and it is settled after the
+call. What is killed in between is found by the sweeper (``call_settling``).
 """
 
+from dataclasses import replace
 from datetime import timedelta
-
-from aws_lambda_powertools import Logger
 
 from autotune.protocol.ids import new_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
@@ -15,17 +13,17 @@ from autotune_platform.access.models import Caller
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.call_settling import CallSettling
 from autotune_platform.ledger.calls import Answer, Refusal
-from autotune_platform.ledger.costs import TRACED, CostRepository, Spent, TracedSpent
+from autotune_platform.ledger.conversations import Conversation
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.models import Row
-from autotune_platform.ledger.planning import RowPlanner
+from autotune_platform.ledger.planning import PlannedRow, RowPlanner
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import BudgetExhaustedError, UnavailableError
 from autotune_platform.runtime.parts import part
-
-logger = Logger()
 
 _RESERVATIONS_TRIED = 8
 _LOST_AFTER = timedelta(minutes=10)
@@ -37,15 +35,21 @@ class LedgerCalls:
 
     planner: RowPlanner
     rows: RowRepository
+    texts: RowTexts
     batches: BatchRepository
     asking: RowAsking
     ends: RowEnds
     money: MoneyBudgets
-    costs: CostRepository
+    settling: CallSettling
     clock: Clock = SYSTEM_CLOCK
 
-    def call(self, caller: Caller, request: EnqueueLlmRequest) -> tuple[Row, Answer | Refusal]:
+    def call(
+        self, caller: Caller, request: EnqueueLlmRequest, *, at_most_seconds: int | None = None
+    ) -> tuple[Row, Answer | Refusal]:
         """Ask a model once; return the row as it ended, and what came.
+
+        Args:
+            at_most_seconds: how long the answer is waited for, where the connection waits longer.
 
         Raises:
             InvalidRequestError: it cannot be asked.
@@ -53,51 +57,34 @@ class LedgerCalls:
             UnavailableError: the table is busy; nothing was asked.
         """
         (planned,) = self.planner.plan(caller, [request], [new_id("llm")], alone=True, at_once=True)
+        connection = planned.connection
+        if at_most_seconds is not None and connection.timeout_seconds > at_most_seconds:
+            shorter = connection.model_copy(update={"timeout_seconds": at_most_seconds})
+            planned = replace(planned, connection=shorter)
+        return self._call(planned)
+
+    def converse(self, caller: Caller, asked: Conversation) -> tuple[Row, Answer | Refusal]:
+        """Have a model answer a conversation; return the row as it ended, and what came.
+
+        Raises:
+            InvalidRequestError: it cannot be asked.
+            BudgetExhaustedError: a budget has no room for it.
+            UnavailableError: the table is busy; nothing was asked.
+        """
+        return self._call(self.planner.plan_conversation(caller, asked, new_id("llm")))
+
+    def _call(self, planned: PlannedRow) -> tuple[Row, Answer | Refusal]:
         row = self._reserved(planned.row.model_copy(update={"status": "submitted"}))
+        self.texts.put(row, "input", planned.text)
         outcome = self.asking.once(planned.connection, row, planned.text)
+        version = planned.connection.key_version
         if isinstance(outcome, Answer):
-            ended = self.ends.answered(row, planned.text, outcome)
+            ended = self.ends.answered(row, planned.text, outcome, key_version=version)
         else:
-            ended = self.ends.refused(row, outcome, more_attempts=False)
+            ended = self.ends.refused(row, outcome, more_attempts=False, key_version=version)
         ended = ended or self.rows.get(row.id) or row
-        self.settle(ended)
+        self.settling.settle(ended)
         return ended, outcome
-
-    def settle(self, row: Row) -> None:
-        """Give back what was set aside for a row that has ended; doing it again changes nothing."""
-        spent = Spent()
-        spent.add(row, row.cost_nano_usd)
-        by_trace = TracedSpent()
-        by_trace.add(row, row.cost_nano_usd)
-        now = self.clock.now()
-        settled = self.batches.settling_row(row.id)
-        additions = [
-            settled,
-            *self.money.settlement(
-                row.organization_id,
-                row.periods,
-                reserved=row.bound_nano_usd,
-                spent=row.cost_nano_usd,
-            ),
-            *self.costs.additions(
-                row.organization_id,
-                now,
-                connection_id=row.connection_id,
-                model=row.model,
-                by_purpose={row.purpose: spent},
-            ),
-            *self.costs.traced(row.organization_id, now, by_trace, room=len(TRACED)),
-        ]
-        self.batches.write(additions, undone=settled)
-        self.batches.close(row.id)
-
-    def recover(self, row: Row) -> None:
-        """End and settle a row whose caller was killed."""
-        if not row.has_ended:
-            logger.warning("call was lost; it may have been paid", request_id=row.id)
-            unclear = Refusal("outcome_unclear", "the call was interrupted", may_be_paid=True)
-            row = self.ends.refused(row, unclear, more_attempts=False) or row
-        self.settle(row)
 
     def _reserved(self, row: Row) -> Row:
         for _ in range(_RESERVATIONS_TRIED):

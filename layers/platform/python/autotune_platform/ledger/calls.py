@@ -1,21 +1,35 @@
 """One call of a language model: what is asked, and what can come of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from autotune.protocol.llm_requests import FinishReason, LlmErrorCode, LlmParams
+from autotune.protocol.llm_messages import LlmRole
+from autotune.protocol.llm_params import LlmParams
+from autotune.protocol.llm_requests import FinishReason, LlmErrorCode
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.usage import Usage
 
 
 @dataclass(frozen=True)
+class Turn:
+    """One message of a question: a text, or several in their order."""
+
+    role: LlmRole
+    content: str | tuple[str, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of it, in their order."""
+        return (self.content,) if isinstance(self.content, str) else self.content
+
+
+@dataclass(frozen=True)
 class Question:
-    """One user message for a model, variables put in."""
+    """What a model is to answer: mostly one user message and what stands before it."""
 
     model: str
-    system: str | None
-    user: str
+    turns: Sequence[Turn]
     params: LlmParams
 
 
@@ -83,6 +97,9 @@ class ProviderFormat(Protocol):
 
         It is the name on the wire, such as ``seed`` or ``extra.service_tier``.
         """
+
+    def unsupported_turn(self, turns: Sequence[Turn]) -> int | None:
+        """Return the place of the first turn that this provider does not take there, if any."""
 
     def unsupported_in_batch(self, params: LlmParams) -> str | None:
         """Return the first of those that it takes and its batch jobs do not."""

@@ -1,10 +1,13 @@
-"""Which requests are being accepted, by idempotency key, and how many rows are under way."""
+"""Which requests are being accepted, by idempotency key, and how much is under way."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
+from autotune.protocol.llm_requests import LlmReaskSkipped
+from autotune_platform.ledger.models import Row
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.retry import BUSY
@@ -17,13 +20,40 @@ _ATTEMPTS = 8
 
 
 class Claim(FrozenModel):
-    """An attempt at accepting one request; ``done`` once everything of it is stored."""
+    """An attempt at accepting one request; ``done`` once everything of it is stored.
+
+    ``given_up`` is why nothing of it ever will be.
+    """
 
     organization_id: str
     key: str
     fingerprint: str
     attempted_at: datetime
     done: bool = False
+    given_up: LlmReaskSkipped | None = None
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Rows, and bytes of all that they ask, with variables put in."""
+
+    rows: int
+    bytes: int
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> "Amount":
+        """Return how much some rows are."""
+        sizes = [row.input_bytes for row in rows]
+        return cls(len(sizes), sum(sizes))
+
+
+@dataclass(frozen=True)
+class Full:
+    """The limit that leaves no room, and how much is under way of it."""
+
+    what: Literal["rows", "bytes"]
+    maximum: int
+    actual: int
 
 
 class ClaimRepository:
@@ -37,17 +67,18 @@ class ClaimRepository:
         item = self._table.get(_place(organization_id, key), _CLAIM)
         return Claim.model_validate({"key": key, **item}) if item else None
 
-    def add(self, claim: Claim, *, rows: int, at_most: int | None) -> bool:
-        """Store a claim, and count its rows; return False where they would be too many.
+    def add(self, claim: Claim, amount: Amount, *, at_most: Amount | None) -> Full | None:
+        """Store a claim, and count its rows; return what is full where they would be too many.
 
         Args:
-            at_most: how many the organisation may have; None for rows that take others' place.
+            at_most: how much the organisation may have; None for rows that take others' place.
 
         Raises:
             UnavailableError: the same request came in the meantime, or the table is busy.
         """
-        if at_most is not None and rows > at_most:
-            return False
+        ceilings = {} if at_most is None else _less(at_most, amount)
+        if min(ceilings.values(), default=0) < 0:
+            return self._full(claim, amount, at_most)
         place = _place(claim.organization_id, claim.key)
         new = Addition(
             table=self._table.name,
@@ -60,16 +91,16 @@ class ClaimRepository:
             table=self._table.name,
             pk=_open_of(claim.organization_id),
             sk=_OPEN,
-            numbers={"rows": rows},
-            at_most={} if at_most is None else {"rows": at_most - rows},
+            numbers=asdict(amount),
+            at_most=ceilings,
         )
         for _ in BUSY.attempts(_ATTEMPTS):
             if self._table.add_together([new, counted]):
-                return True
+                return None
             if self._table.get(place, _CLAIM) is not None:
                 raise UnavailableError("the same request is in progress", retry_after_seconds=1)
-            if at_most is not None and self.open_rows(claim.organization_id) > at_most - rows:
-                return False
+            if (full := self._full(claim, amount, at_most)) is not None:
+                return full
         raise UnavailableError("the table is busy", retry_after_seconds=1)
 
     def take_over(self, claim: Claim, now: datetime) -> Claim | None:
@@ -88,21 +119,50 @@ class ClaimRepository:
         """Note that everything of a request is stored."""
         self._table.update(_place(claim.organization_id, claim.key), _CLAIM, {"done": True})
 
-    def open_rows(self, organization_id: str) -> int:
-        """Return how many rows of an organisation are under way."""
-        item = self._table.get(_open_of(organization_id), _OPEN) or {}
-        return int(item.get("rows", 0))
+    def give_up(self, claim: Claim, reason: LlmReaskSkipped, counted: Amount) -> None:
+        """Note that nothing of a request will be stored, and take off what was counted.
 
-    def fewer(self, organization_id: str, rows: int) -> Sequence[Addition]:
+        Raises:
+            UnavailableError: somebody else is at the same request, or the table is busy.
+        """
+        given_up = Addition(
+            table=self._table.name,
+            pk=_place(claim.organization_id, claim.key),
+            sk=_CLAIM,
+            changes={"done": True, "given_up": reason},
+            only_if={"done": False, "attempted_at": claim.model_dump(mode="json")["attempted_at"]},
+        )
+        if not self._table.add_together([given_up, *self.fewer(claim.organization_id, counted)]):
+            raise UnavailableError("the same request is in progress", retry_after_seconds=1)
+
+    def open_amount(self, organization_id: str) -> Amount:
+        """Return how much of an organisation is under way."""
+        item = self._table.get(_open_of(organization_id), _OPEN) or {}
+        # Of rows from before bytes were counted, they are taken off all the same.
+        return Amount(int(item.get("rows", 0)), max(0, int(item.get("bytes", 0))))
+
+    def fewer(self, organization_id: str, ended: Amount) -> Sequence[Addition]:
         """Return what takes rows off the count that have ended."""
-        if not rows:
+        if not ended.rows:
             return []
         pk = _open_of(organization_id)
-        return [Addition(table=self._table.name, pk=pk, sk=_OPEN, numbers={"rows": -rows})]
+        less = {name: -number for name, number in asdict(ended).items()}
+        return [Addition(table=self._table.name, pk=pk, sk=_OPEN, numbers=less)]
 
-    def end_queued(self, organization_id: str, rows: int) -> None:
-        """Take rows off the count that ended in their queue."""
-        self._table.count(_open_of(organization_id), _OPEN, "rows", -rows)
+    def _full(self, claim: Claim, amount: Amount, at_most: Amount | None) -> Full | None:
+        """Return the first limit that has no room for some more; None where all have."""
+        if at_most is None:
+            return None
+        there = self.open_amount(claim.organization_id)
+        if there.rows + amount.rows > at_most.rows:
+            return Full("rows", at_most.rows, there.rows)
+        if there.bytes + amount.bytes > at_most.bytes:
+            return Full("bytes", at_most.bytes, there.bytes)
+        return None
+
+
+def _less(most: Amount, amount: Amount) -> Mapping[str, int]:
+    return {"rows": most.rows - amount.rows, "bytes": most.bytes - amount.bytes}
 
 
 def _place(organization_id: str, key: str) -> str:

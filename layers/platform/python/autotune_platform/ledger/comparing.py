@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools import Logger
 
-from autotune_platform.ledger.models import Batch, JobEnd, Row
+from autotune_platform.ledger.job_states import JobEnd
+from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.prices import most_input_tokens
 from autotune_platform.ledger.usage import Difference, Usage
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from autotune.protocol import llm_connections as wire
 from autotune_platform.ledger.job_limits import OwnLimits, misfit
-from autotune_platform.ledger.jobs.registry import provider_jobs, rows_at_least
+from autotune_platform.ledger.job_sizes import has_jobs, rows_at_least
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.timings import Timings
 from autotune_platform.runtime.errors import InvalidRequestError
@@ -16,6 +16,7 @@ _SETTINGS: Final = (
     "api_version",
     "prices",
     "concurrency",
+    "requests_per_second",
     "timeout_seconds",
     "batches",
     "min_rows",
@@ -76,7 +77,7 @@ def require_sense(connection: Connection) -> None:
         raise InvalidRequestError.of_field(
             "bedrock.bucket", "a bucket, with batchRoleArn, for batch jobs; or batches never"
         )
-    if connection.batches != "never" and provider_jobs(connection.provider) is None:
+    if connection.batches != "never" and not has_jobs(connection.provider):
         raise InvalidRequestError.of_field(
             "batches", f"never: {connection.provider} has no batch jobs here"
         )

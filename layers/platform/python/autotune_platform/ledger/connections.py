@@ -1,7 +1,8 @@
 """Connections: where language models are called, and with whose key."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import datetime
 
 from aws_lambda_powertools import Logger
 
@@ -11,35 +12,35 @@ from autotune.protocol.llm_bedrock import BedrockSettings
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
+from autotune_platform.ledger.connection_events import connection_paused, connection_resumed
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.connection_settings import (
     changed_settings,
     next_version,
     require_sense,
 )
-from autotune_platform.ledger.jobs.registry import provider_jobs
+from autotune_platform.ledger.job_sizes import has_jobs
 from autotune_platform.ledger.keys import ProviderKeys
-from autotune_platform.ledger.models import BASE_URLS, Connection
+from autotune_platform.ledger.models import Connection
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.outbound.addresses import check_url
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.registry import EntityRepository
 
 logger = Logger()
 
+BASE_URLS: Mapping[wire.LlmProvider, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "gemini": "https://generativelanguage.googleapis.com",
+    "openrouter": "https://openrouter.ai/api/v1",
+}
+"""Where the providers' own APIs begin."""
+
 _SHOWN_CHARACTERS = 4
 _LEAST_HIDDEN_CHARACTERS = 12
-_RESET_BY_NULL = ("api_version", "max_rows", "max_bytes")
-
-
-class ConnectionRepository(EntityRepository[Connection]):
-    """Connections in the ``registry`` table."""
-
-    model = Connection
-    kind = "llc"
-    listed_as = "connection"
-    named = "connection"
-    is_counted = True
+_RESET_BY_NULL = ("api_version", "requests_per_second", "max_rows", "max_bytes")
 
 
 @part
@@ -91,7 +92,7 @@ class ConnectionService:
             InvalidRequestError: a field is null that has no default to go back to.
         """
         before = self.repository.get_of(caller.organization_id, connection_id)
-        if before.status == "revoked":
+        if usable(before) is None:
             raise ConflictError("the connection is revoked")
         changes = {
             **changed_settings(before, request),
@@ -108,7 +109,7 @@ class ConnectionService:
             after = self._with_key(after, request.api_key.get_secret_value())
         # Whoever changes a connection has seen to what paused it.
         after = after.model_copy(update={"status": "active", "paused_because": None})
-        if not self.repository.replace(before, after):
+        if not self._stored(before, after):
             if after.key_version != before.key_version:
                 self.keys.drop(after)
             raise ConflictError("others are changing the connection; read it again")
@@ -118,6 +119,12 @@ class ConnectionService:
         if after.settings_version != before.settings_version:
             _log_settings(after)
         return after
+
+    def _stored(self, before: Connection, after: Connection) -> bool:
+        if before.status == after.status:
+            return self.repository.replace(before, after)
+        resumed = connection_resumed(before, after)
+        return self.repository.change_status(before, after, resumed)
 
     def get(self, caller: Caller, connection_id: str) -> Connection:
         """Return a connection of the caller's organisation.
@@ -178,12 +185,16 @@ class ConnectionService:
         return stored.model_copy(update={"key_ends_with": shown or None})
 
 
-def pause(repository: ConnectionRepository, connection: Connection, because: str) -> None:
-    """Keep a connection's rows from being asked until somebody changes it."""
-    now = SYSTEM_CLOCK.now()
+def pause(
+    repository: ConnectionRepository, connection: Connection, because: str, now: datetime
+) -> None:
+    """Keep a connection's rows from being asked until somebody changes it; once is enough."""
+    if connection.status != "active":
+        return
     changes = {"status": "paused", "paused_because": because, "updated_at": now}
     # Changed in the meantime: its owner may have seen to it, and the next row shows it.
-    repository.replace(connection, connection.model_copy(update=changes))
+    paused = connection.model_copy(update=changes)
+    repository.change_status(connection, paused, connection_paused(connection, paused))
 
 
 def _log_settings(connection: Connection) -> None:
@@ -219,8 +230,8 @@ def _resets(request: wire.UpdateConnectionRequest) -> dict[str, None]:
 
 def _usual_batches(request: wire.CreateConnectionRequest) -> wire.Batches:
     has_bucket = request.bedrock is None or request.bedrock.bucket is not None
-    has_jobs = provider_jobs(request.provider) is not None and has_bucket
-    return "unless_urgent" if has_jobs else "never"
+    has_batches = has_jobs(request.provider) and has_bucket
+    return "unless_urgent" if has_batches else "never"
 
 
 def _bedrock(caller: Caller, settings: BedrockSettings | None) -> BedrockAccess | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.prices import most_input_tokens
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.registry import entity_from
@@ -21,6 +22,9 @@ TRACED = ("experiment_id", "rubric_id")
 
 OTHERS = "all others"
 """Stands for ids that have no sum of their own; no id has a space in it."""
+
+NO_ID = "no id"
+"""Stands for requests without such an id; what they cost is the rest of the day, not stored."""
 
 _KEPT = timedelta(days=800)
 _MOST_APART = 10_000
@@ -33,17 +37,30 @@ class Spent:
     rows: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     cost: int = 0
 
-    def add(self, row: Row, cost: int) -> None:
-        """Count one attempt of a row."""
+    def add(self, row: Row, cost: int, batch_id: str | None = None) -> None:
+        """Count one attempt of a row.
+
+        Args:
+            batch_id: the batch that it was in, if any. The row's usage is that of its last attempt,
+                which may be in another by now: then this one was charged at its bound.
+        """
         self.rows += 1
         self.cost += cost
-        if row.usage is not None:
+        if row.batch_id != batch_id:
+            if cost:
+                self.input_tokens += most_input_tokens(row.input_bytes, row.messages)
+                self.output_tokens += row.max_tokens
+        elif row.usage is not None:
             self.input_tokens += row.usage.input_tokens
             self.cached_input_tokens += row.usage.cached_input_tokens
+            self.cache_write_tokens += row.usage.cache_write_tokens
             self.output_tokens += row.usage.output_tokens
+            self.reasoning_tokens += row.usage.reasoning_tokens
 
     def plus(self, other: "Spent") -> None:
         """Add what others used."""
@@ -51,7 +68,9 @@ class Spent:
         self.cost += other.cost
         self.input_tokens += other.input_tokens
         self.cached_input_tokens += other.cached_input_tokens
+        self.cache_write_tokens += other.cache_write_tokens
         self.output_tokens += other.output_tokens
+        self.reasoning_tokens += other.reasoning_tokens
 
     @property
     def numbers(self) -> Mapping[str, int]:
@@ -60,7 +79,9 @@ class Spent:
             "rows": self.rows,
             "input_tokens": self.input_tokens,
             "cached_input_tokens": self.cached_input_tokens,
+            "cache_write_tokens": self.cache_write_tokens,
             "output_tokens": self.output_tokens,
+            "reasoning_tokens": self.reasoning_tokens,
             "cost_nano_usd": self.cost,
         }
 
@@ -71,12 +92,12 @@ class TracedSpent:
     def __init__(self) -> None:
         self._sums: dict[tuple[str, str], Spent] = defaultdict(Spent)
 
-    def add(self, row: Row, cost: int) -> None:
-        """Count one attempt of a row for each id that it has."""
+    def add(self, row: Row, cost: int, batch_id: str | None = None) -> None:
+        """Count one attempt of a row for each id that it has; see ``Spent.add``."""
         for name in TRACED:
             if (value := row.trace.get(name)) is not None:
                 is_apart = (name, value) in self._sums or len(self._sums) < _MOST_APART
-                self._sums[name, value if is_apart else OTHERS].add(row, cost)
+                self._sums[name, value if is_apart else OTHERS].add(row, cost, batch_id)
 
     def dearest(self, most: int) -> Mapping[tuple[str, str], Spent]:
         """Return at most so many sums, by name and value: the dearest ids, and all others."""
@@ -100,7 +121,9 @@ class TracedCost(FrozenModel):
     rows: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_nano_usd: int = 0
 
 
@@ -114,7 +137,9 @@ class DayCost(FrozenModel):
     rows: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_nano_usd: int = 0
 
 

@@ -2,8 +2,9 @@
 
 import hashlib
 from datetime import datetime
+from urllib.parse import urlsplit
 
-from autotune_platform.ledger.models import Batch
+from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.retry import BUSY
 from autotune_platform.storage.item_format import moment
@@ -76,17 +77,17 @@ class CreationRepository:
             _creating(batch), _LEASE, {"expires_at": 0}, only_if={"batch_id": batch.id}
         )
 
-    def own(self, batch: Batch, job_id: str) -> bool:
+    def own(self, batch: Batch, connection: Connection, job_id: str) -> bool:
         """Note that a job is a batch's; False where it is another's."""
-        pk = _job(batch, job_id)
+        pk = _job(connection, job_id)
         owner = {"pk": pk, "sk": _OWNER, "batch_id": batch.id}
         return self._table.put_new(
             {**owner, "organization_id": batch.organization_id}
-        ) or self.may_own(batch, job_id)
+        ) or self.may_own(batch, connection, job_id)
 
-    def may_own(self, batch: Batch, job_id: str) -> bool:
+    def may_own(self, batch: Batch, connection: Connection, job_id: str) -> bool:
         """Return whether a job is nobody's yet, or this batch's."""
-        item = self._table.get(_job(batch, job_id), _OWNER)
+        item = self._table.get(_job(connection, job_id), _OWNER)
         return item is None or item["batch_id"] == batch.id
 
     @staticmethod
@@ -105,7 +106,16 @@ def _creating(batch: Batch) -> str:
     return f"creating#{batch.connection_id}"
 
 
-def _job(batch: Batch, job_id: str) -> str:
-    # Names of a provider's jobs are its own: two of them may be alike.
-    digest = hashlib.sha256(job_id.encode()).hexdigest()
-    return f"job#{batch.provider}#{digest}"
+def _job(connection: Connection, job_id: str) -> str:
+    # A server names its jobs as it likes: of another server, or seen by another organisation, a job
+    # of the same name is another one.
+    named = f"{_server(connection.base_url)}\n{job_id}"
+    digest = hashlib.sha256(named.encode(errors="backslashreplace")).hexdigest()
+    return f"job#{connection.organization_id}#{connection.provider}#{digest}"
+
+
+def _server(base_url: str) -> str:
+    """Return one way to write a base URL."""
+    url = urlsplit(base_url)
+    port = url.port or (80 if url.scheme == "http" else 443)
+    return f"{url.scheme}://{url.hostname}:{port}{url.path.rstrip('/')}"

@@ -8,13 +8,14 @@ from autotune.protocol import verdict_formats as wire
 from autotune.protocol.limits import MAX_LLM_ATTEMPTS, MAX_LLM_REASKS
 from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
 from autotune.protocol.retry import RetryPolicy
+from autotune_platform.ledger.attempts import Attempt, Fault
 from autotune_platform.ledger.calls import Answer, Refusal
-from autotune_platform.ledger.claims import ClaimRepository
 from autotune_platform.ledger.comparing import check_bound
-from autotune_platform.ledger.models import Attempt, Fault, Row, RowInput, RowOutput
+from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.parsing import PARSER_VERSION, parse
 from autotune_platform.ledger.prices import cost, most_input_tokens
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.usage import Usage
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -32,12 +33,13 @@ _PASSING: frozenset[LlmErrorCode] = frozenset(
 )
 # Five attempts are to outlast a provider's bad quarter of an hour.
 _AGAIN = RetryPolicy(first_seconds=120, longest_seconds=900)
-_MESSAGES: Mapping[LlmErrorCode, str] = {
+MESSAGES: Mapping[LlmErrorCode, str] = {
     "canceled": "it was canceled before it was answered",
     "expired": "it was still waiting at its completeBy",
     "account": "its connection was revoked",
     "platform_error": "its texts are gone",
 }
+"""What is said of rows that end without being asked, or not again."""
 
 
 @part
@@ -48,11 +50,14 @@ class RowEnds:
     texts: RowTexts
     clock: Clock = SYSTEM_CLOCK
 
-    def answered(self, row: Row, text: RowInput | None, answer: Answer) -> Row | None:
+    def answered(
+        self, row: Row, text: RowInput | None, answer: Answer, *, key_version: int = 0
+    ) -> Row | None:
         """End a row with its answer; return it, or None where it had ended.
 
         Args:
             text: what it asks; None where that is gone, and then nothing of the answer is kept.
+            key_version: of the key that it was asked with; 0 for none.
         """
         parse_error = parser_version = None
         if text is not None:
@@ -77,13 +82,17 @@ class RowEnds:
                 "parser_version": parser_version,
                 **_reask(row, text, parse_error),
             },
+            key_version=key_version,
         )
 
-    def refused(self, row: Row, refusal: Refusal, *, more_attempts: bool) -> Row | None:
+    def refused(
+        self, row: Row, refusal: Refusal, *, more_attempts: bool, key_version: int = 0
+    ) -> Row | None:
         """End a row, or put it back; return it as it is then, None where it had ended.
 
         Args:
             more_attempts: whether what passes may be tried again.
+            key_version: of the key that it was asked with; 0 for none, or if that is not known.
         """
         fault = Fault(code=refusal.code, message=refusal.message)
         # It may have been done: what it costs at most is charged, and never less than the bill.
@@ -93,33 +102,42 @@ class RowEnds:
             if charge
             else {}
         )
-        if not (more_attempts and refusal.code in _PASSING and row.attempt < MAX_LLM_ATTEMPTS):
-            return self._end(row, "error", fault, charge, used)
+        is_passing = refusal.code in _PASSING and row.attempt < MAX_LLM_ATTEMPTS
+        if not (more_attempts and is_passing and row.may_cost(charge + row.bound_nano_usd)):
+            return self._end(row, "error", fault, charge, used, key_version=key_version)
         now = self.clock.now()
         wait = max(refusal.retry_after_seconds or 0, _AGAIN.pause(row.attempt))
-        over = self._over(row, fault, charge, now)
+        over = self._over(row, fault, charge, now, key_version)
 
         def requeue(wanted: Row) -> Row | None:
             changes = {"cost_nano_usd": wanted.cost_nano_usd + charge}
             return self.rows.requeue(wanted, changes, over, now, now + timedelta(seconds=wait))
 
         def end(code: LlmErrorCode) -> Row | None:
-            why = Fault(code=code, message=_MESSAGES[code])
-            return self._end(row, _status_of(code), why, charge, used, tried=fault)
+            why = Fault(code=code, message=MESSAGES[code])
+            status = status_of(code)
+            return self._end(row, status, why, charge, used, tried=fault, key_version=key_version)
 
         return self._requeued(row, requeue, end)
 
     def put_back(
-        self, row: Row, *, wait_seconds: float = 0, together: int | None = None
+        self,
+        row: Row,
+        *,
+        wait_seconds: float = 0,
+        together: int | None = None,
+        halved_of: str | None = None,
     ) -> Row | None:
         """Put a row back that was not tried; one that is not wanted any more ends.
 
         Args:
             wait_seconds: for how long it is left alone.
             together: with how many rows it may share its next batch.
+            halved_of: the batch with whose rows alone it may do so.
         """
         now = self.clock.now()
-        changes = {} if together is None else {"together": together}
+        given = {"together": together, "halved_of": halved_of}
+        changes = {name: value for name, value in given.items() if value is not None}
 
         def requeue(wanted: Row) -> Row | None:
             at = now + timedelta(seconds=wait_seconds)
@@ -129,7 +147,7 @@ class RowEnds:
 
     def unasked(self, row: Row, code: LlmErrorCode) -> Row | None:
         """End a submitted row that was never asked."""
-        return self._end(row, _status_of(code), Fault(code=code, message=_MESSAGES[code]), 0, {})
+        return self._end(row, status_of(code), Fault(code=code, message=MESSAGES[code]), 0, {})
 
     def _requeued(
         self,
@@ -157,6 +175,7 @@ class RowEnds:
         more: Mapping[str, Any],
         *,
         tried: Fault | None = None,
+        key_version: int = 0,
     ) -> Row | None:
         """End a row.
 
@@ -164,7 +183,7 @@ class RowEnds:
             tried: what came of its attempt, where that is not why it ends.
         """
         now = self.clock.now()
-        attempts = [*row.attempts, self._over(row, tried or fault, charge, now)]
+        attempts = [*row.attempts, self._over(row, tried or fault, charge, now, key_version)]
         changes = {
             **more,
             "status": status,
@@ -177,35 +196,21 @@ class RowEnds:
         return self.rows.end(row, present, now)
 
     @staticmethod
-    def _over(row: Row, fault: Fault | None, charge: int, now: datetime) -> Attempt:
+    def _over(
+        row: Row, fault: Fault | None, charge: int, now: datetime, key_version: int
+    ) -> Attempt:
         return Attempt(
-            number=row.attempt, batch_id=row.batch_id, error=fault, cost_nano_usd=charge, at=now
+            number=row.attempt,
+            batch_id=row.batch_id,
+            key_version=key_version or None,
+            error=fault,
+            cost_nano_usd=charge,
+            at=now,
         )
 
 
-def end_unasked(
-    rows: RowRepository,
-    claims: ClaimRepository,
-    row: Row,
-    code: LlmErrorCode,
-    now: datetime,
-    *,
-    message: str | None = None,
-) -> Row | None:
-    """End a row that is in its queue, and count it as under way no more.
-
-    Returns:
-        The row; None where it had left its queue.
-    """
-    fault = Fault(code=code, message=message or _MESSAGES[code])
-    changes = {"status": _status_of(code), "error": fault.model_dump(mode="json")}
-    ended = rows.end(row, changes, now)
-    if ended is not None:
-        claims.end_queued(row.organization_id, 1)
-    return ended
-
-
-def _status_of(code: LlmErrorCode) -> LlmStatus:
+def status_of(code: LlmErrorCode) -> LlmStatus:
+    """Return how a row ends that ends for a reason."""
     return "canceled" if code == "canceled" else "error"
 
 

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -11,14 +12,16 @@ from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.affording import Affording
-from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.claims import Claim, ClaimRepository
-from autotune_platform.ledger.jobs.registry import rows_enough
-from autotune_platform.ledger.models import Connection, Group, Row, RowInput
+from autotune_platform.ledger.claims import Amount, Claim, ClaimRepository, Full
+from autotune_platform.ledger.job_sizes import rows_enough
+from autotune_platform.ledger.models import Connection, Group, Row
 from autotune_platform.ledger.planning import PlannedRow, RowPlanner
+from autotune_platform.ledger.planning_again import PlanningAgain
 from autotune_platform.ledger.queue_ending import deadline_items
+from autotune_platform.ledger.queue_repository import QueueRepository
 from autotune_platform.ledger.row_repository import RowRepository
-from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.row_texts import RowInput
+from autotune_platform.ledger.texts import PackedText, RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     IdempotencyKeyReusedError,
@@ -41,6 +44,15 @@ class GroupStarter(Protocol):
         """Start an execution; return whether one was started."""
 
 
+@dataclass(frozen=True)
+class _Writes:
+    """All that is stored of some rows, made before anything of them is."""
+
+    texts: Sequence[PackedText]
+    deadlines: Sequence[Item]
+    rows: Sequence[Item]
+
+
 @part
 class EnqueuingService:
     """Stores requests as rows, and has their queues looked at.
@@ -50,11 +62,12 @@ class EnqueuingService:
     """
 
     planner: RowPlanner
+    planning_again: PlanningAgain
     affording: Affording
     rows: RowRepository
     texts: RowTexts
     claims: ClaimRepository
-    batches: BatchRepository
+    queues: QueueRepository
     starter: GroupStarter
     clock: Clock = SYSTEM_CLOCK
 
@@ -77,12 +90,12 @@ class EnqueuingService:
                 model has no price, a parameter is none of the provider's, or one of them may cost
                 more than the budget of a whole period.
             IdempotencyKeyReusedError: the key came before with another body.
-            TooManyOpenRowsError: the organisation has as many rows under way as it may.
+            TooManyOpenRowsError: the organisation has as much under way as it may.
             UnavailableError: a store refused work, or somebody else is at the same request;
                 nothing is lost by asking again.
         """
         organization_id = caller.organization_id
-        key = idempotency_key or new_id("req")
+        key = _of_caller(idempotency_key or new_id("req"))
         fingerprint = _fingerprint(requests)
         ids = [
             derived_id("llm", organization_id, key, str(place)) for place in range(len(requests))
@@ -99,9 +112,10 @@ class EnqueuingService:
         is_first = claim is None
         if is_first:
             self.affording.require(organization_id, planned, alone=alone)
-        most = caller.limits.open_llm_rows
+        most = most_of(caller)
+        writes = self._writes(planned)
         claim = self._claim(organization_id, most, key, claim, fingerprint, planned)
-        self._store(planned, is_first=is_first)
+        self._store(writes, is_first=is_first)
         self._open_queues(planned)
         self.claims.finish(claim)
         return ids, False
@@ -112,9 +126,10 @@ class EnqueuingService:
         Retrying it again returns the same.
 
         Raises:
-            InvalidRequestError: the model has no price any more, or the row costs too much now.
+            InvalidRequestError: the model has no price any more, the row costs too much now, or
+                jobs, which all rows are to go in, do not take a parameter of it.
         """
-        retried = self.planner.again(row, connection)
+        retried = self.planning_again.retry(row, text, connection)
         planned = [PlannedRow(retried, text, connection)]
         self.affording.require(row.organization_id, planned, alone=True)
         self.enqueue_planned(caller, planned, key=retried.id, fingerprint=row.id)
@@ -126,10 +141,10 @@ class EnqueuingService:
         """Store rows that follow from a key; doing it again changes nothing.
 
         Raises:
-            TooManyOpenRowsError: the organisation has as many rows under way as it may.
+            TooManyOpenRowsError: the organisation has as much under way as it may.
             UnavailableError: a store refused work, or somebody else is at the same rows.
         """
-        most = caller.limits.open_llm_rows
+        most = most_of(caller)
         self._enqueue_once(caller.organization_id, most, planned, key, fingerprint)
 
     def take_place(self, planned: PlannedRow, *, of: Row) -> None:
@@ -143,19 +158,35 @@ class EnqueuingService:
         row = planned.row
         self._enqueue_once(row.organization_id, None, [planned], row.id, of.id)
 
+    def take_over(self, claim: Claim) -> Claim:
+        """Have a request for oneself whose attempt was killed.
+
+        Raises:
+            UnavailableError: it may be under way yet, or somebody else took it over.
+        """
+        now = self.clock.now()
+        is_over = now >= claim.attempted_at + _LONGEST_ATTEMPT
+        taken = self.claims.take_over(claim, now) if is_over else None
+        if taken is None:
+            raise UnavailableError("the same request is in progress", retry_after_seconds=5)
+        return taken
+
     def _enqueue_once(
         self,
         organization_id: str,
-        at_most: int | None,
+        at_most: Amount | None,
         planned: Sequence[PlannedRow],
         key: str,
         fingerprint: str,
+        gone: Collection[str] = (),
     ) -> None:
+        """Store rows under a key, without the texts of those that are ``gone``."""
         claim = self.claims.get(organization_id, key)
         if claim is None or not claim.done:
             is_first = claim is None
+            writes = self._writes(planned, gone)
             claim = self._claim(organization_id, at_most, key, claim, fingerprint, planned)
-            self._store(planned, is_first=is_first)
+            self._store(writes, is_first=is_first)
             self._open_queues(planned)
             self.claims.finish(claim)
 
@@ -168,13 +199,13 @@ class EnqueuingService:
         for group, some in by_group.items():
             enough = rows_enough(some[0].connection, group.mode)
             first = min(_queued_at(one) + one.patience for one in some)
-            if self.batches.enqueued(group, rows=len(some), enough=enough, ready_at=first, now=now):
+            if self.queues.enqueued(group, rows=len(some), enough=enough, ready_at=first, now=now):
                 self.starter.start_group(group.key)
 
     def _claim(
         self,
         organization_id: str,
-        at_most: int | None,
+        at_most: Amount | None,
         key: str,
         before: Claim | None,
         fingerprint: str,
@@ -183,43 +214,70 @@ class EnqueuingService:
         """Have the request for oneself, and its rows counted once."""
         now = self.clock.now()
         if before is not None:
-            if now < before.attempted_at + _LONGEST_ATTEMPT:
-                raise UnavailableError("the same request is in progress", retry_after_seconds=5)
-            taken = self.claims.take_over(before, now)
-            if taken is None:
-                raise UnavailableError("the same request is in progress", retry_after_seconds=5)
-            return taken
+            return self.take_over(before)
         claim = Claim(
             organization_id=organization_id,
             key=key,
             fingerprint=fingerprint,
             attempted_at=now,
         )
-        if not self.claims.add(claim, rows=len(planned), at_most=at_most):
-            raise TooManyOpenRowsError(
-                f"the organization has too many requests to language models under way for "
-                f"{len(planned)} more",
-                limit=LimitProblem(name="open requests", maximum=at_most or 0, unit="requests"),
-                retry_after_seconds=60,
-            )
+        amount = Amount.of(one.row for one in planned)
+        full = self.claims.add(claim, amount, at_most=at_most)
+        if full is not None:
+            raise _too_much(full, amount)
         return claim
 
-    def _store(self, planned: Sequence[PlannedRow], *, is_first: bool) -> None:
+    def _writes(self, planned: Sequence[PlannedRow], gone: Collection[str] = ()) -> _Writes:
+        """Return what is to be stored; what cannot be is an error before any row is counted."""
+        return _Writes(
+            texts=[
+                self.texts.packed(one.row, "input", one.text)
+                for one in planned
+                if one.row.id not in gone
+            ],
+            deadlines=[item for one in planned for item in deadline_items(one.row)],
+            rows=[self.rows.item(one.row, queued_at=_queued_at(one)) for one in planned],
+        )
+
+    def _store(self, writes: _Writes, *, is_first: bool) -> None:
         """Store texts first, so that whoever finds a row finds what it asks."""
-        inputs: list[Item] = []
-
-        def add_input(one: PlannedRow) -> None:
-            inputs.extend(self.texts.items(one.row, "input", one.text))
-            inputs.extend(deadline_items(one.row))
-
-        in_parallel(add_input, planned, at_most=_WRITERS)
-        self.rows.put_all(inputs)
-        items = [self.rows.item(one.row, queued_at=_queued_at(one)) for one in planned]
+        outgrown = [text for text in writes.texts if text.objects]
+        in_parallel(self.texts.put_objects, outgrown, at_most=_WRITERS)
+        inputs = [item for text in writes.texts for item in text.items]
+        self.rows.put_all([*inputs, *writes.deadlines])
         if is_first:
-            self.rows.put_all(items)
+            self.rows.put_all(writes.rows)
         else:
             # What an attempt stored that died may be under way by now.
-            in_parallel(self.rows.put_new, items, at_most=_WRITERS)
+            in_parallel(self.rows.put_new, writes.rows, at_most=_WRITERS)
+
+
+def most_of(caller: Caller) -> Amount:
+    """Return how much a caller's organisation may have under way."""
+    return Amount(caller.limits.open_llm_rows, caller.limits.open_llm_bytes)
+
+
+def _too_much(full: Full, more: Amount) -> TooManyOpenRowsError:
+    is_rows = full.what == "rows"
+    what, wanted = ("requests", more.rows) if is_rows else ("bytes of requests", more.bytes)
+    limit = "openLlmRows" if is_rows else "openLlmBytes"
+    return TooManyOpenRowsError(
+        f"the organization has {full.actual} {what} to language models under way, and too many "
+        f"with {wanted} more: {limit} is {full.maximum}; wait until some have ended, cancel what "
+        "is not wanted, send fewer at a time, or have an operator set the limit higher",
+        limit=LimitProblem(
+            name="open requests" if is_rows else "bytes of open requests",
+            maximum=full.maximum,
+            unit="requests" if is_rows else "bytes",
+            actual=full.actual,
+        ),
+        retry_after_seconds=60,
+    )
+
+
+def _of_caller(idempotency_key: str) -> str:
+    """Return a key as it is stored: unlike those of our own, which have no space in them."""
+    return f"caller {idempotency_key}"
 
 
 def _queued_at(one: PlannedRow) -> datetime:

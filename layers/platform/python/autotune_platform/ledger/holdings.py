@@ -130,6 +130,13 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table ledger",
+            key="halved#lbt_* / halvings",
+            what="how often a batch was halved whose job was refused without a row's name",
+            days=90,
+            retained=_COUNTED,
+        ),
+        Holding(
+            place="table ledger",
             key="live#llc_* / *",
             what="how many of a provider's jobs have not ended, with how many rows and tokens",
             retained="what is under way is still counted",

@@ -1,6 +1,5 @@
 """Requests to language models, their batches and connections, as the platform sees them."""
 
-import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -11,13 +10,20 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import Batches, ConnectionStatus, LlmProvider
 from autotune.protocol.llm_limits import JobLimitName
-from autotune.protocol.llm_requests import FinishReason, LlmReaskSkipped, LlmStatus
+from autotune.protocol.llm_requests import (
+    ENDED_LLM_STATUSES,
+    FinishReason,
+    LlmReaskSkipped,
+    LlmStatus,
+)
+from autotune_platform.ledger.attempts import Attempt, Fault
 from autotune_platform.ledger.bedrock_access import BedrockAccess
 from autotune_platform.ledger.job_limits import Limits, OwnLimits, limits_of
-from autotune_platform.ledger.parses import LaterParse, LatestParse
+from autotune_platform.ledger.job_states import JobProgress, JobState
+from autotune_platform.ledger.parses import LatestParse
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.timings import Timings
-from autotune_platform.ledger.usage import Difference, JobUsage, Usage
+from autotune_platform.ledger.usage import Difference, Usage
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
@@ -50,16 +56,6 @@ _MOST_ROWS: Mapping[Mode, int] = {"calls": 500, "job": 10_000}
 # A job that goes wrong as a whole is not to be larger than need be.
 _MOST_JOB_BYTES = 50_000_000
 
-ENDED: frozenset[LlmStatus] = frozenset({"completed", "error", "canceled"})
-
-BASE_URLS: Mapping[LlmProvider, str] = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-    "gemini": "https://generativelanguage.googleapis.com",
-    "openrouter": "https://openrouter.ai/api/v1",
-}
-"""Where the providers' own APIs begin."""
-
 
 class Connection(Entity):
     """Where models are called, and how; the key is kept apart, encrypted.
@@ -83,6 +79,7 @@ class Connection(Entity):
     bedrock: BedrockAccess | None = None
     prices: Mapping[str, Mapping[str, str | None]] = {}
     concurrency: int = 8
+    requests_per_second: float | None = None
     timeout_seconds: int = 120
     batches: Batches = "never"
     min_rows: int = 20
@@ -110,31 +107,18 @@ class Connection(Entity):
         return self.max_bytes or _MOST_JOB_BYTES
 
 
-class Fault(FrozenModel):
-    """Why a row has no output, or an output no verdict."""
-
-    code: str
-    message: str
-
-
-class Attempt(FrozenModel):
-    """One try of a row that is over; without an error it has an output."""
-
-    number: int
-    batch_id: str | None = None
-    error: Fault | None = None
-    cost_nano_usd: int | None = None
-    at: datetime
-
-
 class Row(FrozenModel):
     """A request to a language model, without its texts.
 
     Attributes:
         bound_nano_usd: what an attempt costs at most.
+        most_nano_usd: what all its attempts may cost together, where somebody has set no more aside
+            for it.
         price: what tokens cost when it was enqueued.
         together: most rows that it may share its next batch with, itself included, after a job
             was refused without a word on which of its rows was the reason.
+        halved_of: the first batch that was halved for this reason, with whose rows alone it shares
+            a batch.
         periods: the budget's periods in which the bound is set aside, of a row without a batch.
         attempts: those that are over, at most one in each batch.
         cost_nano_usd: what all of these cost.
@@ -155,6 +139,7 @@ class Row(FrozenModel):
     status: LlmStatus = "queued"
     priority: Priority = "normal"
     together: int | None = None
+    halved_of: str | None = None
     attempt: int = 1
     attempts: Sequence[Attempt] = ()
     batch_id: str | None = None
@@ -162,6 +147,7 @@ class Row(FrozenModel):
     messages: int
     max_tokens: int
     bound_nano_usd: int
+    most_nano_usd: int | None = None
     price: PriceSnapshot
     periods: Sequence[str] = ()
     usage: Usage | None = None
@@ -195,7 +181,12 @@ class Row(FrozenModel):
     @property
     def has_ended(self) -> bool:
         """Whether nothing more becomes of it."""
-        return self.status in ENDED
+        return self.status in ENDED_LLM_STATUSES
+
+    def may_cost(self, nano_usd: int) -> bool:
+        """Return whether so much more is within what it may cost altogether."""
+        most = self.most_nano_usd
+        return most is None or self.cost_nano_usd + nano_usd <= most
 
     @property
     def group(self) -> "Group":
@@ -221,117 +212,6 @@ class Row(FrozenModel):
         return sum(one.cost_nano_usd or 0 for one in tried)
 
 
-class RowInput(FrozenModel):
-    """What a row asks: never changed, and the first to be erased.
-
-    The members are those of the wire's models, as JSON has them.
-    """
-
-    input: Mapping[str, Any]
-    params: Mapping[str, Any]
-    verdict: Mapping[str, Any] | None = None
-
-
-class RowOutput(FrozenModel):
-    """What a row was answered, and what the first parse read.
-
-    ``model_reasoning`` came from the provider apart from the answer; ``later`` are further parses,
-    the latest one last.
-    """
-
-    raw_output: str
-    model_reasoning: str | None = None
-    reasoning: str | None = None
-    verdict_text: str | None = None
-    parsed_verdict: Any | None = None
-    later: Sequence[LaterParse] = ()
-
-
-class JobEnd(FrozenModel):
-    """How a provider's job ended.
-
-    Attributes:
-        places: where its results are, for the provider's own part to read.
-        succeeded: how many rows it says were answered, where it says so.
-        usage: what it says that all rows used.
-        cost_nano_usd: what it says that it costs.
-        seen_at: when it was first seen to have ended.
-    """
-
-    how: Literal["completed", "failed", "expired", "canceled"]
-    places: Sequence[str] = ()
-    succeeded: int | None = None
-    usage: JobUsage | None = None
-    cost_nano_usd: int | None = None
-    seen_at: datetime
-
-
-class JobState(FrozenModel):
-    """How far a provider's job is.
-
-    Attributes:
-        nonce: names its creation, where the provider keeps a name of ours.
-        rows: how many are in its input.
-        bytes: how long the input is.
-        input_file: the provider's name of the uploaded input.
-        job_id: the provider's name of the job.
-        key_version: of the key that it is known to be seen with, at first the one that created it;
-            others may not see it.
-        begun_at: just before its creation was asked for.
-        visibility_seconds: the connection's at that time.
-        candidates: several jobs that may be the one whose creation is unclear.
-        tries: how often the present phase failed in a row.
-        is_adopted: whether somebody said that the job is the batch's own.
-        missed_since: since when each look at it did not see it.
-        refused_since: since when each look at it was refused.
-        is_cancel_sent: whether the provider was asked to end it.
-        sizes: how many bytes each of the results has that were fetched.
-        is_too_large: whether some were not, because they are more than rows can answer with.
-        source: which of them are being stored.
-        offset: from which byte on.
-        strange: lines of results that are nobody's, came twice or cannot be read.
-        stored: rows whose results are stored.
-    """
-
-    nonce: str
-    rows: int = 0
-    bytes: int = 0
-    input_file: str | None = None
-    job_id: str | None = None
-    key_version: int = 0
-    begun_at: datetime | None = None
-    visibility_seconds: int | None = None
-    candidates: Sequence[str] = ()
-    tries: int = 0
-    is_adopted: bool = False
-    missed_since: datetime | None = None
-    refused_since: datetime | None = None
-    is_cancel_sent: bool = False
-    end: JobEnd | None = None
-    sizes: Sequence[int] = ()
-    is_too_large: bool = False
-    source: int = 0
-    offset: int = 0
-    strange: int = 0
-    stored: int = 0
-
-
-class JobProgress(FrozenModel):
-    """How far a provider's job was at a look, as the provider counts.
-
-    Attributes:
-        completed: rows with an answer.
-        failed: rows that will have none.
-        rows: how many there are.
-        at: when it was looked at.
-    """
-
-    completed: int
-    failed: int
-    rows: int
-    at: datetime
-
-
 class Batch(FrozenModel):
     """Rows of one connection and model that are sent together.
 
@@ -344,6 +224,8 @@ class Batch(FrozenModel):
         completed: how many have an output, and so on; ``released`` ones left it without an end,
             and wait for a later batch or were taken by another.
         unclear: calls that may have been paid although no answer came.
+        throttled: rounds of calls in a row that came to nothing but that there were too many, the
+            first of which ended at ``throttled_since``.
         reserved_nano_usd: what was set aside for it, in the budget's ``periods``.
         redrive: how often its execution was lost; executions from before have no effect.
         worked_until: until when a step has the batch for itself.
@@ -373,6 +255,8 @@ class Batch(FrozenModel):
     canceled: int = 0
     released: int = 0
     unclear: int = 0
+    throttled: int = 0
+    throttled_since: datetime | None = None
     reserved_nano_usd: int
     cost_nano_usd: int = 0
     above_bound: int = 0
@@ -413,11 +297,6 @@ class Group(FrozenModel):
     def key(self) -> str:
         """What stands for the group; the model's name may be anything printable."""
         return f"group#{self.connection_id}#{self.mode}#{self.model}"
-
-
-def new_nonce() -> str:
-    """Return a name for a creation: letters and digits, as every provider takes them."""
-    return secrets.token_hex(12)
 
 
 def expiry(created_at: datetime, retention_days: int | None) -> datetime | None:

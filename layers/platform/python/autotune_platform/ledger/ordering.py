@@ -4,21 +4,25 @@ A row's id follows from the organisation and a key that says what is asked, so t
 same again, after a crash or in another run, finds the row that is there and pays nothing twice.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.limits import MAX_LLM_REASKS
-from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmReaskSkipped
 from autotune_platform.access.models import Caller
 from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.budgets.money import MoneyBudgets, PeriodUse
-from autotune_platform.ledger.ending import end_unasked
-from autotune_platform.ledger.enqueuing import EnqueuingService
-from autotune_platform.ledger.models import Connection, Row, RowInput, RowOutput
+from autotune_platform.ledger.enqueuing import EnqueuingService, most_of
+from autotune_platform.ledger.models import Connection, Row
+from autotune_platform.ledger.once_more import OnceMore
 from autotune_platform.ledger.planning import PlannedRow
+from autotune_platform.ledger.prices import PriceSnapshot, bound
+from autotune_platform.ledger.queued_ends import QueuedEnd, QueuedEnds
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.row_texts import RowInput, RowOutput
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
@@ -63,8 +67,11 @@ class OrderedRows:
 
     def under_way(self, row_ids: Iterable[str]) -> set[str]:
         """Return those that were ordered and of which none, however often asked, has the end."""
-        found = _last_of_each(self.rows, row_ids)
-        return {id_ for id_, rows in found.items() if not rows[-1].has_ended}
+        return {id_ for id_, row in self.last(row_ids).items() if not row.has_ended}
+
+    def last(self, row_ids: Iterable[str]) -> dict[str, Row]:
+        """Return those that were ordered, by id, each as it was asked the last time."""
+        return {id_: rows[-1] for id_, rows in _last_of_each(self.rows, row_ids).items()}
 
 
 @part
@@ -73,6 +80,7 @@ class RowOrders(EnqueuingService):
 
     organizations: OrganizationService
     money: MoneyBudgets
+    queued_ends: QueuedEnds
 
     def caller_for(self, organization_id: str) -> Caller:
         """Return the organisation as a caller, with its limits as they are now.
@@ -95,14 +103,14 @@ class RowOrders(EnqueuingService):
             found = self.planner.connections.get_of(organization_id, connection_id)
         except NotFoundError:
             return None
-        return None if found.status == "revoked" else found
+        return usable(found)
 
     def order(self, caller: Caller, key: str, request: EnqueueLlmRequest) -> str:
         """Enqueue a request unless its key has been ordered; return the row's id.
 
         Raises:
             InvalidRequestError: it cannot be asked.
-            TooManyOpenRowsError: the organisation has as many rows under way as it may.
+            TooManyOpenRowsError: the organisation has as much under way as it may.
             UnavailableError: a store refused work, or somebody else orders it right now.
         """
         row_id = order_id(caller.organization_id, key)
@@ -111,12 +119,73 @@ class RowOrders(EnqueuingService):
             return row_id
         is_first = claim is None
         planned = self.planner.plan(caller, [request], [row_id], alone=True)
-        most = caller.limits.open_llm_rows
+        most = most_of(caller)
+        writes = self._writes(planned)
         claim = self._claim(caller.organization_id, most, row_id, claim, row_id, planned)
-        self._store(planned, is_first=is_first)
+        self._store(writes, is_first=is_first)
         self._open_queues(planned)
         self.claims.finish(claim)
         return row_id
+
+    def plan_orders(
+        self, caller: Caller, asked: Iterable[tuple[str, EnqueueLlmRequest]]
+    ) -> list[PlannedRow | InvalidRequestError]:
+        """Return a row for each key and request, or why it cannot be asked; nothing is stored.
+
+        None of them may cost more altogether than one attempt does at most, however it is sent in
+        the end: whoever has set that much aside pays no more. It is the row's ``most_nano_usd``.
+        """
+        keyed = ((order_id(caller.organization_id, key), request) for key, request in asked)
+        return [
+            one if isinstance(one, InvalidRequestError) else self._within_one_attempt(one)
+            for one in self.planner.plan_each(caller, keyed)
+        ]
+
+    def order_all(
+        self,
+        caller: Caller,
+        key: str,
+        rows: Sequence[Row],
+        texts: Mapping[str, RowInput],
+    ) -> None:
+        """Enqueue rows of ``plan_orders`` under one key; doing it again changes nothing.
+
+        Args:
+            rows: the same each time.
+            texts: what they ask, by row. One without is ended by the ledger, which asks nothing.
+
+        Raises:
+            TooManyOpenRowsError: the organisation has as much under way as it may.
+            UnavailableError: a store refused work, or somebody else orders them right now.
+        """
+        connections = {row.connection_id: row for row in rows}
+        known = {id_: self.planner.connections.get(id_) for id_ in connections}
+        planned = [
+            PlannedRow(row, texts.get(row.id) or RowInput(params={}), connection)
+            for row in rows
+            if (connection := known[row.connection_id]) is not None
+        ]
+        gone = {row.id for row in rows} - texts.keys()
+        self._enqueue_once(
+            caller.organization_id, most_of(caller), planned, key, fingerprint=key, gone=gone
+        )
+
+    def was_begun(self, organization_id: str, key: str) -> bool:
+        """Return whether anything of what is ordered under a key may be stored."""
+        return self.claims.get(organization_id, key) is not None
+
+    def prices_of(self, row: Row, connection: Connection) -> list[PriceSnapshot]:
+        """Return the prices that a row may be asked at: in a job, and by itself after all."""
+        singly = self.planner.prices.find(connection, row.model, processing="standard")
+        return [row.price, *([singly] if row.mode == "job" and singly is not None else [])]
+
+    def _within_one_attempt(self, planned: PlannedRow) -> PlannedRow:
+        row = planned.row
+        bounds = [
+            bound(row.input_bytes, row.messages, row.max_tokens, price)
+            for price in self.prices_of(row, planned.connection)
+        ]
+        return replace(planned, row=row.model_copy(update={"most_nano_usd": max(bounds)}))
 
     def look(self, row_ids: Iterable[str]) -> dict[str, Ordered]:
         """Return what was ordered, by id; texts of those that have ended alone."""
@@ -141,31 +210,50 @@ class RowOrders(EnqueuingService):
             for id_, rows in found.items()
         }
 
-    def ask_again(self, ordered: Ordered) -> bool:
-        """Ask the same once more, because what was answered cannot be read; at most twice.
+    def ask_again(
+        self, ordered: Ordered, *, notice: str = "", at_most: int = MAX_LLM_REASKS
+    ) -> bool:
+        """Ask the same once more, because what was answered cannot be read.
 
         Doing it again changes nothing.
 
+        Args:
+            notice: what is said below the question, such as what was wrong; the same each time. It
+                is a template of ours, and never a text of others.
+            at_most: how often a question is asked again.
+
         Returns:
-            Whether it is: not where the answer was cut, nor where it is too late, or the texts, the
-            connection or the price are gone.
+            Whether it is: not where the answer was cut, unless something is said of it, nor where
+            it is too late, or the texts, the connection or the price are gone.
 
         Raises:
             UnavailableError: a store refused work, or somebody else is at the same row.
         """
         row = ordered.row
-        is_late = row.complete_by is not None and row.complete_by <= self.clock.now()
-        is_enough = (row.reasks or 0) >= MAX_LLM_REASKS or row.finish_reason == "length"
-        connection = self.connection(row.organization_id, row.connection_id)
-        if is_late or is_enough or ordered.asked is None or connection is None:
-            return False
-        try:
-            again = self.planner.reask(row, connection)
-        except InvalidRequestError:
-            return False
-        self.take_place(PlannedRow(again, ordered.asked, connection), of=row)
-        self.rows.note_reask(row, {"reasked_as": again.id})
-        return True
+        connection = self.planner.connections.get(row.connection_id)
+        once_more = OnceMore(enqueuing=self)
+        below = f"\n\n{notice}" if notice else ""
+        reason = once_more.ask(
+            row,
+            _with_more(ordered.asked, below),
+            connection,
+            unless=self._why_not_again(row, connection, is_same=not notice, at_most=at_most),
+            more_bytes=len(below.encode()),
+        )
+        return reason is None
+
+    def _why_not_again(
+        self, row: Row, connection: Connection | None, *, is_same: bool, at_most: int
+    ) -> LlmReaskSkipped | None:
+        if row.finish_reason == "length" and is_same:
+            return "output_cut"
+        if (row.reasks or 0) >= at_most:
+            return "asked_enough"
+        if row.complete_by is not None and row.complete_by <= self.clock.now():
+            return "expired"
+        if usable(connection) is None:
+            return "connection_revoked"
+        return None
 
     def end_without_money(self, row: Row, uses: Iterable[PeriodUse]) -> bool:
         """End a queued row that no budget will have room for in time; return whether it ended.
@@ -185,12 +273,34 @@ class RowOrders(EnqueuingService):
             fits_later = use.limit >= row.bound_nano_usd
             if fits_later and (by is None or _end_of(use.period, now) < by):
                 continue
-            return end_unasked(self.rows, self.claims, row, "canceled", now) is not None
+            return self.queued_ends.end(row, "canceled")
         return False
+
+    def cancel(self, row_ids: Iterable[str]) -> None:
+        """Cancel rows: at once in their queues, else unless they are being asked; an end stays.
+
+        Raises:
+            UnavailableError: the table is busy; some of them may be canceled.
+        """
+        rows = [rows[-1] for rows in _last_of_each(self.rows, row_ids).values()]
+        self.queued_ends.end_all(
+            QueuedEnd(row, "canceled") for row in rows if row.status == "queued"
+        )
+        for row in rows:
+            if row.status == "submitted" and row.cancel_requested_at is None:
+                self.rows.request_cancel(row, self.clock.now())
 
     def erase(self, row_ids: Iterable[str]) -> None:
         """Delete the texts of rows; erasing again changes nothing."""
         in_parallel(self.texts.erase, list(row_ids), at_most=_ERASERS)
+
+
+def _with_more(asked: RowInput | None, below: str) -> RowInput | None:
+    """Return what a row asked, with a text below its question."""
+    if asked is None or not below:
+        return asked
+    longer = {**asked.input, "user": f"{asked.input['user']}{below}"}
+    return asked.model_copy(update={"input": longer})
 
 
 def _last_of_each(rows: RowRepository, row_ids: Iterable[str]) -> dict[str, list[Row]]:

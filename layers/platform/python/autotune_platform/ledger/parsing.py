@@ -56,6 +56,7 @@ _VERDICT_LINE = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _MOST_MARKS = 8
+_MOST_REMEMBERED = 1_000
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{1,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
 )
@@ -103,6 +104,14 @@ def parse(raw: str, form: VerdictFormat, *, is_cut: bool = False) -> Parsed:
         return Parsed(error=unreadable.error)
 
 
+def text_behind(raw: str) -> str:
+    """Return what stands in the lines below an answer's verdict; nothing where it has none."""
+    end = len(raw)
+    for line in _VERDICT_LINE.finditer(raw):
+        end = line.end()
+    return raw[end:]
+
+
 def _parse(raw: str, form: VerdictFormat, *, is_cut: bool) -> Parsed:
     if is_cut:
         raise _UnreadableError("output_cut", "the model had no tokens left before it ended")
@@ -114,10 +123,7 @@ def _parse(raw: str, form: VerdictFormat, *, is_cut: bool) -> Parsed:
     reader = _Reader(form)
     text = _text_of(last)
     value = reader.meaning(text)
-    if form.conflict == "fail" and any(
-        other != text and reader.meaning_or_none(other) != value
-        for other in map(_text_of, _VERDICT_LINE.finditer(raw))
-    ):
+    if form.conflict == "fail" and reader.differs(value, raw, known=text):
         raise _UnreadableError("verdict_conflict", "several lines begin with VERDICT: and differ")
     return Parsed(
         reasoning=raw[: last.start()].strip(),
@@ -161,7 +167,20 @@ class _Reader:
         self._abstaining = {folded(word) for word in (ABSTAIN, *form.abstain_words)}
         self._labels = {folded(label): label for label in form.labels or ()}
 
-    def meaning_or_none(self, text: str) -> ParsedVerdict | None:
+    def differs(self, value: ParsedVerdict, raw: str, *, known: str) -> bool:
+        """Return whether any verdict of an answer means something else; ``known`` does not."""
+        alike = {known}
+        for line in _VERDICT_LINE.finditer(raw):
+            text = _text_of(line)
+            if text in alike:
+                continue
+            if self._meaning_or_none(text) != value:
+                return True
+            if len(alike) < _MOST_REMEMBERED:
+                alike.add(text)
+        return False
+
+    def _meaning_or_none(self, text: str) -> ParsedVerdict | None:
         try:
             return self.meaning(text)
         except _UnreadableError:

@@ -7,10 +7,11 @@ from autotune.protocol.llm_parses import LlmParse
 from autotune.protocol.problems import LimitProblem
 from autotune.protocol.verdict_formats import VerdictFormat
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.models import Row, RowInput, RowOutput
+from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.parses import LaterParse, packed, reading_format
 from autotune_platform.ledger.parsing import PARSER_VERSION, parse
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.wire import parse_on_wire, parses_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock

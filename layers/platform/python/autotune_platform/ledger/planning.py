@@ -1,24 +1,40 @@
 """What a request becomes: a row with its price and its bound, or an error that names the field."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
-from autotune.protocol.ids import derived_id
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.llm_params import LlmParams
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.job_limits import enqueued_tokens
-from autotune_platform.ledger.jobs.registry import job_window, provider_jobs
-from autotune_platform.ledger.models import Connection, Mode, Row, RowInput, expiry
+from autotune_platform.ledger.asked_texts import filled, said, size_of
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.conversations import Conversation
+from autotune_platform.ledger.models import Connection, Mode, Row, expiry
 from autotune_platform.ledger.price_lists import Processing
 from autotune_platform.ledger.prices import Prices, PriceSnapshot, bound
-from autotune_platform.ledger.providers.registry import unsupported, unsupported_in_batch
-from autotune_platform.ledger.templates import MissingVariableError, fill
+from autotune_platform.ledger.providers.registry import unsupported
+from autotune_platform.ledger.row_texts import RowInput
+from autotune_platform.ledger.sending import mode_of, require_room
+from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import InvalidRequestError, NotFoundError
+from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+OF_DATA: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What code raises that meets data that nobody foresaw; no store or service raises any of it."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +92,20 @@ class RowPlanner:
                     detail="a call that somebody waits for is not asked again",
                 )
             mode = "calls" if at_once else self._mode(request, connection, within)
-            planned.append(self._planned(request, row_id, connection, mode, within))
+            planned.append(self._planned_input(request, row_id, connection, mode, within))
         return planned
+
+    def plan_conversation(self, caller: Caller, asked: Conversation, row_id: str) -> PlannedRow:
+        """Return the row of a conversation that somebody waits for.
+
+        Raises:
+            InvalidRequestError: it cannot be asked.
+        """
+        connection = self._connection(caller, asked, "")
+        texts = said(asked, connection)
+        messages = [message.model_dump(mode="json") for message in asked.messages]
+        text = RowInput(messages=messages, params=_as_json(asked.params))
+        return self._planned(asked, row_id, connection, "calls", "", texts, text)
 
     def plan_each(
         self, caller: Caller, requests: Iterable[tuple[str, EnqueueLlmRequest]]
@@ -91,118 +119,47 @@ class RowPlanner:
                 )
                 known[connection.id] = connection
                 mode = self._mode(request, connection, "")
-                yield self._planned(request, row_id, connection, mode, "")
+                yield self._planned_input(request, row_id, connection, mode, "")
             except InvalidRequestError as error:
                 yield error
+            except OF_DATA:
+                # It is the request's, and would come again at each attempt.
+                logger.exception("a request could not be planned", llm_request_id=row_id)
+                yield InvalidRequestError("the request cannot be read")
 
-    def again(self, row: Row, connection: Connection) -> Row:
-        """Return the row that tries an ended one once more, sent and priced as of today.
-
-        Raises:
-            InvalidRequestError: the model has no price any more, or its connection has a limit now
-                that it is too large for.
-        """
-        return self._once_more(
-            row, connection, None, id=derived_id("llm", "retry", row.id), retry_of=row.id
+    def _connection(
+        self, caller: Caller, request: EnqueueLlmRequest | Conversation, within: str
+    ) -> Connection:
+        field = f"{within}connectionId"
+        return require_usable(
+            self.connections, caller.organization_id, request.connection_id, field=field
         )
-
-    def reask(self, row: Row, connection: Connection) -> Row:
-        """Return the row that asks the same as one whose verdict cannot be read.
-
-        It belongs to what the row before it does, and is wanted until then; it is sent, and costs,
-        as if it were enqueued now.
-
-        Raises:
-            InvalidRequestError: the model has no price any more.
-        """
-        return self._once_more(
-            row,
-            connection,
-            row.complete_by,
-            id=reask_id(row.id),
-            reask_of=row.id,
-            reasks=(row.reasks or 0) + 1,
-            first_request_id=row.first_request_id or row.id,
-            complete_by=row.complete_by,
-        )
-
-    def _once_more(
-        self, row: Row, connection: Connection, by: datetime | None, **fields: Any
-    ) -> Row:
-        now = self.clock.now()
-        # What goes by itself may do so for a field that no job takes.
-        is_job = row.mode == "job" and self._usual_mode(by, connection) == "job"
-        mode: Mode = "job" if is_job else "calls"
-        price = self._price(connection, row.model, mode, "model")
-        if is_job:
-            _require_room(connection, row.model, row.input_bytes, row.messages, "input")
-        carried = {name: value for name, value in row if name in _CARRIED}
-        return Row(
-            **carried,
-            **fields,
-            mode=mode,
-            price=price,
-            bound_nano_usd=bound(row.input_bytes, row.messages, row.max_tokens, price),
-            created_at=now,
-            updated_at=now,
-        )
-
-    def _connection(self, caller: Caller, request: EnqueueLlmRequest, within: str) -> Connection:
-        try:
-            connection = self.connections.get_of(caller.organization_id, request.connection_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                f"{within}connectionId",
-                "a connection of this organisation",
-                detail="no such connection in this organisation",
-            ) from error
-        if connection.status == "revoked":
-            raise InvalidRequestError.of_field(
-                f"{within}connectionId", "a connection that is not revoked"
-            )
-        return connection
 
     def _mode(self, request: EnqueueLlmRequest, connection: Connection, within: str) -> Mode:
-        """Return how a row is sent: by itself where a job would be too late, or has no such field.
+        now = self.clock.now()
+        return mode_of(request.params, connection, within, by=request.complete_by, now=now)
 
-        Raises:
-            InvalidRequestError: a job does not take it, and all rows are to go in jobs.
-        """
-        mode = self._usual_mode(request.complete_by, connection)
-        if mode == "calls":
-            return mode
-        refused = unsupported_in_batch(connection.provider, request.params)
-        if refused is not None:
-            if connection.batches == "unless_urgent":
-                return "calls"
-            raise InvalidRequestError.of_field(
-                f"{within}params.{refused}",
-                "left out, or batches of the connection unless_urgent or never",
-                detail=f"batch jobs of {connection.provider} do not take it",
-            )
-        return mode
-
-    def _usual_mode(self, by: datetime | None, connection: Connection) -> Mode:
-        """Return how a row is sent: one that a job would be too late for by itself, if it may."""
-        if connection.batches == "never" or provider_jobs(connection.provider) is None:
-            return "calls"
-        is_urgent = by is not None and by < self.clock.now() + job_window(connection)
-        return "calls" if is_urgent and connection.batches == "unless_urgent" else "job"
-
-    def _price(self, connection: Connection, model: str, mode: Mode, field: str) -> PriceSnapshot:
-        processing: Processing = "batch" if mode == "job" else "standard"
-        price = self.prices.find(connection, model, processing=processing)
-        if price is None:
-            raise _unpriced(model, mode, field)
-        return price
-
-    def _planned(
+    def _planned_input(
         self,
         request: EnqueueLlmRequest,
         row_id: str,
         connection: Connection,
         mode: Mode,
         within: str,
+    ) -> PlannedRow:
+        texts = filled(request, within)
+        text = input_of(request)
+        return self._planned(request, row_id, connection, mode, within, texts, text)
+
+    def _planned(
+        self,
+        request: EnqueueLlmRequest | Conversation,
+        row_id: str,
+        connection: Connection,
+        mode: Mode,
+        within: str,
+        texts: Sequence[str],
+        text: RowInput,
     ) -> PlannedRow:
         refused = unsupported(connection.provider, request.params)
         if refused is not None:
@@ -211,15 +168,13 @@ class RowPlanner:
                 "left out",
                 detail=f"{connection.provider} does not take it",
             )
-        system, user = _filled(request, within)
-        texts = [user] if system is None else [system, user]
-        price = self._price(connection, request.model, mode, f"{within}model")
+        price = price_of(self.prices, connection, request.model, mode, f"{within}model")
         now = self.clock.now()
         if request.complete_by is not None and request.complete_by <= now:
             raise InvalidRequestError.of_field(f"{within}completeBy", "a moment in the future")
-        size = sum(len(text.encode()) for text in texts) + _extra_bytes(request)
+        size = size_of(texts, request.params)
         if mode == "job":
-            _require_room(connection, request.model, size, len(texts), f"{within}input")
+            require_room(connection, request.model, size, len(texts), f"{within}input")
         row = Row(
             id=row_id,
             organization_id=connection.organization_id,
@@ -244,79 +199,46 @@ class RowPlanner:
             created_at=now,
             updated_at=now,
         )
-        verdict = request.verdict
-        text = RowInput(
-            input=request.input.model_dump(mode="json", exclude_none=True),
-            params=request.params.model_dump(mode="json", exclude_none=True),
-            verdict=verdict.model_dump(mode="json", exclude_none=True) if verdict else None,
-        )
         return PlannedRow(row, text, connection)
 
 
-def reask_id(row_id: str) -> str:
-    """Return the id of the row that asks the same as another whose verdict cannot be read."""
-    return derived_id("llm", "reask", row_id)
+def input_of(request: EnqueueLlmRequest) -> RowInput:
+    """Return what is stored of what a request asks."""
+    verdict = request.verdict
+    return RowInput(
+        input=request.input.model_dump(mode="json", exclude_none=True),
+        params=_as_json(request.params),
+        verdict=verdict.model_dump(mode="json", exclude_none=True) if verdict else None,
+    )
 
 
-_CARRIED = frozenset(
-    {
-        "organization_id",
-        "connection_id",
-        "provider",
-        "model",
-        "purpose",
-        "priority",
-        "input_bytes",
-        "messages",
-        "max_tokens",
-        "trace",
-        "labels",
-        "completion_id",
-        "deck_id",
-        "custom_id",
-        "import_id",
-        "expires_at",
-    }
-)
+def _as_json(params: LlmParams) -> dict[str, Any]:
+    return params.model_dump(mode="json", exclude_none=True)
 
 
-def _filled(request: EnqueueLlmRequest, within: str) -> tuple[str | None, str]:
-    given = request.input
-    variables: Mapping[str, str] = given.variables
-    try:
-        system = None if given.system is None else fill(given.system, variables)
-        return system, fill(given.user, variables)
-    except MissingVariableError as error:
-        raise InvalidRequestError.of_field(
-            f"{within}input.variables", f"a value for {error.name}"
-        ) from error
+def price_of(
+    prices: Prices, connection: Connection, model: str, mode: Mode, field: str
+) -> PriceSnapshot:
+    """Return the price of a model, sent so.
 
-
-def _extra_bytes(request: EnqueueLlmRequest) -> int:
-    """Return how much a format of the answer, or what the provider alone knows, adds at most."""
-    params = request.params.model_dump_json(include={"response_format", "extra"}, exclude_none=True)
-    return len(params.encode())
-
-
-def _require_room(
-    connection: Connection, model: str, input_bytes: int, messages: int, field: str
-) -> None:
-    """Refuse a row that alone is more than jobs of the connection may have: it would never go."""
-    most = connection.limits.enqueued_tokens.get(model)
-    tokens = enqueued_tokens(input_bytes, messages)
-    if most is not None and tokens > most:
-        raise InvalidRequestError.of_field(
-            field,
-            f"at most {most} tokens, a byte as one and 128 for each message",
-            detail=f"{tokens} tokens are more than limits.enqueuedTokens of the connection, {most}",
-        )
+    Raises:
+        InvalidRequestError: it has none.
+    """
+    processing: Processing = "batch" if mode == "job" else "standard"
+    price = prices.find(connection, model, processing=processing)
+    if price is None:
+        raise _unpriced(model, mode, field)
+    return price
 
 
 def _unpriced(model: str, mode: Mode, field: str) -> InvalidRequestError:
-    detail = (
-        f"no price is known for {model}; give the connection one in prices, 0 if it is free"
-        if mode == "calls"
-        else f"no price is known for {model} in batch jobs; give the connection one in prices, as "
-        "batchInputUsd and batchOutputUsd, or set its batches to never"
-    )
+    detail = f"no price is known for {model}; give the connection one in prices, 0 if it is free"
+    command = f"`autotune llm update-connection ID --price {model}=INPUT,OUTPUT"
+    if mode == "job":
+        detail = (
+            f"no price is known for {model} in batch jobs; give the connection one in prices, as "
+            "batchInputUsd and batchOutputUsd, or set its batches to never"
+        )
+        command += f" --batch-price {model}=INPUT,OUTPUT"
+    detail = f"{detail} ({command}`)"
     return InvalidRequestError.of_field(field, "a model whose price is known", detail=detail)

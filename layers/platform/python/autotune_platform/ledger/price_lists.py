@@ -37,7 +37,9 @@ Processing = Literal["standard", "batch"]
 
 _MOST_MODEL_CHARACTERS = 200
 _KEPT = 1_024
-_FEMTO_A_TOKEN = Decimal(10**9)  # of a USD a million tokens
+FEMTO_A_TOKEN = Decimal(10**9)
+"""Of a US dollar for a million tokens."""
+
 
 # Where a provider's models are listed; the first list is its own.
 _LISTS: Mapping[str, tuple[str, ...]] = {
@@ -124,10 +126,35 @@ def listed(provider: str, model: str, processing: Processing, day: date) -> List
             rates = _rates(prices) if prices else None
             if rates is None:
                 return None
+            if processing == "batch":
+                rates = _with_tiers(rates, _standard(found, day))
             return Listing(
                 version=genai_prices.__version__, listed_by=name, model=found.id, rates=rates
             )
     return None
+
+
+def _with_tiers(batch: dict[str, Rate], standard: "ModelPrice | None") -> dict[str, Rate]:
+    """Return rates in a batch, with the tiers of single calls where the list leaves them out.
+
+    Each tier is taken to be as much less than that of single calls as what is below it: so it is
+    wherever both are listed. Without it a long input would be charged, and bounded, as a short one.
+    """
+    single = _rates(standard) if standard else None
+    return {
+        name: _tiered(rate, single[name]) if single and name in single else rate
+        for name, rate in batch.items()
+    }
+
+
+def _tiered(batch: Rate, single: Rate) -> Rate:
+    if batch.tiers or not single.tiers or not single.base:
+        return batch
+    tiers = tuple(
+        Tier(above=tier.above, rate=-(-tier.rate * batch.base // single.base))
+        for tier in single.tiers
+    )
+    return batch.model_copy(update={"tiers": tiers})
 
 
 def rate_of(dollars: Decimal) -> Rate:
@@ -195,4 +222,4 @@ def _rate(price: "Decimal | TieredPrices") -> Rate:
 
 
 def _femto(dollars: Decimal) -> int:
-    return int((dollars * _FEMTO_A_TOKEN).to_integral_value()) or int(dollars > 0)
+    return int((dollars * FEMTO_A_TOKEN).to_integral_value()) or int(dollars > 0)

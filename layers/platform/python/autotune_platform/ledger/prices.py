@@ -21,6 +21,9 @@ TOKENS_PER_MESSAGE: Final = 128
 """Tokens that a message may have beside its own bytes: its role, and what a provider's template
 puts before the first one."""
 
+UNPRICED: Final = "no job for rows, and no price"
+"""What is logged of rows that wait for a price, at each look at their queue."""
+
 _FEMTO_IN_A_NANO = 1_000_000
 _VERSION_DIGITS = 12
 

@@ -7,10 +7,9 @@ queue, paused or without money too, reads what is late and nothing else.
 from collections.abc import Sequence
 from datetime import timedelta
 
-from autotune_platform.ledger.claims import ClaimRepository
-from autotune_platform.ledger.ending import end_unasked
 from autotune_platform.ledger.models import Group, Row
 from autotune_platform.ledger.queue_places import PLACE, QUEUES, SHARDS, digit
+from autotune_platform.ledger.queued_ends import QueuedEnd, QueuedEnds
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.rows_aside import RowsAside
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -50,7 +49,7 @@ class QueueEnding:
     table: Table
     rows: RowRepository
     aside: RowsAside
-    claims: ClaimRepository
+    ends: QueuedEnds
     clock: Clock = SYSTEM_CLOCK
 
     def end_late(self, connection_id: str) -> bool:
@@ -76,15 +75,13 @@ class QueueEnding:
             is_more = is_more or len(page.items) == _LATE_AT_ONCE
         if not late:
             return False
-        found = self.rows.get_many(late)
+        found = self.rows.get_many(late).values()
+        self.ends.end_all(QueuedEnd(row, "expired") for row in found if row.status == "queued")
 
-        def end(row_id: str) -> None:
-            row = found.get(row_id)
-            if row is not None and row.status == "queued":
-                end_unasked(self.rows, self.claims, row, "expired", now)
+        def forget(row_id: str) -> None:
             self.table.update(row_id, _DEADLINE, {}, remove=PLACE)
 
-        in_parallel(end, late, at_most=_WRITERS)
+        in_parallel(forget, late, at_most=_WRITERS)
         return is_more
 
     def end_all(self, group: Group) -> None:
@@ -97,8 +94,7 @@ class QueueEnding:
             rows = [row for row in self.rows.get_many(ids).values() if row.status == "queued"]
             if not rows:
                 return
-            for row in rows:
-                end_unasked(self.rows, self.claims, row, "account", now)
+            self.ends.end_all(QueuedEnd(row, "account") for row in rows)
 
 
 def _partition(connection_id: str, shard: int) -> str:

@@ -11,14 +11,14 @@ from aws_lambda_powertools import Logger
 
 from autotune.protocol.llm_requests import LlmReaskSkipped
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.models import Batch, Connection, Row
-from autotune_platform.ledger.planning import PlannedRow, RowPlanner, reask_id
+from autotune_platform.ledger.once_more import OnceMore
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import InvalidRequestError, UnavailableError
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
@@ -40,8 +40,7 @@ class Reasking:
     texts: RowTexts
     batches: BatchRepository
     connections: ConnectionRepository
-    planner: RowPlanner
-    enqueuing: EnqueuingService
+    once_more: OnceMore
     clock: Clock = SYSTEM_CLOCK
 
     def ask_again(
@@ -70,31 +69,15 @@ class Reasking:
         return not busy
 
     def _see_to(self, batch: Batch, row: Row, connection: Connection | None) -> None:
-        again_id = reask_id(row.id)
-        claim = self.enqueuing.claims.get(row.organization_id, again_id)
-        if claim is not None and claim.done:
-            self.rows.note_reask(row, {"reasked_as": again_id})
-            return
-        # Where an attempt was killed that had begun, it is gone on with whatever has come since.
-        if claim is None:
-            reason = self._why_not(batch, row, connection)
-            if reason is not None:
-                self._skip(row, reason)
-                return
-        text = self.texts.input_of(row.id)
-        if text is None:
-            self._skip(row, "texts_deleted")
-            return
-        if connection is None:
-            self._skip(row, "connection_revoked")
-            return
-        try:
-            again = self.planner.reask(row, connection)
-        except InvalidRequestError:
-            self._skip(row, "model_unpriced")
-            return
-        self.enqueuing.take_place(PlannedRow(again, text, connection), of=row)
-        self.rows.note_reask(row, {"reasked_as": again_id})
+        reason = self.once_more.ask(
+            row,
+            self.texts.input_of(row.id),
+            connection,
+            unless=self._why_not(batch, row, connection),
+        )
+        if reason is not None:
+            logger.info("row not asked again", request_id=row.id, reason=reason)
+            self.rows.note_reask(row, {"reask_skipped": reason})
 
     def _why_not(
         self, batch: Batch, row: Row, connection: Connection | None
@@ -103,10 +86,6 @@ class Reasking:
             return "canceled"
         if row.complete_by is not None and row.complete_by <= self.clock.now():
             return "expired"
-        if connection is None or connection.status == "revoked":
+        if usable(connection) is None:
             return "connection_revoked"
         return None
-
-    def _skip(self, row: Row, reason: LlmReaskSkipped) -> None:
-        logger.info("row not asked again", request_id=row.id, reason=reason)
-        self.rows.note_reask(row, {"reask_skipped": reason})

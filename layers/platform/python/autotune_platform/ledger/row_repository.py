@@ -11,11 +11,12 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, get_args
+from typing import Any
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import LlmStatus
-from autotune_platform.ledger.models import Attempt, Group, Row, as_stored
+from autotune_platform.ledger.attempts import Attempt, Fault
+from autotune_platform.ledger.models import Group, Row, as_stored
 from autotune_platform.ledger.prices import PriceSnapshot
 from autotune_platform.ledger.queue_places import (
     PLACE,
@@ -28,7 +29,7 @@ from autotune_platform.ledger.queue_places import (
     place,
     time_in,
 )
-from autotune_platform.storage.cursors import decode_cursor, encode_cursor
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Item, Table
@@ -37,8 +38,6 @@ ROW = "state"
 
 _BY_LISTING = "rowsByStatus"
 LISTING_SHARDS = 4
-_FIRST = "0"
-_STATUSES: tuple[LlmStatus, ...] = get_args(LlmStatus)
 
 
 class RowRepository:
@@ -56,8 +55,13 @@ class RowRepository:
         return {
             "pk": row.id,
             "sk": ROW,
-            # What is empty is left out: an item of over 1 KB costs two units at each write.
-            **{name: one for name, one in entity_attributes(row).items() if one not in ({}, [])},
+            # What is empty, or in the key, is left out: an item of over 1 KB costs two units at
+            # each write.
+            **{
+                name: one
+                for name, one in entity_attributes(row).items()
+                if name != "id" and one not in ({}, [])
+            },
             "price": row.price.model_dump(mode="json", exclude_defaults=True),
             **_listing(row, row.status),
             **(place(row, queued_at) if queued_at else {}),
@@ -130,7 +134,7 @@ class RowRepository:
         )
 
     def end(self, row: Row, changes: Mapping[str, Any], now: datetime) -> Row | None:
-        """End a row in this attempt: one write; return it, or None where it had ended.
+        """End a submitted row in this attempt: one write; return it, or None where it had ended.
 
         Args:
             row: as it was read; its status and attempt must still be those.
@@ -140,8 +144,24 @@ class RowRepository:
             row,
             {**changes, "updated_at": now},
             was={"status": row.status, "attempt": row.attempt},
-            remove=PLACE if row.status == "queued" else (),
+            remove=(),
         )
+
+    def ending(self, row: Row, status: LlmStatus, error: Fault, now: datetime) -> Addition:
+        """Return what ends a queued row in this attempt, to be written together with its count."""
+        changes = {"status": status, "error": error.model_dump(mode="json"), "updated_at": now}
+        return Addition(
+            table=self._table.name,
+            pk=row.id,
+            sk=ROW,
+            changes=as_stored({**changes, **_listing(row, status)}),
+            remove=PLACE,
+            only_if={"status": row.status, "attempt": row.attempt},
+        )
+
+    def write_together(self, additions: Sequence[Addition]) -> bool:
+        """Write additions in one transaction; False where a condition fails or others are there."""
+        return self._table.add_together(additions)
 
     def requeue(
         self,
@@ -200,7 +220,7 @@ class RowRepository:
             **place(moved, row.created_at),
         }
         was = {"status": "queued", "attempt": row.attempt}
-        return self._change(row, changes, was=was, remove=("together",))
+        return self._change(row, changes, was=was, remove=("together", "halved_of"))
 
     def request_cancel(self, row: Row, now: datetime) -> Row | None:
         """Note that a submitted row is not wanted any more; None where it is not submitted now."""
@@ -213,62 +233,34 @@ class RowRepository:
         was = {"reask": row.reask, "reasked_as": None}
         self._table.update(row.id, ROW, changes, only_if=was, remove=("reask",))
 
-    def page(
+    def listed(
         self,
         organization_id: str,
+        status: LlmStatus,
+        shard: int,
         *,
-        status: LlmStatus | None,
-        where: Mapping[str, str],
-        limit: int,
-        next_token: str | None,
-        statuses: Sequence[LlmStatus] = (),
-        created_after: datetime | None = None,
-        created_before: datetime | None = None,
-    ) -> tuple[list[Row], str | None]:
-        """Return a page of an organisation's rows, the youngest first.
+        lowest: str,
+        below: str,
+        at_a_time: int,
+    ) -> Iterator[tuple[str, str]]:
+        """Yield positions and ids of rows in one partition of their list, the youngest first.
+
+        It reads an index, which may miss what was stored or moved in the last second.
 
         Args:
-            where: the values that attributes must have; a page may be short then.
-            statuses: the only ones; all, or ``status``, where there are none.
-            created_after: the earliest creation, included.
-            created_before: the latest one, left out.
-
-        Raises:
-            InvalidRequestError: ``next_token`` is not from this list.
+            lowest: the lowest position, included.
+            below: the highest one, left out.
+            at_a_time: how many are read with one query.
         """
-        below = decode_cursor(next_token, parts=1)[0] if next_token is not None else None
-        if created_before is not None:
-            latest = moment(created_before)
-            below = min(below, latest) if below else latest
-        earliest = _FIRST if created_after is None else moment(created_after)
-        found: list[Item] = []
-        cut: str | None = None
-        for name in statuses or ((status,) if status else _STATUSES):
-            for shard in range(LISTING_SHARDS):
-                page = self._table.query(
-                    f"{organization_id}#{name}#{shard}",
-                    partition_name="list_shard",
-                    index=_BY_LISTING,
-                    newest_first=True,
-                    limit=limit,
-                    below=("list_position", below) if below else None,
-                )
-                found += (one for one in page.items if one["list_position"] >= earliest)
-                if page.last_key is not None and page.items[-1]["list_position"] >= earliest:
-                    # What lies behind the end of one partition's page cannot be listed yet.
-                    cut = max(cut or _FIRST, page.items[-1]["list_position"])
-        found.sort(key=lambda item: item["list_position"], reverse=True)
-        shown = [item for item in found if cut is None or item["list_position"] >= cut][:limit]
-        is_last = cut is None and len(found) <= limit
-        token = None if is_last or not shown else encode_cursor(shown[-1]["list_position"])
-        rows = self.get_many(item["pk"] for item in shown)
-        listed = [rows[item["pk"]] for item in shown if item["pk"] in rows]
-        return [row for row in listed if _holds(row, where)], token
-
-    @staticmethod
-    def token_behind(row: Row) -> str:
-        """Return the ``nextToken`` of a page that ends with a row."""
-        return encode_cursor(_listing(row, row.status)["list_position"])
+        items = self._table.items(
+            f"{organization_id}#{status}#{shard}",
+            partition_name="list_shard",
+            index=_BY_LISTING,
+            newest_first=True,
+            limit=at_a_time,
+            between=("list_position", lowest, below),
+        )
+        return ((one["list_position"], one["pk"]) for one in items if one["list_position"] != below)
 
     def _change(
         self, row: Row, changes: Mapping[str, Any], *, was: Mapping[str, Any], remove: Sequence[str]
@@ -279,13 +271,8 @@ class RowRepository:
         return _row(item) if item else None
 
 
-def _holds(row: Row, where: Mapping[str, str]) -> bool:
-    known = {**row.trace, **dict(row), "error_code": row.error.code if row.error else None}
-    return all(known.get(name) == value for name, value in where.items())
-
-
 def _row(item: Item) -> Row:
-    return entity_from(item, Row)
+    return entity_from({**item, "id": item["pk"]}, Row)
 
 
 def _listing(row: Row, status: LlmStatus) -> Item:

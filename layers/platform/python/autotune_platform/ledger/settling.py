@@ -4,7 +4,7 @@ All of it is one transaction, computed from the rows themselves: doing it again 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_events import LedgerBatchCompleted
 from autotune_platform.budgets.money import MoneyBudgets
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.claims import ClaimRepository
+from autotune_platform.ledger.claims import Amount, ClaimRepository
 from autotune_platform.ledger.comparing import DIFFERS, Booked, difference
 from autotune_platform.ledger.costs import CostRepository, Spent, TracedSpent
 from autotune_platform.ledger.live_jobs import LiveJobs
@@ -25,6 +25,7 @@ from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.usage import Difference
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.grouping import groups
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import MAX_ADDITIONS
@@ -46,6 +47,7 @@ class Totals:
     canceled: int = 0
     released: int = 0
     pending: int = 0
+    ended_bytes: int = 0
     reasks_due: int = 0
     cost: int = 0
     booked: Booked = field(default_factory=Booked)
@@ -63,8 +65,10 @@ class Totals:
         if purpose not in self.by_purpose and len(self.by_purpose) >= _MOST_PURPOSES:
             purpose = _OTHERS
         if is_tried:
-            self.by_purpose[purpose].add(row, spent)
-            self.by_trace.add(row, spent)
+            self.by_purpose[purpose].add(row, spent, batch_id)
+            self.by_trace.add(row, spent, batch_id)
+        if row.batch_id == batch_id and row.has_ended:
+            self.ended_bytes += row.input_bytes
         if row.batch_id != batch_id:
             self.released += 1
         elif row.status == "completed":
@@ -107,19 +111,26 @@ class BatchSettling:
     open_calls: OpenCalls
     clock: Clock = SYSTEM_CLOCK
 
-    def progress(self, batch: Batch) -> Mapping[str, int]:
-        """Return the present counts of a batch, by attribute."""
-        return self._totals(batch).numbers
+    def totals(self, batch: Batch) -> Totals:
+        """Return what became of a batch's rows, which are read for it."""
+        return totals_of(self._rows(batch), batch.id)
 
-    def settle(self, batch: Batch) -> None:
+    def settle(self, batch: Batch, totals: Totals) -> None:
         """Settle a batch none of whose rows is pending; settling it again changes nothing.
 
+        Args:
+            totals: of its rows, each of which had an end or had left it when it was read.
+
         Raises:
-            UnavailableError: the table is busy, or a row is pending after all.
+            UnavailableError: the table is busy, or a row is pending or to be asked again after all;
+                a later step counts them anew.
         """
-        totals = self._totals(batch)
-        assert not totals.pending, "a batch is settled once nothing of it is pending"
-        assert not totals.reasks_due, "a batch is settled once nothing of it is to be asked again"
+        if totals.pending or totals.reasks_due:
+            raise UnavailableError(
+                f"{totals.pending} requests of {batch.id} are pending, and {totals.reasks_due} are "
+                "to be asked again",
+                retry_after_seconds=1,
+            )
         now = self.clock.now()
         status: LlmBatchStatus = "completed" if batch.error is None else "error"
         if batch.cancel_requested_at is not None:
@@ -143,7 +154,7 @@ class BatchSettling:
                 reserved=batch.reserved_nano_usd,
                 spent=totals.cost,
             ),
-            *self.claims.fewer(batch.organization_id, totals.ended),
+            *self.claims.fewer(batch.organization_id, Amount(totals.ended, totals.ended_bytes)),
             *self.live.fewer(batch),
             *self.open_calls.closing(batch),
             *self.costs.additions(
@@ -180,14 +191,18 @@ class BatchSettling:
             )
         return found
 
-    def _totals(self, batch: Batch) -> Totals:
-        totals = Totals()
+    def _rows(self, batch: Batch) -> Iterator[Row]:
         for ids in groups(self.batches.row_ids(batch), _ROWS_READ):
             found = self.rows.get_many(ids)
-            for row_id in ids:
-                if row_id in found:
-                    totals.add(found[row_id], batch.id)
-        return totals
+            yield from (found[row_id] for row_id in ids if row_id in found)
+
+
+def totals_of(rows: Iterable[Row], batch_id: str) -> Totals:
+    """Return what became of rows in a batch."""
+    totals = Totals()
+    for row in rows:
+        totals.add(row, batch_id)
+    return totals
 
 
 def batch_completed(batch: Batch) -> Event:

@@ -7,8 +7,9 @@ from aws_lambda_powertools import Logger
 from autotune.protocol.ids import is_id
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.building import LOOK_AGAIN
-from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.call_settling import CallSettling
 from autotune_platform.ledger.imports.work import ImportSweeping
+from autotune_platform.ledger.queue_repository import QueueRepository
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -35,7 +36,8 @@ class LedgerSweeper:
 
     rows: RowRepository
     batches: BatchRepository
-    calls: LedgerCalls
+    queues: QueueRepository
+    calls: CallSettling
     starter: BatchStarter
     imports: ImportSweeping
     clock: Clock = SYSTEM_CLOCK
@@ -64,7 +66,7 @@ class LedgerSweeper:
     def _start(self, pk: str) -> None:
         now = self.clock.now()
         if pk.startswith("group#"):
-            self.batches.postpone(pk, now + LOOK_AGAIN)
+            self.queues.postpone(pk, now + LOOK_AGAIN)
             self.starter.start_group(pk)
             return
         if is_id("llm", pk):

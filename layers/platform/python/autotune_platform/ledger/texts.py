@@ -4,12 +4,16 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from autotune_platform.ledger.models import Row, RowInput, RowOutput
+from aws_lambda_powertools import Logger
+
+from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.objects import TEXT_KINDS, TextKind, text_key
 from autotune_platform.ledger.parses import LaterParse, LatestParse, packed, unpacked
 from autotune_platform.ledger.row_repository import ROW
+from autotune_platform.ledger.row_texts import RowInput, RowOutput
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import Addition
@@ -18,14 +22,25 @@ from autotune_platform.storage.table import Item, Table
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+logger = Logger()
+
 _COMPRESSED_FROM_BYTES = 512
 # Where a put in S3 (5 USD a million) costs what the write units of an item do.
 _LARGEST_IN_ITEM_BYTES = 8_000
 # An item holds 400 KB at most.
 _PART_BYTES = 350_000
 _PLAIN, _ZLIB = b"p", b"z"
+_READ_BYTES = 65_536
 # Parses are in the item that the answer begins in: they are erased, and go, with it.
 _LATER, _LATER_COUNT = "later_parses", "later_count"
+
+
+@dataclass(frozen=True)
+class PackedText:
+    """A text as it is stored: items, and the objects that they lead to, by key."""
+
+    items: Sequence[Item]
+    objects: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @part
@@ -37,32 +52,38 @@ class RowTexts:
     s3: "S3Client"
     clock: Clock = SYSTEM_CLOCK
 
-    def items(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> list[Item]:
-        """Return the items that hold a text, the first of which says where the rest is.
+    def packed(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> PackedText:
+        """Return what holds a text; its first item says where the rest is. Nothing is stored.
 
-        What outgrows one is stored here as an object, unless it is to go by itself: S3 knows no
-        time of an object's own, so that further items hold it.
+        What outgrows an item is an object, unless it is to go by itself: S3 knows no time of an
+        object's own, so that further items hold it.
         """
         content = _pack(text)
         item: Item = {"pk": row.id, "sk": kind, "organization_id": row.organization_id}
         if row.expires_at is not None:
             item["expires_at"] = int(row.expires_at.timestamp())
         if len(content) <= _LARGEST_IN_ITEM_BYTES:
-            return [{**item, "body": content}]
+            return PackedText([{**item, "body": content}])
         if row.expires_at is None:
             key = text_key(row.id, kind)
-            self.s3.put_object(Bucket=self.bucket, Key=key, Body=content)
-            return [{**item, "object_key": key}]
+            return PackedText([{**item, "object_key": key}], {key: content})
         bodies = [content[at : at + _PART_BYTES] for at in range(0, len(content), _PART_BYTES)]
         parts = [
             {**item, "sk": sk, "body": body}
             for sk, body in zip(_part_names(kind, len(bodies)), bodies, strict=True)
         ]
-        return [{**item, "parts": len(parts)}, *parts]
+        return PackedText([{**item, "parts": len(parts)}, *parts])
+
+    def put_objects(self, packed: PackedText) -> None:
+        """Store the objects of a text, before the items that lead to them."""
+        for key, content in packed.objects.items():
+            self.s3.put_object(Bucket=self.bucket, Key=key, Body=content)
 
     def put(self, row: Row, kind: TextKind, text: RowInput | RowOutput) -> None:
         """Store a text in place of what is there."""
-        head, *parts = self.items(row, kind, text)
+        packed = self.packed(row, kind, text)
+        self.put_objects(packed)
+        head, *parts = packed.items
         for item in (*parts, head):
             self.table.put(item)
 
@@ -88,6 +109,22 @@ class RowTexts:
     def output_of(self, row_id: str) -> RowOutput | None:
         """Return what a row was answered; None where it was not, or it is erased."""
         return self.outputs([row_id]).get(row_id)
+
+    def output_sizes(self, row_ids: Iterable[str]) -> dict[str, int]:
+        """Return how many bytes of JSON answers are, by row; no whole one is in memory for it."""
+        found = self.table.get_many((row_id, "output") for row_id in row_ids)
+        return {row_id: self._size(item) for (row_id, _), item in found.items()}
+
+    def _size(self, item: Mapping[str, Any]) -> int:
+        if "object_key" not in item:
+            return _unpacked_bytes([self._packed(item) or _PLAIN])
+        found = self.s3.get_object(Bucket=self.bucket, Key=item["object_key"])
+        with closing(found["Body"]) as stream:
+            return _unpacked_bytes(stream.iter_chunks(_READ_BYTES))
+
+    def has_input(self, row_id: str) -> bool:
+        """Return whether what a row asks was stored, and is not erased."""
+        return self.table.get(row_id, "input") is not None
 
     def add_parse(self, row: Row, before: Sequence[LaterParse], parse: LaterParse) -> bool:
         """Store one more parse of an answer, together with what its row shows of it.
@@ -129,7 +166,8 @@ class RowTexts:
     ) -> dict[str, tuple[Any, Mapping[str, Any]]]:
         """Return texts as JSON, each with its first item.
 
-        Those that are not there or whose time is over are left out.
+        Those that are not there, whose time is over, or that cannot be read are left out: one text
+        must not hold the batch that its row is in.
         """
         now = self.clock.unix()
         found = self.table.get_many((row_id, kind) for row_id in row_ids)
@@ -138,7 +176,15 @@ class RowTexts:
             for (pk, _), item in found.items()
             if item.get("expires_at", now + 1) > now  # the table deletes them late
         }
-        return {pk: (_unpack(body), item) for pk, (body, item) in kept.items() if body is not None}
+        read: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+        for pk, (body, item) in kept.items():
+            if body is None:
+                continue
+            try:
+                read[pk] = _unpack(body), item
+            except (ValueError, zlib.error):
+                logger.exception("text cannot be read", request_id=pk, kind=kind)
+        return read
 
     def _packed(self, item: Mapping[str, Any]) -> bytes | None:
         if "body" in item:
@@ -146,7 +192,10 @@ class RowTexts:
             return body
         if "parts" in item:
             return self._joined(item)
-        found = self.s3.get_object(Bucket=self.bucket, Key=item["object_key"])
+        try:
+            found = self.s3.get_object(Bucket=self.bucket, Key=item["object_key"])
+        except self.s3.exceptions.NoSuchKey:
+            return None  # whoever erased it was killed before the item went
         with closing(found["Body"]) as stream:
             return stream.read()
 
@@ -172,3 +221,18 @@ def _pack(text: RowInput | RowOutput) -> bytes:
 
 def _unpack(content: bytes) -> Any:
     return json.loads(content[1:] if content[:1] == _PLAIN else zlib.decompress(content[1:]))
+
+
+def _unpacked_bytes(chunks: Iterable[bytes]) -> int:
+    """Return how long a packed text is without its compression."""
+    size, kind = 0, b""
+    expanding = zlib.decompressobj()
+    for chunk in chunks:
+        left = chunk if kind else chunk[1:]
+        kind = kind or chunk[:1]
+        if kind == _PLAIN:
+            size += len(left)
+        while kind == _ZLIB and left:
+            size += len(expanding.decompress(left, _READ_BYTES))
+            left = expanding.unconsumed_tail
+    return size + len(expanding.flush())

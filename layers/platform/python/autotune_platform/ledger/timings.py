@@ -14,7 +14,7 @@ class Timings(FrozenModel):
     """
 
     poll_least_seconds: int = 60
-    poll_most_seconds: int = 900
+    poll_most_seconds: int = 1_800
     visibility_seconds: int = 900
     patience_seconds: int = 900
     lost_after_seconds: int = 259_200

@@ -7,59 +7,26 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Literal
 
 from autotune.protocol import llm_tokens as wire
 from autotune.protocol.ids import ID_BODY, new_id
 from autotune.protocol.limits import MAX_LLM_TOKENS
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.token_repository import Token as Token  # noqa: PLC0414
+from autotune_platform.ledger.token_repository import TokenRepository
+from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     ForbiddenError,
     InvalidRequestError,
-    NotFoundError,
     UnauthenticatedError,
 )
 from autotune_platform.runtime.parts import part
-from autotune_platform.storage.registry import Entity, EntityRepository
 
 _UNKNOWN = "no such token, or it was revoked or has expired"
 _SHAPE = re.compile(rf"(llt_{ID_BODY})-([0-9a-f]{{64}})")
 _NOTHING = "0" * 64
-
-
-class Token(Entity):
-    """What lets in; ``digest`` is the SHA-256 of its secret."""
-
-    name: str
-    connection_id: str
-    purpose: str
-    scopes: Sequence[wire.LlmTokenScope]
-    digest: str
-    ends_with: str
-    status: Literal["active", "revoked"] = "active"
-    created_at: datetime
-    created_by: str | None = None
-    expires_at: datetime | None = None
-
-    def state_at(self, moment: datetime) -> wire.LlmTokenState:
-        """Return the state at a moment; a revoked token stays revoked when it expires."""
-        if self.status == "revoked":
-            return "revoked"
-        return "expired" if self.expires_at is not None and self.expires_at <= moment else "active"
-
-
-class TokenRepository(EntityRepository[Token]):
-    """Tokens in the ``registry`` table."""
-
-    model = Token
-    kind = "llt"
-    listed_as = "llmToken"
-    named = "token"
-    is_counted = True
 
 
 @part
@@ -81,16 +48,9 @@ class TokenService:
         now = self.clock.now()
         if request.expires_at is not None and request.expires_at <= now:
             raise InvalidRequestError.of_field("expiresAt", "a moment in the future")
-        try:
-            connection = self.connections.get_of(caller.organization_id, request.connection_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                "connectionId",
-                "a connection of this organisation",
-                detail="no such connection in this organisation",
-            ) from error
-        if connection.status == "revoked":
-            raise InvalidRequestError.of_field("connectionId", "a connection that is not revoked")
+        require_usable(
+            self.connections, caller.organization_id, request.connection_id, field="connectionId"
+        )
         secret = secrets.token_hex(32)
         token = Token(
             id=new_id("llt"),

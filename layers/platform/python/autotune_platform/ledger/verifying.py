@@ -1,16 +1,21 @@
 """Trying a connection: one short question, paid and listed like any other."""
 
 from autotune.protocol.llm_connections import ConnectionVerification
-from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmInput, LlmParams
+from autotune.protocol.llm_params import LlmInput, LlmParams
+from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.calling import LedgerCalls
-from autotune_platform.ledger.calls import Answer
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.calls import Answer, Refusal
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.models import Connection
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 LONGEST_SECONDS = 29
 """How long a verification holds a function at most: it ends when its API gives up."""
+
+CALL_SECONDS = 20
+"""How long the model is waited for at most; the rest is for storing and booking what came."""
 
 _QUESTION = "Answer with the one word: ready"
 _TOKENS = 64
@@ -41,7 +46,7 @@ class ConnectionVerifying:
             params=LlmParams(max_tokens=_TOKENS),
         )
         began = self.clock.monotonic()
-        row, outcome = self.calls.call(caller, request)
+        row, outcome = self.calls.call(caller, request, at_most_seconds=CALL_SECONDS)
         milliseconds = round((self.clock.monotonic() - began) * 1000)
         if isinstance(outcome, Answer):
             return ConnectionVerification(
@@ -53,7 +58,18 @@ class ConnectionVerifying:
         return ConnectionVerification(
             works=False,
             error_code=outcome.code,
-            detail=outcome.message,
+            detail=_detail(connection, outcome, milliseconds),
             milliseconds=milliseconds,
             cost_nano_usd=row.cost_nano_usd,
         )
+
+
+def _detail(connection: Connection, refusal: Refusal, milliseconds: int) -> str:
+    """Return why it does not work; of a call that was cut short, that others have longer."""
+    was_cut = refusal.code == "outcome_unclear" and milliseconds >= CALL_SECONDS * 1000
+    if was_cut and connection.timeout_seconds > CALL_SECONDS:
+        return (
+            f"{refusal.message}, and a verification waits no longer; other calls of the connection "
+            f"have its timeoutSeconds, {connection.timeout_seconds}"
+        )
+    return refusal.message

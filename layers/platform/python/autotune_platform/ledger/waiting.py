@@ -4,11 +4,14 @@ from datetime import timedelta
 
 from autotune.protocol.llm_requests import LlmWaitingReason
 from autotune_platform.budgets.money import MoneyBudgets
-from autotune_platform.ledger.connections import ConnectionRepository
-from autotune_platform.ledger.jobs.registry import rows_at_least
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.job_sizes import rows_at_least
 from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.prices import Prices
+from autotune_platform.ledger.queue_repository import QueueRepository
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
@@ -18,6 +21,8 @@ class RowWaiting:
     """Says why rows wait."""
 
     rows: RowRepository
+    batches: BatchRepository
+    queues: QueueRepository
     connections: ConnectionRepository
     money: MoneyBudgets
     prices: Prices
@@ -27,8 +32,8 @@ class RowWaiting:
         """Return why a row waits; None where it is not queued."""
         if row.status != "queued":
             return None
-        connection = self.connections.get(row.connection_id)
-        if connection is None or connection.status == "revoked":
+        connection = usable(self.connections.get(row.connection_id))
+        if connection is None:
             return "being_batched"  # the next look at its queue ends it
         if connection.status == "paused":
             return "connection_paused"
@@ -47,6 +52,8 @@ class RowWaiting:
             return "backing_off"
         if self._is_without_money(row, connection):
             return "budget_exhausted"
+        if row.mode == "job" and self._waits_for_limit(row):
+            return "connection_limit"
         return "min_rows" if self._is_early(row, connection) else "being_batched"
 
     def _is_without_money(self, row: Row, connection: Connection) -> bool:
@@ -60,6 +67,12 @@ class RowWaiting:
         ids = self.rows.waiting(row.group, now=self.clock.now(), limit=least)
         found = self.rows.get_many(ids).values()
         return sum(one.bound_nano_usd for one in found if one.status == "queued") > room
+
+    def _waits_for_limit(self, row: Row) -> bool:
+        """Return whether the batch that its queue makes waits for a limit of the connection."""
+        batch_id = self.queues.holder(row.group, self.clock.now())
+        batch = self.batches.get(batch_id) if batch_id else None
+        return batch is not None and batch.waiting_for is not None
 
     def _is_early(self, row: Row, connection: Connection) -> bool:
         """Return whether the queue is too short, and its first row has not waited long enough."""

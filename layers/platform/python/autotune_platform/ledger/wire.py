@@ -1,20 +1,18 @@
 """Rows and batches as callers see them."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 
-from autotune.protocol import llm_batches, llm_parses, llm_requests
+from autotune.protocol import llm_batches, llm_parses, llm_prices, llm_requests
 from autotune.protocol.verdict_formats import VerdictFormat
-from autotune_platform.ledger.models import (
-    Batch,
-    BatchPhase,
-    JobEnd,
-    Row,
-    RowInput,
-    RowOutput,
-)
+from autotune_platform.ledger.job_sizes import is_cancelable
+from autotune_platform.ledger.job_states import JobEnd
+from autotune_platform.ledger.models import Batch, Row
 from autotune_platform.ledger.parses import LaterParse, reading_format
-
-_WAITING: frozenset[BatchPhase] = frozenset({"building", "creating"})
+from autotune_platform.ledger.phases import phase_of
+from autotune_platform.ledger.price_lists import FEMTO_A_TOKEN, Rate
+from autotune_platform.ledger.prices import PriceSnapshot
+from autotune_platform.ledger.row_texts import RowInput, RowOutput
 
 
 def summary_on_wire(row: Row) -> llm_requests.LlmRequestSummary:
@@ -26,7 +24,11 @@ def request_on_wire(
     row: Row, text: RowInput | None, output: RowOutput | None
 ) -> llm_requests.LlmRequest:
     """Return a row with its texts, as far as they are there."""
-    asked = text.model_dump() if text else {"params": {"max_tokens": row.max_tokens}}
+    asked = (
+        text.model_dump(exclude_defaults=True)
+        if text
+        else {"params": {"max_tokens": row.max_tokens}}
+    )
     answered = _answered(output, text) if output and row.status == "completed" else {}
     attempts = [one.model_dump() for one in row.attempts]
     return llm_requests.LlmRequest.model_validate(
@@ -100,9 +102,24 @@ def batch_on_wire(batch: Batch) -> llm_batches.LlmBatch:
         "reported": _reported(state.end if state else None),
         "difference": _difference(batch),
         # One that is canceled while it waits, waits no more.
-        "waiting_for": batch.waiting_for if batch.phase in _WAITING else None,
+        "waiting_for": batch.waiting_for if phase_of(batch).may_wait else None,
+        "input_tokens": batch.input_tokens if batch.mode == "job" else None,
+        "cancel_detail": _why_not_canceled(batch),
     }
     return llm_batches.LlmBatch.model_validate({**batch.model_dump(), **changed})
+
+
+def _why_not_canceled(batch: Batch) -> str | None:
+    """Return why a batch goes on that was canceled."""
+    has_job = batch.job is not None and batch.job.job_id is not None
+    if batch.cancel_requested_at is None or batch.phase == "settled" or not has_job:
+        return None
+    if is_cancelable(batch.provider):
+        return None
+    return (
+        f"{batch.provider} cancels no batch jobs: this one goes on there, what it answers is paid, "
+        "and the answers are kept"
+    )
 
 
 def _reported(end: JobEnd | None) -> llm_batches.LlmReported | None:
@@ -151,10 +168,37 @@ def _known(row: Row) -> dict[str, object]:
         else {"parse_version": latest.version, "parse_error": latest.error}
     )
     return {
-        **row.model_dump(exclude={"attempts"}),
+        **row.model_dump(exclude={"attempts", "messages"}),
         **parsed,
         "reask_due": row.reask == "due",
+        "price": _price(price),
         "price_ref": f"{price.source} {price.version}: {price.listed_by}/{price.model} {price.day}",
         "trace": row.trace or None,
         "cost_nano_usd": row.cost_nano_usd if is_tried else None,
     }
+
+
+_RATES = ("input", "output", "cached_input", "cache_write", "reasoning")
+
+
+def _price(price: PriceSnapshot) -> llm_prices.LlmPrice:
+    found: dict[str, Rate | None] = {name: getattr(price, name) for name in _RATES}
+    rates = {name: rate for name, rate in found.items() if rate is not None}
+    edges = sorted({tier.above for rate in rates.values() for tier in rate.tiers})
+    return llm_prices.LlmPrice(
+        processing=price.processing,
+        source=price.source,
+        tiers=[
+            llm_prices.LlmPriceTier(
+                above_input_tokens=edge,
+                **{f"{name}_usd": _usd(rate.of_call(edge + 1)) for name, rate in rates.items()},
+            )
+            for edge in edges
+        ],
+        **{f"{name}_usd": _usd(rate.base) for name, rate in rates.items()},
+    )
+
+
+def _usd(rate: int) -> str:
+    """Return femto-USD for a token as US dollars for a million of them."""
+    return f"{(Decimal(rate) / FEMTO_A_TOKEN).normalize():f}"

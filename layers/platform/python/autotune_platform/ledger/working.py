@@ -19,19 +19,28 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batch_rows import BatchRows
 from autotune_platform.ledger.batching.work import JobWork
 from autotune_platform.ledger.building import LOOK_AGAIN, LOST_AFTER, BatchBuilder
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.models import Batch
+from autotune_platform.ledger.phases import phase_of
+from autotune_platform.ledger.queue_repository import QueueRepository
 from autotune_platform.ledger.reasking import AGAIN_SECONDS, Reasking
-from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.ledger.settling import BatchSettling, Totals
 from autotune_platform.ledger.step_shares import StepShares
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import jittered
 
 logger = Logger()
 
 # An execution has 25,000 events, and a step six of them.
 _SHORTEST_WAIT_SECONDS = 5
 _LONGEST_WAIT_SECONDS = 600
+_LONGEST_RETRY_AFTER_SECONDS = 3_600
+# After a day in which an endpoint took no call at all, that uses one of the rows' attempts.
+_LONGEST_THROTTLED = timedelta(days=1)
+_THROTTLED = Refusal("rate_limited", "the endpoint took no call for a day, for there were too many")
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,7 @@ class BatchWork:
     """Makes batches, asks their rows and settles them."""
 
     batches: BatchRepository
+    queues: QueueRepository
     connections: ConnectionRepository
     builder: BatchBuilder
     asking: RowAsking
@@ -68,14 +78,14 @@ class BatchWork:
 
     def begin(self, group_key: str, *, seconds_left: Callable[[], float]) -> Step:
         """Make a batch of a queue; its first step follows."""
-        group = self.batches.group(group_key)
+        group = self.queues.get(group_key)
         if group is None:
             return Step(None)
         with self.shares.place(group.organization_id, seconds_left()) as has_place:
             if not has_place:
                 # The sweeper begins it then: executions that wait would be more with each start.
                 wait = timedelta(seconds=self.shares.wait_seconds())
-                self.batches.defer(group_key, self.clock.now() + wait)
+                self.queues.defer(group_key, self.clock.now() + wait)
                 return Step(None)
             built = self.builder.build(group_key, seconds_left=seconds_left)
         if built is None:
@@ -123,8 +133,7 @@ class BatchWork:
         wait = 1 if taken.waiting_for is None else round(room_wait(taken, self.clock.now()))
         if not self._release(taken, wait, {"waiting_for": taken.waiting_for}):
             return Step(None)
-        has_rows = taken.phase in ("working", "writing")
-        is_followed = has_rows and self.builder.may_be_followed(taken)
+        is_followed = phase_of(taken).is_first and self.builder.may_be_followed(taken)
         return Step(taken, wait, full=taken if is_followed else None)
 
     def _ended(self, batch: Batch) -> Step:
@@ -137,14 +146,47 @@ class BatchWork:
         if asked.is_idle:
             return Step(taken, wait) if self._release(taken, wait, {}) else Step(None)
         taken = taken.model_copy(update={"unclear": taken.unclear + asked.unclear})
-        is_pending, due = self.remaining.left_to_do(taken)
-        if not is_pending and self.reasking.ask_again(taken, due, seconds_left):
-            self.settling.settle(taken)
+        throttling: dict[str, Any] = {}
+        if asked.is_throttled:
+            throttling, wait = self._throttled(taken, asked)
+        elif taken.throttled:
+            throttling = {"throttled": 0, "throttled_since": None}
+        totals = self.settling.totals(taken)
+        if not totals.pending and self._is_asked_again(taken, totals, seconds_left):
+            # What was just asked again is another row; that it was, is noted on those that are due.
+            totals = self.settling.totals(taken) if totals.reasks_due else totals
+            self.settling.settle(taken, totals)
             return self._ended(taken)
-        wait = wait if is_pending else AGAIN_SECONDS
-        if not self._release(taken, wait, self.settling.progress(taken)):
+        wait = wait if totals.pending else AGAIN_SECONDS
+        if not self._release(taken, wait, {**totals.numbers, **throttling}):
             return Step(None)
         return Step(taken, wait)
+
+    def _throttled(self, batch: Batch, asked: Asked) -> tuple[dict[str, Any], int]:
+        """Return what is stored of a batch whose endpoint has too much to do, and when to go on.
+
+        Its rows were not tried; those that are not wanted any more end, and all are put back once
+        the endpoint has taken no call for a day.
+        """
+        now = self.clock.now()
+        is_new = asked.answered > 0 or batch.throttled_since is None
+        since = now if is_new else batch.throttled_since
+        rounds = 1 if is_new else batch.throttled + 1
+        self.remaining.end_unwanted(batch, now)
+        if since is not None and now - since > _LONGEST_THROTTLED:
+            if self.remaining.refuse(batch, _THROTTLED, more_attempts=True):
+                self.queues.open(batch.group, now + LOOK_AGAIN)
+            rounds = 0
+        backing_off = min(_SHORTEST_WAIT_SECONDS * 2 ** min(rounds, 10), _LONGEST_WAIT_SECONDS)
+        asks_for = min(asked.retry_after_seconds, _LONGEST_RETRY_AFTER_SECONDS)
+        noted = {"throttled": rounds, "throttled_since": since if rounds else None}
+        return noted, round(max(asks_for, asked.wait_seconds, jittered(backing_off)))
+
+    def _is_asked_again(
+        self, batch: Batch, totals: Totals, seconds_left: Callable[[], float]
+    ) -> bool:
+        due = self.remaining.reasks_due(batch) if totals.reasks_due else []
+        return self.reasking.ask_again(batch, due, seconds_left)
 
     def _advance_job(self, batch: Batch, seconds_left: Callable[[], float]) -> Step:
         try:
@@ -177,12 +219,12 @@ class BatchWork:
         lost = self.remaining.charge_dearest(batch, at_most=CONCURRENT_CALLS)
         logger.warning("step was lost; calls may be paid twice", batch_id=batch.id, calls=lost)
         if lost:
-            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
+            self.queues.open(batch.group, self.clock.now() + LOOK_AGAIN)
         return batch.model_copy(update={"unclear": batch.unclear + lost})
 
     def _ask(self, batch: Batch, seconds_left: Callable[[], float]) -> Asked:
-        connection = self.connections.get(batch.connection_id)
-        if connection is None or connection.status == "revoked":
+        connection = usable(self.connections.get(batch.connection_id))
+        if connection is None:
             self.remaining.end_unasked(batch, "account")
             return Asked()
         if batch.cancel_requested_at is not None:
@@ -196,7 +238,7 @@ class BatchWork:
         if asked.is_paused:
             asked.requeued += self.remaining.put_back(batch)
         if asked.requeued:
-            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
+            self.queues.open(batch.group, self.clock.now() + LOOK_AGAIN)
         return asked
 
     def _release(self, batch: Batch, wait: int, changes: Mapping[str, Any]) -> bool:

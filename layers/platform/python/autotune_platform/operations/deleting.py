@@ -18,6 +18,7 @@ from autotune_platform.access.organizations import OrganizationService
 from autotune_platform.completions.content import object_key
 from autotune_platform.completions.open_batches import OpenBatches
 from autotune_platform.completions.service import CompletionService
+from autotune_platform.decks.sample_objects import object_prefix
 from autotune_platform.ledger.objects import TEXT_KINDS, text_key
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -46,6 +47,7 @@ CONCURRENT_DELETIONS = 8
 _CANCEL = "cancel"
 _EXPORTS = "exports"
 _BATCH = "batch"
+_REGISTRY = "registry"
 _OBJECTS_PER_CALL = 1_000
 # For what is under way when the time is over, and for noting where it ended.
 _RESERVED_SECONDS = 10
@@ -188,6 +190,9 @@ class OrganizationDeletion:
             self.content_bucket,
             [object_key(pk) for pk in page.partitions if pk.startswith("cmp_")],
         )
+        for pk in page.partitions:
+            if pk.startswith("dck_"):
+                self._delete_below(self.content_bucket, object_prefix(pk), has_time)
         rows = [pk for pk in page.partitions if pk.startswith("llm_")]
         self._delete_objects(
             self.ledger_bucket, [text_key(row, kind) for row in rows for kind in TEXT_KINDS]
@@ -200,19 +205,22 @@ class OrganizationDeletion:
         """Delete what lies elsewhere under the id of a partition."""
         if pk.startswith("key_"):
             self.tables[table].delete_partition(f"use#{pk}")
-        elif pk.startswith("grd_"):
+        elif pk.startswith("ses_"):
+            self.tables[table].delete_partition(f"use#key_none#{pk}")
+        elif pk.startswith("grd_") and table == _REGISTRY:
             self.tables[table].delete([(self.health_partition(pk), pk)])
 
     def _delete_exports(self, organization_id: str, has_time: HasTime) -> int:
         """Delete files of exports; return how many, with time left all of them."""
-        prefix = f"exports/{organization_id}/"
-        pages = self.s3.get_paginator("list_objects_v2").paginate(
-            Bucket=self.export_bucket, Prefix=prefix
-        )
+        return self._delete_below(self.export_bucket, f"exports/{organization_id}/", has_time)
+
+    def _delete_below(self, bucket: str, prefix: str, has_time: HasTime) -> int:
+        """Delete objects below a prefix; return how many, with time left all of them."""
+        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         count = 0
         for page in pages:
             names = [one["Key"] for one in page.get("Contents", [])]
-            self._delete_objects(self.export_bucket, names)
+            self._delete_objects(bucket, names)
             count += len(names)
             if not has_time():
                 break

@@ -8,6 +8,7 @@ private, loopback, link-local and every other address that is not globally reach
 import ipaddress
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 from autotune_platform.runtime.errors import InvalidRequestError
@@ -20,8 +21,11 @@ _REFUSED = tuple(
     )
 )
 
-
 _FIRST_USER_PORT = 1_024
+
+RESOLVE_SECONDS = 5
+"""How long a name may take to resolve: whoever named it may keep its own name server, and a lookup
+ends by no other time limit."""
 
 
 def is_callable_port(port: int) -> bool:
@@ -97,10 +101,15 @@ def resolve(host: str, port: int) -> list[str]:
     """Return every address of a host, in the resolver's order.
 
     Raises:
-        OSError: the name does not resolve.
+        OSError: the name does not resolve; ``TimeoutError`` if not in ``RESOLVE_SECONDS``.
     """
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="resolve")
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        looked_up = thread.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        found = looked_up.result(RESOLVE_SECONDS)
     except UnicodeError as error:  # an empty label, or one of over 63 characters
         raise socket.gaierror(f"{host} is not a host name") from error
+    finally:
+        # What has not ended by now ends by itself, and nobody waits for it.
+        thread.shutdown(wait=False)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))

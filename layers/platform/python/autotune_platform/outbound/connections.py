@@ -107,12 +107,14 @@ class CheckedBackend(httpcore.NetworkBackend):
             AddressRefusedError: an address of ``host`` is not public, or ``port`` is a system
                 service's.
             httpcore.ConnectError: the name does not resolve, or nothing answers.
-            httpcore.ConnectTimeout: nothing answers in time.
+            httpcore.ConnectTimeout: the name does not resolve in time, or nothing answers.
         """
         if not self._admit_private and not is_callable_port(port):
             raise AddressRefusedError(f"{host}:{port}")
         try:
             addresses = resolve(host, port)
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout(f"{host} was not looked up in time") from error
         except OSError as error:
             raise httpcore.ConnectError(str(error)) from error
         if not self._admit_private and not all(map(is_public, addresses)):

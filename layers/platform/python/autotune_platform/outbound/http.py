@@ -2,10 +2,20 @@
 
 import email.utils
 from datetime import UTC
+from urllib.parse import urlsplit
 
 import httpcore
 
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
+
+
+def whole_url(url: str) -> httpcore.URL:
+    """Return a URL with all of its path: httpcore drops what follows a semicolon in a text."""
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return httpcore.URL(
+        scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target=target
+    )
 
 
 def text_headers(response: httpcore.Response) -> dict[str, str]:

@@ -1,15 +1,17 @@
-"""Counts decisions: checkpoints, statistics, metering and audit entries, in one transaction."""
+"""Counts decisions: checkpoints, statistics, windows and audit entries, in one transaction."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.completions.models import Batch
 from autotune_platform.completions.open_counts import OpenCounts
 from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.projections.decisions import DecisionAudit, entries
 from autotune_platform.projections.models import Checkpoint
 from autotune_platform.projections.statistics import GraderStatistics, counters
+from autotune_platform.projections.windows import DecisionWindows, window_items
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.counting import MAX_ADDITIONS, Addition
 from autotune_platform.verdicts.decisions import Decision
@@ -26,17 +28,22 @@ class DecisionCounting:
 
     checkpoints: CheckpointRepository
     statistics: GraderStatistics
+    windows: DecisionWindows
     audit: DecisionAudit
     open_counts: OpenCounts
 
     def count(
-        self, decisions: Sequence[Decision], changes: Sequence[tuple[Checkpoint, Checkpoint]]
+        self,
+        decisions: Sequence[Decision],
+        changes: Sequence[tuple[Checkpoint, Checkpoint]],
+        batches: Mapping[str, Batch],
     ) -> bool:
         """Count decisions and advance their batches' checkpoints, or do nothing.
 
         Args:
             decisions: those that the checkpoints get.
             changes: each checkpoint before and after.
+            batches: those of the decisions, by id.
 
         Returns:
             False where others wrote the same items; read the checkpoints again.
@@ -44,6 +51,7 @@ class DecisionCounting:
         after = {checkpoint.key: checkpoint for _, checkpoint in changes}
         additions = [
             *self.statistics.additions(decisions),
+            *self.windows.additions(decisions, batches),
             *self.audit.additions(decisions, after),
             *self._closed(decisions),
         ]
@@ -82,6 +90,7 @@ def transactions(decisions: Iterable[Decision]) -> Iterator[list[Decision]]:
     in_order = sorted(decisions, key=_place)
     for one in in_order:
         touched = {(one.batch_id, one.generation), *counters(one), *entries(one)}
+        touched |= window_items(one)
         touched.update(_organizations_of([one]))
         is_anothers = bool(group) and group[-1].organization_id != one.organization_id
         if is_anothers or len(items | touched) > MAX_ADDITIONS:

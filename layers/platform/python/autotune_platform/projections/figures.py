@@ -1,4 +1,4 @@
-"""Counts of a grader's verdicts, and the figures that follow from them.
+"""Counts of verdicts, and the figures that follow from them.
 
 Counts are integers by attribute name. The counts of two groups of verdicts add up to the counts of
 both, in any order. So many functions may write them at the same time, spread over several items.
@@ -21,6 +21,8 @@ RELATIVE_ERROR = 0.05
 SHORTEST_LATENCY_MS = 1
 LONGEST_LATENCY_MS = 30 * 60 * 1_000
 """Shorter and longer latencies are counted as these bounds."""
+LONGEST_TURNAROUND_MS = 7 * 86_400_000
+"""As long as a completion may take; longer ones, such as a grader's late answer, count as this."""
 
 SCORE_BUCKETS = 20
 
@@ -32,6 +34,8 @@ STATES = ("scored", "abstained", "failed", "canceled")
 _FAILURE = "failure#"
 _LATENCY = "latency#"
 _SCORE = "score#"
+# Short, because an item may have a hundred of them, and each kilobyte of it is paid.
+_TURNAROUND = "turn#"
 _LATENCY_SUM = "latency_ms"
 _LATE_ANSWERS = "late_answers"
 # Whole billionths, because sums of fractions depend on their order.
@@ -39,12 +43,17 @@ _SCORE_SUM = "score_billionths"
 _BILLION = 1_000_000_000
 
 
+def turnarounds_of(milliseconds: Iterable[float]) -> Counter[str]:
+    """Return the counts of how long completions took, from their submission to their verdict."""
+    return Counter(f"{_TURNAROUND}{turnaround_bucket(one)}" for one in milliseconds)
+
+
 def counts_of(decisions: Iterable[Decision]) -> Counter[str]:
     """Return the counts of decisions."""
     counts: Counter[str] = Counter()
     for one in decisions:
         counts[one.state] += 1
-        if one.reason_code is not None:
+        if one.reason_code is not None and one.state == "failed":
             counts[_FAILURE + one.reason_code] += 1
         if one.value is not None:
             counts[f"{_SCORE}{score_bucket(one.value)}"] += 1
@@ -55,25 +64,49 @@ def counts_of(decisions: Iterable[Decision]) -> Counter[str]:
     return counts
 
 
+def without(counts: Mapping[str, int], *, scores: bool, latencies: bool) -> Counter[str]:
+    """Return counts without the histogram of scores, or without graders' latencies, or both."""
+    left_out = [_SCORE] * scores + [_LATENCY, _LATENCY_SUM] * latencies
+    return Counter(
+        {name: value for name, value in counts.items() if not name.startswith(tuple(left_out))}
+    )
+
+
 def states_in(counts: Mapping[str, int]) -> StateCounts:
     """Return the number of verdicts in each state."""
     return StateCounts(**{state: counts.get(state, 0) for state in STATES})
+
+
+def bucket_fields(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return counts as fields of ``WindowFigures``; a figure without any count is None."""
+    states = states_in(counts)
+    turnarounds = {int(at): count for at, count in _with_prefix(_TURNAROUND, counts).items()}
+    return {
+        "counts": states,
+        "failures": dict(sorted(_with_prefix(_FAILURE, counts).items())),
+        "avg_score": _ratio(counts.get(_SCORE_SUM, 0), states.scored * _BILLION),
+        "p50_turnaround_ms": latency_quantile(turnarounds, 0.5),
+        "p99_turnaround_ms": latency_quantile(turnarounds, 0.99),
+    }
+
+
+def score_distribution(counts: Mapping[str, int]) -> list[int]:
+    """Return how many scores are in each of 20 equal intervals."""
+    return [counts.get(f"{_SCORE}{bucket}", 0) for bucket in range(SCORE_BUCKETS)]
 
 
 def figure_fields(counts: Mapping[str, int]) -> dict[str, Any]:
     """Return counts as fields of ``GraderFigures``; a figure without any count is None."""
     states = states_in(counts)
     answered = states.scored + states.abstained + states.failed
-    latencies = {int(bucket): count for bucket, count in _below(_LATENCY, counts).items()}
+    latencies = {int(bucket): count for bucket, count in _with_prefix(_LATENCY, counts).items()}
     return {
         "total_scored": states.scored,
         "counts": states,
-        "failures": dict(sorted(_below(_FAILURE, counts).items())),
+        "failures": dict(sorted(_with_prefix(_FAILURE, counts).items())),
         "error_rate": _ratio(states.failed, answered),
         "avg_score": _ratio(counts.get(_SCORE_SUM, 0), states.scored * _BILLION),
-        "score_distribution": [
-            counts.get(f"{_SCORE}{bucket}", 0) for bucket in range(SCORE_BUCKETS)
-        ],
+        "score_distribution": score_distribution(counts),
         "avg_latency_ms": _ratio(counts.get(_LATENCY_SUM, 0), sum(latencies.values())),
         "p50_latency_ms": latency_quantile(latencies, 0.5),
         "p99_latency_ms": latency_quantile(latencies, 0.99),
@@ -81,7 +114,7 @@ def figure_fields(counts: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def _below(prefix: str, counts: Mapping[str, int]) -> dict[str, int]:
+def _with_prefix(prefix: str, counts: Mapping[str, int]) -> dict[str, int]:
     return {
         name.removeprefix(prefix): count
         for name, count in counts.items()
@@ -96,6 +129,12 @@ def _ratio(part: float, whole: float) -> float | None:
 def latency_bucket(milliseconds: float) -> int:
     """Return the bucket of a latency, 0 to 144."""
     bounded = min(max(milliseconds, SHORTEST_LATENCY_MS), LONGEST_LATENCY_MS)
+    return math.ceil(math.log(bounded) / _LOG_GAMMA)
+
+
+def turnaround_bucket(milliseconds: float) -> int:
+    """Return the bucket of a turnaround, 0 to 202, as that of a latency but up to a week."""
+    bounded = min(max(milliseconds, SHORTEST_LATENCY_MS), LONGEST_TURNAROUND_MS)
     return math.ceil(math.log(bounded) / _LOG_GAMMA)
 
 

@@ -147,7 +147,7 @@ class VerdictProjection:
                 unpublished = [one for one in uncounted if one not in published]
                 self.publisher.publish(unpublished, completed)
                 published.update(unpublished)
-            if not uncounted or self.counting.count(uncounted, changes):
+            if not uncounted or self.counting.count(uncounted, changes, batches):
                 self.versions.see(uncounted)
                 # Also what was counted before: whoever did may have died before it was closed.
                 self.closing.close_whole(_latest(concerned, after))

@@ -73,12 +73,17 @@ def score_completed(verdict: Verdict) -> Event:
     """
     shown = verdict_on_wire(verdict.model_copy(update={"reasoning": None}))
     return Event(
-        id=derived_id("evt", "score.completed", *verdict.key.parts),
+        id=score_event_id(verdict),
         type="score.completed",
         organization_id=verdict.organization_id,
         occurred_at=verdict.decided_at,
         data=shown.model_dump(mode="json", by_alias=True),
     )
+
+
+def score_event_id(verdict: Verdict) -> str:
+    """Return the id of the event that a verdict is published by."""
+    return derived_id("evt", "score.completed", *verdict.key.parts)
 
 
 def batch_completed(batch: Batch, checkpoint: Checkpoint) -> Event:

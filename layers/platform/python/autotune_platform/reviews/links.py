@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field
 from autotune.protocol.ids import derived_id, new_id
 from autotune.protocol.reviews import REVIEWER_SESSION_HEADER
 from autotune.protocol.signing import REQUEST_ID_HEADER
-from autotune_platform.access.models import Caller, Key
+from autotune_platform.access.models import Caller, Signer
 from autotune_platform.access.requests import SignedRequest
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
@@ -135,11 +135,11 @@ class ReviewCallers:
     links: ReviewLinks
     made: LinkRepository
 
-    def claimed_key(self, request: SignedRequest) -> Key | None:
-        """Return the key that a request names; None if it brings a link."""
+    def claimed_key(self, request: SignedRequest) -> Signer | None:
+        """Return the key or session that a request names; None if it brings a link."""
         return None if "authorization" in request.headers else self.keys.claimed_key(request)
 
-    def authenticate(self, key: Key | None, request: SignedRequest) -> Caller:
+    def authenticate(self, key: Signer | None, request: SignedRequest) -> Caller:
         """Return who sent a request.
 
         Raises:
@@ -169,6 +169,8 @@ class ReviewCallers:
         # Those of notifications are not stored: they end with their review.
         if made is not None and made.status == "revoked":
             raise LinkExpiredError("the link was revoked; ask for a new one")
+        if made is not None:
+            self.made.note_use(made, self.links.clock.now())
         reviewer_id = payload.reviewer_id
         if payload.shared:
             session = headers.get(REVIEWER_SESSION_HEADER, "")

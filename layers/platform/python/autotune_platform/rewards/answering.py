@@ -116,7 +116,9 @@ def _scores(questions: Sequence[Question], verdicts: Sequence[Verdict | None]) -
         state = "pending"
         if shown is not None:
             error = ScoringFailedError if shown.state == "failed" else NotScoredError
-            state = shown.state if shown.reason_code is None else f"failed ({shown.reason_code})"
+            state = shown.state
+            if shown.reason_code is not None:
+                state = f"{shown.state} ({shown.reason_code})"
         expected = f"a score, where this one is {state}"
         unscored[error].append(FieldProblem(field=question.field, expected=expected))
     for error, fields in unscored.items():

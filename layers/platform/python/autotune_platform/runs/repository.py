@@ -1,5 +1,6 @@
 """Where runs are stored: an item for each, which informs and decides nothing."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import dropwhile
 from typing import Any, get_args
@@ -46,6 +47,11 @@ class RunRepository:
         """Return a run of any organisation."""
         item = self._table.get(run_id, _RUN) if is_id("run", run_id) else None
         return _run(item) if item else None
+
+    def get_many(self, run_ids: Iterable[str]) -> list[Run]:
+        """Return those runs that are stored, of any organisation."""
+        items = self._table.get_many((run_id, _RUN) for run_id in run_ids)
+        return [_run(item) for item in items.values()]
 
     def begun(self, organization_id: str, *, since: datetime, at_most: int) -> int:
         """Return how many runs began since then and are in their first round, or before it.

@@ -1,5 +1,6 @@
 """Reading runs and canceling them, and how callers see them."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autotune.protocol import runs as wire
@@ -47,6 +48,10 @@ class RunService:
         if run.state in ENDS or counts.pending:
             return CountedRun(run, counts)
         return CountedRun(self._end(caller, run, "completed"), counts)
+
+    def with_ids(self, run_ids: Iterable[str]) -> Sequence[Run]:
+        """Return those runs that are stored, of any organisation; they are kept for 30 days."""
+        return self.repository.get_many(run_ids)
 
     def list(
         self,

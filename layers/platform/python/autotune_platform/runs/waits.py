@@ -61,6 +61,17 @@ class RunWaits:
             # The signal is recorded: the run goes on when its time is up, or is redriven.
             logger.exception("run not woken", run_id=run_id)
 
+    def look_again_within(self, run_id: str, seconds: int) -> None:
+        """End a run's wait that would last longer, because something is due before.
+
+        It looks at all that it waits for, and waits until the first of that is due.
+        """
+        try:
+            self.wait.wake(run_id, is_awaited=lambda progress: progress.wait_seconds <= seconds)
+        except REFUSALS:
+            # The sweeper looks at what is due as well.
+            logger.exception("run not woken", run_id=run_id)
+
     def _awaits(self, progress: ChunkProgress) -> bool:
         """Return whether anything is awaited; the first that is spares reading about the others."""
         return any(

@@ -3,8 +3,9 @@
 import os
 from typing import Self
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Json
 
+from autotune.protocol.access import Role
 from autotune.protocol.completions import Priority
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -40,10 +41,34 @@ class Environment(FrozenModel):
         return cls.model_validate(settings)
 
 
+class AccessEnvironment(Environment):
+    """For the function of keys and sessions; the console is below ``api_url``."""
+
+    api_url: str
+
+
 class GatewayEnvironment(Environment):
     """For functions that call graders."""
 
     admit_private_addresses: bool = False
+
+
+class OidcEnvironment(AccessEnvironment, GatewayEnvironment):
+    """For the function that signs people in to the console by OpenID Connect.
+
+    Attributes:
+        oidc_organization: the organisation that they sign in to.
+        oidc_role_claim: the claim that says what they may do, with dots where it lies deeper.
+        oidc_roles: roles by the values of that claim; empty where these are our roles themselves.
+    """
+
+    oidc_issuer: str
+    oidc_client_id: str
+    oidc_organization: str
+    oidc_role_claim: str
+    oidc_roles: Json[dict[str, Role]]
+    oidc_scope: str
+    oidc_session_minutes: int
 
 
 class GraderEnvironment(GatewayEnvironment):
@@ -56,6 +81,7 @@ class GraderApiEnvironment(GraderEnvironment):
     """For the function that registers and verifies graders, and shows how they are."""
 
     api_url: str
+    completions_table: str
 
 
 class ProbingEnvironment(GraderEnvironment):
@@ -101,11 +127,35 @@ class WaitingEnvironment(ContentEnvironment):
     waiting_reads: int | None = None
 
 
+class OverviewEnvironment(ContentEnvironment):
+    """For the function that shows what happened over time."""
+
+    budgets_table: str
+
+
 class AwaitEnvironment(ContentEnvironment):
     """For the function that lets runs wait, for signals or for a grader that is down."""
 
     budgets_table: str
     ledger_table: str
+
+
+class RunApiEnvironment(ContentEnvironment):
+    """For the function that shows and explains runs."""
+
+    ledger_table: str
+
+
+class DeckEnvironment(Environment):
+    """For functions that look after decks."""
+
+    decks_table: str
+
+
+class SampleEnvironment(DeckEnvironment):
+    """For functions that read or write samples of decks."""
+
+    content_bucket: str
 
 
 class ExportEnvironment(ContentEnvironment):
@@ -121,6 +171,7 @@ class DeletionEnvironment(ExportEnvironment):
 
     deliveries_table: str
     budgets_table: str
+    decks_table: str
 
 
 class ExportStartEnvironment(ExportEnvironment):
@@ -224,6 +275,22 @@ class GradingEnvironment(ContentEnvironment, GatewayEnvironment, LedgerEnvironme
     api_url: str
 
 
+class DeckRunEnvironment(SampleEnvironment, LedgerEnvironment):
+    """For the function that goes on with runs of decks."""
+
+
+class DeckRunApiEnvironment(DeckRunEnvironment):
+    """For the function that starts runs of decks, and shows what came of them."""
+
+    work_deck_run_arn: str
+
+
+class DeckRunSweepEnvironment(DeckEnvironment):
+    """For the function that redrives runs of decks."""
+
+    work_deck_run_arn: str
+
+
 class LedgerApiEnvironment(LedgerEnvironment):
     """For the function that takes requests to language models, and shows what came of them."""
 
@@ -254,7 +321,7 @@ class LedgerWorkEnvironment(ConnectionEnvironment):
     model_functions: int | None = None
 
 
-class LedgerSweepEnvironment(ConnectionEnvironment):
+class LedgerSweepEnvironment(LedgerEnvironment):
     """For the function that starts batches, and ends calls and imports that were lost."""
 
     submit_llm_batch_arn: str

@@ -1,12 +1,9 @@
 """Errors that a caller can cause or must know of; ``http.problems`` turns them into responses."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from autotune.protocol.problems import FieldProblem, LimitProblem
-
-if TYPE_CHECKING:
-    from autotune.protocol.reviews import ReviewState
 
 
 class AutotuneError(Exception):
@@ -106,28 +103,11 @@ class GraderNotVerifiedError(ConflictError):
     title = "The grader is not verified"
 
 
-class ReviewHeldError(ConflictError):
-    """Somebody else is at the review."""
+class GraderNotCalibratedError(ConflictError):
+    """Nobody measured how far the grader agrees with people, and the task takes no such one."""
 
-    code = "review_held"
-    title = "Another reviewer holds the review"
-
-
-class ReviewAssignedError(ConflictError):
-    """The review is meant for somebody else."""
-
-    code = "review_assigned"
-    title = "The review is assigned to another reviewer"
-
-
-class ReviewClosedError(ConflictError):
-    """The review is not open; its ``code`` says in what state it is instead."""
-
-    title = "The review is not open any more"
-
-    def __init__(self, detail: str, *, state: "ReviewState") -> None:
-        super().__init__(detail)
-        self.code = f"review_{state}"
+    code = "grader_not_calibrated"
+    title = "The grader is not calibrated"
 
 
 class InvalidRequestError(AutotuneError):

@@ -16,6 +16,7 @@ from botocore.config import Config
 from botocore.credentials import Credentials
 from botocore.exceptions import BotoCoreError, ClientError
 
+from autotune.protocol.ids import new_id
 from autotune_platform.runtime.clients import is_throttled
 
 # Lambda's own credentials are those of a role, and one role assumes another for an hour at most.
@@ -58,13 +59,14 @@ def assume_role(
 ) -> RoleCredentials:
     """Assume a role that demands an external id.
 
-    A role that can be assumed without it is refused: whoever knows its name could have us use it.
+    A role that can be assumed without it, or with any other, is refused: whoever knows its name
+    could have us use it.
 
     Args:
         may: statements of IAM; the session may do what these and the role both allow.
 
     Raises:
-        RoleRefusedError: it cannot be assumed, or without the external id as well.
+        RoleRefusedError: it cannot be assumed, or without this external id as well.
         RoleUnavailableError: STS cannot be asked just now.
     """
     policy = {"Version": "2012-10-17", "Statement": list(may)}
@@ -78,6 +80,12 @@ def assume_role(
         raise RoleRefusedError(
             f"{role_arn} can be assumed without an external id; its trust policy has to demand "
             f"sts:ExternalId {external_id}"
+        )
+    other = new_id("org")  # of the same shape: a pattern may stand in the trust policy
+    if _assumed(sts, {**asked, "ExternalId": other}, is_refusal_expected=True) is not None:
+        raise RoleRefusedError(
+            f"{role_arn} can be assumed with any external id; its trust policy has to demand "
+            f"sts:ExternalId {external_id} and no other"
         )
     found = _assumed(sts, {**asked, "ExternalId": external_id})
     assert found is not None, "a refusal that is not expected raises"

@@ -5,11 +5,9 @@ It is read-only, and reads nothing that a trainer may not know: codes, times and
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 
 from autotune.protocol.completions import ReasonCode
 from autotune.protocol.explanations import (
-    AskedGrader,
     BatchExplanation,
     BatchGrader,
     CompletionExplanation,
@@ -17,7 +15,6 @@ from autotune.protocol.explanations import (
     WaitingRun,
     WaitsFor,
 )
-from autotune.protocol.runs import RunStep
 from autotune_platform.access.models import Caller, Scope
 from autotune_platform.completions.models import Batch
 from autotune_platform.completions.service import CompletionService
@@ -26,17 +23,13 @@ from autotune_platform.judging.http.calls import Asked, Call
 from autotune_platform.judging.http.waiting import CallWaits
 from autotune_platform.judging.human.models import Review, review_id
 from autotune_platform.judging.human.records import ReviewRecords
+from autotune_platform.judging.rubric.waiting import RowWaits
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.scoring.asked_grader import asked_grader
 from autotune_platform.verdicts.models import Verdict, counts_of
 from autotune_platform.verdicts.panels import Panel, PanelMember, PanelRecords
 from autotune_platform.verdicts.service import VerdictService
-
-_WAITS_FOR: Mapping[RunStep | None, WaitsFor] = {
-    "retry": "next_attempt",
-    "wait_for_limit": "limit",
-    "wait_for_circuit": "circuit",
-}
 
 
 @part
@@ -47,6 +40,7 @@ class Explanations:
     verdicts: VerdictService
     panels: PanelRecords
     calls: CallWaits
+    rows: RowWaits
     reviews: ReviewRecords
     clock: Clock = SYSTEM_CLOCK
 
@@ -75,12 +69,23 @@ class Explanations:
         answers = {(one.grader_id, one.grader_version): one for one in given}
         calls: Mapping[Asked, Call] = {}
         review = None
+        questions = {
+            one: Asked(completion_id, one.grader_id, one.grader_version, known.generation)
+            for one in asked
+        }
+        unanswered = [
+            questions[one] for one in asked if (one.grader_id, one.grader_version) not in answers
+        ]
         if verdict is None:
-            calls = self.calls.open_calls(
-                Asked(completion_id, one.grader_id, one.grader_version, known.generation)
-                for one in asked
-                if (one.grader_id, one.grader_version) not in answers
-            )
+            calls = self.calls.open_calls(unanswered)
+        # Of what nobody waited for any longer, the verdict does not know the request.
+        given_up = [
+            questions[one]
+            for one in asked
+            if (answer := answers.get((one.grader_id, one.grader_version))) is not None
+            and answer.reason_code == "deadline_exceeded"
+        ]
+        rows = self.rows.asked([*unanswered, *given_up], batch.organization_id)
         if panel is not None and verdict is None:
             later = {completion_id: known.generation}
             review = self._open_reviews([(completion_id, panel)], later).get(completion_id)
@@ -90,14 +95,13 @@ class Explanations:
             deadline_at=batch.headers([completion_id])[completion_id].deadline,
             redrives=batch.sweeps,
             graders=[
-                _asked(
+                asked_grader(
                     batch,
                     completion_id,
                     one,
                     answers.get((one.grader_id, one.grader_version)),
-                    calls.get(
-                        Asked(completion_id, one.grader_id, one.grader_version, known.generation)
-                    ),
+                    calls.get(questions[one]),
+                    rows.get(questions[one]),
                     now=self.clock.now(),
                     weight=one.weight if panel else None,
                     is_over=verdict is not None,
@@ -107,7 +111,10 @@ class Explanations:
                 if not (panel and panel.is_human)
             ],
             review=OpenReview(
-                review_id=review.id, assignee_id=review.assignee_id, expires_at=review.expires_at
+                review_id=review.id,
+                assignee_id=review.assignee_id,
+                expires_at=review.expires_at,
+                correctable_until=review.correctable_until,
             )
             if review
             else None,
@@ -129,7 +136,9 @@ class Explanations:
         later = batch.later_generations
         given = self.verdicts.opinions_of(in_panels, later)
         failures: Counter[ReasonCode] = Counter(
-            verdict.reason_code for verdict in verdicts.values() if verdict.reason_code
+            verdict.reason_code
+            for verdict in verdicts.values()
+            if verdict.reason_code and verdict.state == "failed"
         )
         asked: dict[tuple[str, str, str | None], list[str]] = defaultdict(list)
         for id_, header in headers.items():
@@ -169,14 +178,16 @@ class Explanations:
         later = batch.later_generations
         asked = {id_: Asked(id_, grader_id, version, later.get(id_, 0)) for id_ in pending}
         calls = self.calls.open_calls(asked.values())
+        rows = self.rows.asked(asked.values(), batch.organization_id)
         runs: dict[tuple[str, WaitsFor], list[WaitingRun]] = defaultdict(list)
         for id_ in pending:
-            one = _asked(
+            one = asked_grader(
                 batch,
                 id_,
                 _alone(grader_id, version),
                 None,
                 calls.get(asked[id_]),
+                rows.get(asked[id_]),
                 now=now,
             )
             if one.run_id and one.waits_for and one.next_attempt_at:
@@ -210,67 +221,8 @@ class Explanations:
     ) -> dict[str, Review]:
         ids = {review_id(id_, panel.id, later.get(id_, 0)): id_ for id_, panel in completions}
         found = self.reviews.find_many(ids)
-        return {ids[one.id]: one for one in found.values() if one.state == "open"}
+        return {ids[one.id]: one for one in found.values() if one.is_awaited}
 
 
 def _alone(grader_id: str, version: str) -> PanelMember:
     return PanelMember(grader_id=grader_id, grader_version=version, weight=1)
-
-
-def _asked(
-    batch: Batch,
-    completion_id: str,
-    asked: PanelMember,
-    answer: Verdict | None,
-    call: Call | None,
-    *,
-    now: datetime,
-    weight: float | None = None,
-    is_over: bool = False,
-) -> AskedGrader:
-    """Return where one grader is with a completion.
-
-    Args:
-        answer: its verdict or opinion.
-        call: the one that it may still answer.
-        is_over: whether the completion has its verdict, with or without this grader's opinion.
-    """
-    story = AskedGrader(
-        grader_id=asked.grader_id,
-        grader_version=answer.answered_version if answer else asked.grader_version,
-        weight=weight,
-        state="pending",
-    )
-    if answer is not None:
-        return story.model_copy(
-            update={
-                "state": answer.state,
-                "attempts": answer.attempts,
-                "reason_code": answer.reason_code,
-                "last_reason_code": answer.last_reason_code,
-                "run_id": answer.run_id,
-            }
-        )
-    if is_over:
-        return story
-    if call is not None:
-        return story.model_copy(
-            update={
-                "waits_for": "callback",
-                "run_id": call.run_id,
-                "attempts": call.attempts,
-                "next_attempt_at": call.until,
-            }
-        )
-    sleep = batch.sleep_of(completion_id, asked.grader_id, now)
-    if sleep is None:
-        return story
-    return story.model_copy(
-        update={
-            "waits_for": _WAITS_FOR.get(sleep.step),
-            "run_id": sleep.run_id,
-            "attempts": sleep.attempts,
-            "reason_code": sleep.reason_code,
-            "next_attempt_at": sleep.awake_at,
-        }
-    )

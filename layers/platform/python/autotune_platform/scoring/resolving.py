@@ -5,7 +5,6 @@ one, then the verdict. Resolving a panel again, after a crash or beside another 
 same result and changes nothing.
 """
 
-import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from datetime import datetime, timedelta
 from autotune.protocol.completions import DecidedBy
 from autotune.protocol.reviews import ReviewReason
 from autotune.protocol.tasks import ReviewPolicy
-from autotune_platform.judging.human.models import Preliminary, Review, review_id
+from autotune_platform.judging.human.models import Preliminary, Review, draw, review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -134,8 +133,13 @@ class PanelResolver:
             review = self.reviews.expire(review)
         if review.state == "open":
             return review.expires_at
+        if review.correctable_until is not None:
+            if review.correctable_until > self.clock.now():
+                return review.correctable_until
+            review = self.reviews.seal(review)
         if review.answer is not None:
             answer = review.answer
+            self._ask_another(case, review)
             outcome = Outcome("scored", answer.value, answer.confidence, answer.dimensions)
             self._decide(
                 case, outcome, "person", review_id=review.id, reasoning=answer.explanation or None
@@ -143,6 +147,14 @@ class PanelResolver:
         else:
             self._decide(case, _on_expiry(case, review), "expiry", review_id=review.id)
         return None
+
+    def _ask_another(self, case: _Case, review: Review) -> None:
+        """Ask for a second opinion where one was drawn: before the verdict, or nobody would."""
+        if review.second_id is None:
+            return
+        policy, now = case.panel.review or ReviewPolicy(), self.clock.now()
+        expires_at = now + timedelta(seconds=policy.expires_after_seconds)
+        self.reviews.request(review.second_opinion(created_at=now, expires_at=expires_at))
 
     def _decide(
         self,
@@ -177,6 +189,7 @@ class PanelResolver:
                 reason_code=outcome.reason_code,
                 reported_version=alone.reported_version if alone else None,
                 grader_latency_ms=alone.grader_latency_ms if alone else None,
+                source_request_id=alone.source_request_id if alone else None,
                 attempts=max((opinion.attempts for opinion in case.opinions), default=0),
                 opinions=_opinions(case),
                 decided_by=decided_by or ("grader" if alone else "panel"),
@@ -238,6 +251,7 @@ def _opinions(case: _Case) -> list[Opinion]:
             value=opinion.value,
             confidence=opinion.confidence,
             reason_code=opinion.reason_code,
+            source_request_id=opinion.source_request_id,
         )
         for member, opinion in zip(case.panel.members, case.opinions, strict=False)
     ]
@@ -267,7 +281,7 @@ def reason_for_review(
         spread = _spread(opinions)
         if spread > policy.disagreement_above and not _same(spread, policy.disagreement_above):
             return "disagreement"
-    if policy.sampled_share is not None and _draw(completion_id) < policy.sampled_share:
+    if policy.sampled_share is not None and draw("review", completion_id) < policy.sampled_share:
         return "sampled"
     return None
 
@@ -275,13 +289,6 @@ def reason_for_review(
 def _spread(opinions: Sequence[Verdict]) -> float:
     values = [opinion.value for opinion in opinions if opinion.value is not None]
     return max(values) - min(values) if values else 0.0
-
-
-def _draw(completion_id: str) -> float:
-    """Return a number from 0 to below 1 that follows from the id alone, evenly spread."""
-    digest = hashlib.sha256(b"review" + completion_id.encode()).digest()
-    # 53 bits are what a float holds exactly: 64 could round up to 1.
-    return (int.from_bytes(digest[:8], "big") >> 11) / 2**53
 
 
 def _same(one: float, other: float) -> bool:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from threading import Lock
 from typing import Literal
 
 from aws_lambda_powertools import Logger
@@ -81,7 +82,7 @@ class Sweeper:
         """
         outcomes: list[Outcome] = []
         now = self.clock.now()
-        backlog: _Backlog = cache(self.queues.backlog)
+        backlog = _asked_once(self.queues.backlog)
 
         def look_after_one(batch_id: str) -> None:
             if seconds_left() < _SECONDS_TO_STOP:
@@ -213,6 +214,21 @@ class Sweeper:
         self.projection.complete(batch)
         self.batches.close(batch)
         return "closed"
+
+
+def _asked_once(backlog: _Backlog) -> _Backlog:
+    """Have each answer asked for once, also by several threads at a time.
+
+    One that is asked for later holds what this sweep itself has queued meanwhile.
+    """
+    answers = cache(backlog)
+    asking: dict[tuple[Priority, str], Lock] = {}
+
+    def asked(priority: Priority, organization_id: str) -> datetime | None:
+        with asking.setdefault((priority, organization_id), Lock()):
+            return answers(priority, organization_id)
+
+    return asked
 
 
 def _wait(sweeps: int) -> timedelta:

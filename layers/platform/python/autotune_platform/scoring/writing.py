@@ -98,11 +98,13 @@ class VerdictWriter:
             out_of_time = judgement.is_answer and completion.deadline <= answered_at
             verdict = verdict_of(
                 completion,
-                Judgement(reason_code="deadline_exceeded") if out_of_time else judgement,
+                _out_of_time(judgement) if out_of_time else judgement,
                 at=self.clock.now(),
                 attempts=attempts,
                 share_reasoning=share_reasoning,
             )
+            if verdict.run_id is None:
+                verdict = verdict.model_copy(update={"run_id": asker.run_id})
             stored = self.verdicts.add(opinion_of(verdict, asker))
             if judgement.is_answer and (out_of_time or not (stored or recorded_at)):
                 late.append(judgement)
@@ -138,3 +140,7 @@ class VerdictWriter:
             )
             self.recorder.late_answers(asker.run_id, count)
             self.statistics.note_late_answers(asker.grader_id, version, count)
+
+
+def _out_of_time(judgement: Judgement) -> Judgement:
+    return Judgement(reason_code="deadline_exceeded", source_request_id=judgement.source_request_id)

@@ -31,6 +31,7 @@ class Addition:
         numbers: added to the attributes of these names; what is not there counts as 0.
         members: added to the sets of numbers of these names, empty ones left out.
         changes: attributes that are set.
+        remove: attributes that go.
         only_if: attributes with the values that they must have; None where there must be none.
         at_most: the highest that numbers may be before the addition; what is not there is 0.
     """
@@ -41,18 +42,23 @@ class Addition:
     numbers: Mapping[str, int] = field(default_factory=dict)
     members: Mapping[str, Set[int]] = field(default_factory=dict)
     changes: Mapping[str, Any] = field(default_factory=dict)
+    remove: Sequence[str] = ()
     only_if: Mapping[str, int | str | bool | None] = field(default_factory=dict)
     at_most: Mapping[str, int] = field(default_factory=dict)
 
 
 def add_together(client: "DynamoDBClient", additions: Sequence[Addition]) -> bool:
-    """Write up to 100 additions in one transaction.
+    """Write up to 100 additions in one transaction; those that say nothing are left out.
 
     Returns:
         False where nothing was written, because a condition did not hold or others wrote the same
         items at the same time.
     """
-    actions: list[Any] = [{"Update": _update(addition)} for addition in additions]
+    actions: list[Any] = [
+        {"Update": _update(addition)} for addition in additions if not _says_nothing(addition)
+    ]
+    if not actions:
+        return True
     try:
         client.transact_write_items(TransactItems=actions)
     except client.exceptions.TransactionCanceledException as error:
@@ -100,6 +106,16 @@ def spend(
     return None
 
 
+def _says_nothing(addition: Addition) -> bool:
+    """Return whether an addition neither changes nor requires anything, as where models are free.
+
+    An update that does not say what it changes is refused by the store.
+    """
+    has_changes = addition.changes or addition.remove or any(addition.members.values())
+    is_conditional = addition.only_if or addition.at_most
+    return not (has_changes or is_conditional or any(addition.numbers.values()))
+
+
 def _update(addition: Addition) -> dict[str, Any]:
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
@@ -112,8 +128,12 @@ def _update(addition: Addition) -> dict[str, Any]:
         values[f":{len(values)}"] = value_to_wire(value)
         return f":{len(values) - 1}"
 
+    # Zeros are written where nothing else is: a condition goes with a change.
+    is_all = not (any(addition.numbers.values()) or addition.changes or addition.remove)
     added = [
-        f"{named(name)} {valued(number)}" for name, number in addition.numbers.items() if number
+        f"{named(name)} {valued(number)}"
+        for name, number in addition.numbers.items()
+        if number or is_all
     ]
     added += [
         f"{named(name)} {valued(set(members))}"
@@ -132,7 +152,8 @@ def _update(addition: Addition) -> dict[str, Any]:
         below = f"{held} <= {valued(most)}"
         # An item without the number has 0 of it, which may be above a ceiling below 0.
         expected.append(f"(attribute_not_exists({held}) OR {below})" if most >= 0 else below)
-    clauses = [("SET", changed), ("ADD", added)]
+    removed = [named(name) for name in addition.remove]
+    clauses = [("SET", changed), ("REMOVE", removed), ("ADD", added)]
     return {
         "TableName": addition.table,
         "Key": {"pk": {"S": addition.pk}, "sk": {"S": addition.sk}},

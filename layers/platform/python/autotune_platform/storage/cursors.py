@@ -9,6 +9,8 @@ from autotune_platform.runtime.bounded_json import parse_document
 from autotune_platform.runtime.errors import InvalidRequestError
 
 _LONGEST_PART = 512
+# A sort key has 1,024 bytes at most, and some are compared with a part and a character behind it.
+_LONGEST_PART_BYTES = 1_000
 _LONGEST_TOKEN = 16_384
 _MOST_VALUES = 100
 
@@ -35,10 +37,18 @@ def decode_cursor(token: str, *, parts: int) -> tuple[str, ...]:
     if not (
         isinstance(position, list)
         and len(position) == parts
-        and all(isinstance(part, str) and len(part) <= _LONGEST_PART for part in position)
+        and all(isinstance(part, str) and _is_short(part) for part in position)
     ):
         raise invalid_cursor()
     return tuple(position)
+
+
+def _is_short(part: str) -> bool:
+    try:
+        encoded = part.encode()
+    except UnicodeEncodeError:  # half a pair: no text that a key could have
+        return False
+    return len(part) <= _LONGEST_PART and len(encoded) <= _LONGEST_PART_BYTES
 
 
 def invalid_cursor() -> InvalidRequestError:

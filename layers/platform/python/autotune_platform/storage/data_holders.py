@@ -21,6 +21,7 @@ Place = Literal[
     "table deliveries",
     "table audit",
     "table ledger",
+    "table decks",
     "bucket content",
     "bucket exports",
     "bucket audit",

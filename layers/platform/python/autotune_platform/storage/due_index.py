@@ -8,12 +8,26 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
+from autotune_platform.runtime.threads import in_parallel
+from autotune_platform.storage.expressions import Filter, Page
 from autotune_platform.storage.item_format import Item, moment
 from autotune_platform.storage.table import Table
 
 OPEN_SHARD = "open_shard"
+_CONCURRENT_READS = 8
+
+
+class Soonest(NamedTuple):
+    """When open items of an owner are due, in order, and whether these are all.
+
+    ``read`` items of all owners were read to find them.
+    """
+
+    due: Mapping[str, datetime]
+    is_complete: bool
+    read: int
 
 
 class DueIndex:
@@ -78,6 +92,36 @@ class DueIndex:
             )
             if item["organization_id"] == organization_id
         ]
+
+    def soonest_of(self, organization_id: str, *, limit: int) -> Soonest:
+        """Return when open items of an owner are due, the soonest first.
+
+        It reads a page of each shard: of items of all owners, so many as ``limit``.
+        """
+        pages: list[Page] = []
+        where = Filter(
+            "#owner = :owner", {"#owner": "organization_id"}, {":owner": organization_id}
+        )
+
+        def read(shard: int) -> None:
+            pages.append(
+                self._table.query(
+                    f"open#{shard}",
+                    partition_name=OPEN_SHARD,
+                    index=self._index,
+                    limit=limit,
+                    where=where,
+                )
+            )
+
+        in_parallel(read, range(self._shards), at_most=_CONCURRENT_READS)
+        items = sorted((one["due_at"], one["pk"]) for page in pages for one in page.items)
+        found = {pk: datetime.fromisoformat(due_at) for due_at, pk in items}
+        return Soonest(
+            found,
+            is_complete=all(page.last_key is None for page in pages),
+            read=sum(page.evaluated for page in pages),
+        )
 
     def _due_in(self, shard: int, now: datetime) -> Iterator[Item]:
         return self._table.items(

@@ -1,6 +1,6 @@
 """What a query of one partition asks, and what comes of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -47,6 +47,7 @@ class QueryOptions(TypedDict, total=False):
         newest_first: read from the end.
         starting: only items whose ``sk`` starts with this; not for an index.
         where: return only those of the items read that this holds for.
+        attributes: what to return, everything by default; all of an item is read and paid for.
     """
 
     partition_name: str
@@ -58,6 +59,7 @@ class QueryOptions(TypedDict, total=False):
     newest_first: bool
     starting: str | None
     where: Filter | None
+    attributes: Sequence[str]
 
 
 def query_arguments(partition: str, options: QueryOptions) -> dict[str, Any]:
@@ -87,6 +89,10 @@ def query_arguments(partition: str, options: QueryOptions) -> dict[str, Any]:
         arguments["FilterExpression"] = where.expression
         names |= where.names
         values |= where.values
+    if attributes := options.get("attributes"):
+        shown = {f"#shown{place}": name for place, name in enumerate(attributes)}
+        arguments["ProjectionExpression"] = ", ".join(shown)
+        names |= shown
     return {
         "KeyConditionExpression": condition,
         "ExpressionAttributeNames": names,

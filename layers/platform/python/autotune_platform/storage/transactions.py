@@ -57,6 +57,7 @@ class Add:
 
     Attributes:
         below: the number must be below this; any will do without.
+        only_existing: the item must be there, and is not made.
     """
 
     pk: str
@@ -64,6 +65,7 @@ class Add:
     name: str
     by: int
     below: int | None = None
+    only_existing: bool = False
 
 
 Write = Put | Delete | Add
@@ -121,9 +123,12 @@ def _add_arguments(add: Add, table_name: str) -> dict[str, Any]:
         "UpdateExpression": "ADD #n :by",
         "ExpressionAttributeNames": {"#n": add.name},
     }
+    conditions = ["attribute_exists(pk)"] if add.only_existing else []
     if add.below is not None:
         values[":below"] = add.below
-        described["ConditionExpression"] = "attribute_not_exists(#n) OR #n < :below"
+        conditions.append("(attribute_not_exists(#n) OR #n < :below)")
+    if conditions:
+        described["ConditionExpression"] = " AND ".join(conditions)
     return {**described, "ExpressionAttributeValues": item_to_wire(values)}
 
 

@@ -4,7 +4,7 @@ What a state means is pure code; here it is read, changed and written back on th
 nobody else did in between.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -30,6 +30,13 @@ class VersionedStates:
     def read(self, key: Key, model: type[StateT]) -> StateT:
         """Return a state as it is now; its defaults where there is none."""
         return self._read(key, model)[0]
+
+    def read_many(self, keys: Iterable[Key], model: type[StateT]) -> dict[Key, StateT]:
+        """Return those states that are stored, by key."""
+        return {
+            key: model.model_validate_json(item["state"])
+            for key, item in self._table.get_many(keys).items()
+        }
 
     def change(
         self,

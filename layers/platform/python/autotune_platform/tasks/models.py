@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from autotune.protocol.levels import Uncalibrated
 from autotune.protocol.tasks import Aggregation, GraderWeight, ReviewPolicy
 from autotune_platform.storage.registry import Entity
 
@@ -26,5 +27,6 @@ class Task(Entity):
     share_identity: bool
     deadline_seconds: int | None = None
     retention_days: int | None = None
+    uncalibrated: Uncalibrated | None = None
     created_at: datetime
     updated_at: datetime

@@ -6,6 +6,8 @@ from typing import Any
 from autotune.protocol.ids import new_id
 from autotune.protocol.tasks import CreateTaskRequest, GraderWeight, UpdateTaskRequest
 from autotune_platform.access.models import Caller
+from autotune_platform.gateway.models import Grader
+from autotune_platform.graders.calibrating import require_calibrated
 from autotune_platform.graders.directory import GraderDirectory, require_verified
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, InvalidRequestError, NotFoundError
@@ -31,9 +33,12 @@ class TaskService:
             InvalidRequestError: a grader is none that the caller may use, or a human one beside
                 others.
             GraderNotVerifiedError: a grader is not verified.
+            GraderNotCalibratedError: one is not calibrated, and the task refuses such ones.
         """
         graders = request.all_graders()
-        self._require_graders(caller, graders, alone=request.grader_id is not None)
+        found = self._require_graders(caller, graders, alone=request.grader_id is not None)
+        for grader in found:
+            require_calibrated(grader, request.uncalibrated)
         now = self.clock.now()
         task = Task(
             id=new_id("task"),
@@ -97,16 +102,24 @@ class TaskService:
             InvalidRequestError: a new grader is none that the caller may use, or a human one beside
                 others; or the quorum is larger than the number of graders.
             GraderNotVerifiedError: a new grader is not verified.
+            GraderNotCalibratedError: a grader is not calibrated, and the task refuses such ones.
             ConflictError: the task changed at the same time.
         """
         before = self.get(caller, task_id)
         changes = _changes(request)
         graders = request.all_graders()
+        found: Sequence[Grader] = ()
         if graders:
-            self._require_graders(caller, graders, alone=request.grader_id is not None)
+            found = self._require_graders(caller, graders, alone=request.grader_id is not None)
             changes = {"quorum": None, **changes, **_named(graders)}
         _require_attainable(request.quorum, graders or before.graders)
         after = before.model_copy(update={**changes, "updated_at": self.clock.now()})
+        if after.uncalibrated == "refuse":
+            if not graders and before.uncalibrated != "refuse":
+                named = [one.grader_id for one in after.graders]
+                found = self.graders.of_organization(caller.organization_id, named)
+            for grader in found:
+                require_calibrated(grader, "refuse")
         if not self.repository.replace(before, after):
             raise ConflictError(f"task {task_id} changed at the same time; read it again")
         return after
@@ -121,8 +134,9 @@ class TaskService:
 
     def _require_graders(
         self, caller: Caller, graders: Sequence[GraderWeight], *, alone: bool
-    ) -> None:
-        """Require that all graders may be used, and that a person judges alone."""
+    ) -> Sequence[Grader]:
+        """Return all graders, which may be used, and of which a person judges alone."""
+        found = []
         for place, named in enumerate(graders):
             field = "graderId" if alone else f"graders[{place}].graderId"
             try:
@@ -134,15 +148,17 @@ class TaskService:
                     detail=f"{error.detail} that this organisation may use",
                 ) from error
             require_verified(grader)
+            found.append(grader)
             if grader.is_person and len(graders) > 1:
                 raise InvalidRequestError.of_field(
                     field,
                     "no human grader beside others; a review policy asks a person as well",
                     detail=f"grader {grader.id} is a person's and must be the only one",
                 )
+        return found
 
 
-_LIFTED_BY_NULL = {"deadline_seconds", "quorum", "review", "retention_days"}
+_LIFTED_BY_NULL = {"deadline_seconds", "quorum", "review", "retention_days", "uncalibrated"}
 
 
 def _changes(request: UpdateTaskRequest) -> dict[str, Any]:

@@ -30,7 +30,8 @@ LIST_DAYS = 7
 """How long a list is kept: its stream brings it within seconds, or not at all after a day."""
 
 _PREFIX = "decided#"
-# Of ten opinions each with versions of their own, a list stays far below the 400 KB of an item.
+# Of ten opinions each with versions of their own, a list stays far below the 400 KB of an item;
+# where each has a model of its own, too, below it still.
 _LONGEST = 500
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -54,6 +55,7 @@ class Decision:
         generation: of the completion, 0 at first.
         panel_id: the panel whose member's opinion it is; None of a verdict.
         answered_version: the version that the grader reported, else the one that was registered.
+        task_id: None in a list that was written before lists had it, as ``model_id``.
         verdict: the whole verdict, where it is at hand.
     """
 
@@ -71,6 +73,8 @@ class Decision:
     decided_by: DecidedBy
     decided_at: datetime
     generation: int = 0
+    task_id: str | None = None
+    model_id: str | None = None
     verdict: Verdict | None = field(default=None, compare=False)
 
     @classmethod
@@ -91,6 +95,8 @@ class Decision:
             decided_by=verdict.decided_by,
             decided_at=verdict.decided_at,
             generation=verdict.generation,
+            task_id=verdict.task_id,
+            model_id=verdict.model_id,
             verdict=verdict,
         )
 
@@ -130,6 +136,8 @@ class _Group(NamedTuple):
     answered_version: str | None
     decided_by: DecidedBy | None
     generation: int | None
+    task_id: str | None
+    model_id: str | None
 
 
 def list_items(decisions: Sequence[Decision]) -> Iterator[Item]:
@@ -180,6 +188,8 @@ def _group(one: Decision) -> _Group:
         answered_version=None if is_registered else one.answered_version,
         decided_by=None if one.decided_by == "grader" else one.decided_by,
         generation=one.generation or None,
+        task_id=one.task_id,
+        model_id=one.model_id,
     )
 
 
@@ -210,4 +220,6 @@ def _listed(item: Item) -> Iterator[Decision]:
                 decided_by=group.get("decided_by", "grader"),
                 decided_at=since + elapsed * _MICROSECOND,
                 generation=group.get("generation", 0),
+                task_id=group.get("task_id"),
+                model_id=group.get("model_id"),
             )

@@ -14,6 +14,7 @@ class Judgement:
 
     ``grader_latency_ms`` is how long the grader's answer took that this is read from. A failure
     without an answer may name what the last attempt failed with, and the run that made it.
+    ``source_request_id`` is the request to a language model that it was read from.
     """
 
     score: GraderScore | None = None
@@ -24,6 +25,7 @@ class Judgement:
     grader_latency_ms: int | None = None
     last_reason_code: ReasonCode | None = None
     run_id: str | None = None
+    source_request_id: str | None = None
 
     @property
     def is_answer(self) -> bool:
@@ -80,6 +82,7 @@ def verdict_of(
         reason_code=judgement.reason_code,
         last_reason_code=judgement.last_reason_code,
         run_id=judgement.run_id,
+        source_request_id=judgement.source_request_id,
         reported_version=judgement.reported_version,
         grader_latency_ms=judgement.grader_latency_ms,
         attempts=attempts,

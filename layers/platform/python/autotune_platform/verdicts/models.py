@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from autotune.protocol.completions import DecidedBy, ReasonCode, VerdictCounts, VerdictState
 from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import derived_id, is_id
+from autotune.protocol.levels import Uncalibrated
 from autotune.protocol.limits import MAX_DEADLINE_SECONDS
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -51,14 +52,16 @@ class OfTask(FrozenModel):
 class CompletionHeader(OfTask):
     """What is known of a completion beside its text.
 
-    From ``expires_at`` on the text is gone; None keeps it until it is deleted. ``rescored_at`` is
-    when its latest generation was requested, None of the first.
+    ``uncalibrated`` is what the task says of judges that are not calibrated; None where it says
+    nothing. From ``expires_at`` on the text is gone; None keeps it until it is deleted.
+    ``rescored_at`` is when its latest generation was requested, None of the first.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
     id: str
     share_identity: bool
+    uncalibrated: Uncalibrated | None = None
     deadline_seconds: int = MAX_DEADLINE_SECONDS
     expires_at: datetime | None = None
     created_at: datetime
@@ -98,6 +101,7 @@ class Opinion(FrozenModel):
     value: float | None = None
     confidence: float | None = None
     reason_code: ReasonCode | None = None
+    source_request_id: str | None = None
 
 
 class Verdict(OfTask):
@@ -111,8 +115,10 @@ class Verdict(OfTask):
     ``opinions``. A member's own opinion is of the same kind, and has the panel's id in
     ``panel_id``, which nothing else has.
 
+    ``run_id`` is the run that decided, which those of panels, of people and of cancellations lack.
     What ended with ``deadline_exceeded`` has what its last attempt failed with in
-    ``last_reason_code``, and the run that asked last in ``run_id``.
+    ``last_reason_code``. What a language model judged
+    has the request that it was read from in ``source_request_id``, whatever it came to.
     """
 
     completion_id: str
@@ -124,6 +130,7 @@ class Verdict(OfTask):
     reason_code: ReasonCode | None = None
     last_reason_code: ReasonCode | None = None
     run_id: str | None = None
+    source_request_id: str | None = None
     reported_version: str | None = None
     grader_latency_ms: int | None = None
     attempts: int = 0
@@ -153,6 +160,13 @@ class Verdict(OfTask):
     def answered_version(self) -> str:
         """The version that the grader reported, else the one that was registered."""
         return self.reported_version or self.grader_version
+
+
+class Unlisted(FrozenModel):
+    """What lists of scores lack of a verdict."""
+
+    dimensions: list[ScoreDimension] | None = None
+    source_request_id: str | None = None
 
 
 def counts_of(verdicts: Iterable[Verdict], *, expected: int) -> VerdictCounts:

@@ -2,20 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from itertools import islice
 
-from pydantic import TypeAdapter
-
-from autotune.protocol.grading import ScoreDimension
 from autotune_platform.runtime.threads import in_parallel
 from autotune_platform.storage.table import Item, Key, Table
-from autotune_platform.verdicts.models import OfGrader, Verdict, VerdictKey
+from autotune_platform.verdicts.models import OfGrader, Unlisted, Verdict, VerdictKey
 from autotune_platform.verdicts.panels import Panel
 from autotune_platform.verdicts.score_index import INDEX_KEY, index_key
 from autotune_platform.verdicts.stored_verdicts import (
     OPINION_PREFIX,
     VERDICT_PREFIX,
     opinion_key,
+    unlisted_from,
     verdict_attributes,
     verdict_from,
     verdict_key,
@@ -24,11 +22,8 @@ from autotune_platform.verdicts.stored_verdicts import (
 _CONCURRENT_WRITES = 8
 # It sorts behind every id.
 _END = "~"
-
-
-@cache
-def _dimensions() -> TypeAdapter[list[ScoreDimension]]:
-    return TypeAdapter(list[ScoreDimension])
+# Twenty-one generations of ten opinions and a verdict each.
+_LONGEST_STORY = 231
 
 
 class VerdictRepository:
@@ -62,6 +57,12 @@ class VerdictRepository:
         page = self._table.query(completion_id, starting=VERDICT_PREFIX)
         return [verdict_from(item) for item in page.items]
 
+    def story_of(self, completion_id: str) -> list[Verdict]:
+        """Return every verdict and opinion on a completion."""
+        span = ("sk", OPINION_PREFIX, VERDICT_PREFIX + _END)
+        items = self._table.items(completion_id, between=span)
+        return [verdict_from(item) for item in islice(items, _LONGEST_STORY)]
+
     def erase_reasoning(self, completion_ids: Sequence[str]) -> None:
         """Delete what graders and people gave as their reasons; what they decided stays."""
 
@@ -86,17 +87,15 @@ class VerdictRepository:
         if completion_ids:
             in_parallel(erase, completion_ids, at_most=_CONCURRENT_WRITES)
 
-    def dimensions_of(
-        self, verdicts: Iterable[VerdictKey]
-    ) -> dict[VerdictKey, list[ScoreDimension]]:
-        """Return the dimensions of those verdicts that have any."""
+    def unlisted_of(self, verdicts: Iterable[VerdictKey]) -> dict[VerdictKey, Unlisted]:
+        """Return what lists of scores lack of verdicts, of those that are there."""
         asked = list(verdicts)
         keys = [_stored(one) for one in asked]
-        items = self._table.get_many(keys, attributes=["dimensions"])
+        items = self._table.get_many(keys, attributes=list(Unlisted.model_fields))
         return {
-            one: _dimensions().validate_json(items[key]["dimensions"])
+            one: unlisted_from(items[key])
             for one, key in zip(asked, keys, strict=True)
-            if "dimensions" in items.get(key, {})
+            if key in items
         }
 
     def of_keys(self, keys: Iterable[VerdictKey]) -> dict[VerdictKey, Verdict]:

@@ -27,7 +27,7 @@ MOST_ENTRIES = 2_000
 MOST_QUERIES = 40
 """Most queries of one page: ten tasks without a match, four partitions each."""
 
-_BY_TASK = "scoresByTask"
+SCORES_BY_TASK = "scoresByTask"
 SCORE_SHARDS = 4
 INDEX_KEY = ("score_shard", "score_time")
 """What puts a verdict into the index; without it, the verdict is in no list."""
@@ -91,7 +91,7 @@ class ScorePosition:
             and time.endswith(f"#{pk}")
         ):
             raise invalid_cursor()
-        after = {"score_shard": _partition(task_id, int(shard)), "score_time": time}
+        after = {"score_shard": partition_of(task_id, int(shard)), "score_time": time}
         return cls(task_id, int(shard), {**after, "pk": pk, "sk": sk})
 
     def token(self) -> str:
@@ -133,9 +133,9 @@ class ScoreIndex:
             wanted = limit - len(found)
             reach = wanted if where is None else _reach(limit, evaluated, len(found))
             page = self._table.query(
-                _partition(at.task_id, at.shard),
+                partition_of(at.task_id, at.shard),
                 partition_name="score_shard",
-                index=_BY_TASK,
+                index=SCORES_BY_TASK,
                 limit=min(reach, allowance.entries),
                 after=at.after,
                 between=("score_time", *between),
@@ -155,7 +155,7 @@ class ScoreIndex:
 def index_key(verdict: Verdict) -> dict[str, str]:
     """Return the attributes that put a verdict into the index."""
     return {
-        "score_shard": _partition(verdict.task_id, shard_of(verdict.completion_id)),
+        "score_shard": partition_of(verdict.task_id, shard_of(verdict.completion_id)),
         "score_time": f"{written(verdict.decided_at)}#{verdict.completion_id}",
     }
 
@@ -165,7 +165,8 @@ def shard_of(completion_id: str) -> int:
     return hashlib.sha256(completion_id.encode()).digest()[0] % SCORE_SHARDS
 
 
-def _partition(task_id: str, shard: int) -> str:
+def partition_of(task_id: str, shard: int) -> str:
+    """Return the key of one of a task's partitions."""
     return f"{task_id}#{shard}"
 
 

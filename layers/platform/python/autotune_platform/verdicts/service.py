@@ -5,14 +5,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from types import MappingProxyType
 
-from autotune.protocol.grading import ScoreDimension
 from autotune.protocol.ids import is_id
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.storage.cursors import invalid_cursor
 from autotune_platform.verdicts.filters import ScoreFilters
 from autotune_platform.verdicts.listing import LONGEST_UNLISTED, DecisionLists
-from autotune_platform.verdicts.models import OfGrader, Verdict, VerdictKey
+from autotune_platform.verdicts.models import OfGrader, Unlisted, Verdict, VerdictKey
 from autotune_platform.verdicts.panels import Panel, PanelRecords
 from autotune_platform.verdicts.repository import VerdictRepository
 from autotune_platform.verdicts.score_index import Allowance, ScoreIndex, ScorePosition
@@ -95,15 +94,17 @@ class VerdictService:
         """Return every verdict on a completion, of any grader and generation."""
         return self.repository.all_of(completion_id)
 
+    def story_of(self, completion_id: str) -> list[Verdict]:
+        """Return every verdict and opinion on a completion, of each of its generations."""
+        return self.repository.story_of(completion_id)
+
     def leave_lists(self, keys: Sequence[VerdictKey]) -> None:
         """List verdicts no more that a later generation replaces; doing it again is fine."""
         self.repository.leave_lists(keys)
 
-    def dimensions_of(
-        self, verdicts: Iterable[VerdictKey]
-    ) -> dict[VerdictKey, list[ScoreDimension]]:
-        """Return the dimensions of those verdicts that have any; see ``VerdictRepository``."""
-        return self.repository.dimensions_of(verdicts)
+    def unlisted_of(self, verdicts: Iterable[VerdictKey]) -> dict[VerdictKey, Unlisted]:
+        """Return what lists of scores lack of verdicts; see ``VerdictRepository``."""
+        return self.repository.unlisted_of(verdicts)
 
     def of_run(self, completion_ids: Iterable[str], run: OfGrader) -> dict[str, Verdict]:
         """Return the verdicts there are on a run's completions: the panel's where there is one."""

@@ -3,7 +3,7 @@
 import json
 
 from autotune_platform.storage.item_format import Item
-from autotune_platform.verdicts.models import Verdict
+from autotune_platform.verdicts.models import Unlisted, Verdict
 
 VERDICT_PREFIX = "verdict#"
 OPINION_PREFIX = "opinion#"
@@ -53,6 +53,14 @@ def verdict_attributes(verdict: Verdict) -> Item:
 
 def verdict_from(item: Item) -> Verdict:
     """Return the verdict, or the opinion, that an item stores."""
-    lists = {name: json.loads(item[name]) for name in _LISTS if name in item}
     key = {"completion_id": item["pk"], "generation": _generation_in(item["sk"])}
-    return Verdict.model_validate({**item, **key, **lists})
+    return Verdict.model_validate({**item, **key, **_lists_in(item)})
+
+
+def unlisted_from(item: Item) -> Unlisted:
+    """Return what an item stores of a verdict that lists of scores lack."""
+    return Unlisted.model_validate({**item, **_lists_in(item)})
+
+
+def _lists_in(item: Item) -> Item:
+    return {name: json.loads(item[name]) for name in _LISTS if name in item}

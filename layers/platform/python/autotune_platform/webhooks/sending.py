@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlsplit
 
 import httpcore
 from standardwebhooks import Webhook as Signer
@@ -15,6 +14,7 @@ from autotune_platform.outbound.connections import (
     AddressRefusedError,
     time_limit,
 )
+from autotune_platform.outbound.http import whole_url
 
 # The last second is for what follows the status line's headers, so that a call takes 15 in all.
 _ANSWER_SECONDS = 14
@@ -52,7 +52,7 @@ class WebhookSender:
                 time_limit(_ANSWER_SECONDS),
                 self._connections.stream(
                     "POST",
-                    _whole(url),
+                    whole_url(url),
                     headers=list(signed_headers(event_id, body, secrets=secrets, now=now).items()),
                     content=body.encode(),
                     extensions={"timeout": {"connect": CONNECT_TIMEOUT_SECONDS}},
@@ -81,15 +81,6 @@ def signed_headers(
             Signer(secret).sign(event_id, now, body) for secret in secrets
         ),
     }
-
-
-def _whole(url: str) -> httpcore.URL:
-    """Return a URL with all of its path: httpcore drops what follows a semicolon in a text."""
-    parts = urlsplit(url)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return httpcore.URL(
-        scheme=parts.scheme, host=parts.hostname or "", port=parts.port, target=target
-    )
 
 
 def _attempt(status: int) -> Attempt:

@@ -7,11 +7,14 @@ from autotune_platform.access.rates import RequestRates
 from autotune_platform.access.repository import AccessRepository
 from autotune_platform.access.secrets import DerivedSecrets
 from autotune_platform.access.service import AccessService
+from autotune_platform.access.session_repository import SessionRepository
+from autotune_platform.access.sessions import SessionService
+from autotune_platform.access.signers import Signers
 from autotune_platform.audit.calls import CallAudit
 from autotune_platform.audit.repository import AuditRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
-from autotune_platform.runtime.environment import AuditEnvironment, Environment
+from autotune_platform.runtime.environment import AccessEnvironment, AuditEnvironment, Environment
 from autotune_platform.storage.table import Table
 
 
@@ -52,10 +55,18 @@ class ApiParts(AuditParts):
         return OrganizationService(repository=AccessRepository(self.registry_table))
 
     @cached_property
+    def signers(self) -> Signers:
+        return Signers(
+            keys=AccessRepository(self.registry_table),
+            sessions=SessionRepository(self.registry_table),
+        )
+
+    @cached_property
     def access(self) -> AccessService:
         brief = Table(self.environment.registry_table, clients.brief_dynamodb())
         return AccessService(
             repository=AccessRepository(self.registry_table),
+            signers=self.signers,
             secrets=self.secrets,
             rates=RequestRates(table=brief),
         )
@@ -65,3 +76,19 @@ class ApiParts(AuditParts):
         # At the end of a request, which a store that is down must not hold up for long.
         table = Table(self.audit_environment.audit_table, clients.brief_dynamodb())
         return CallAudit(repository=AuditRepository(table))
+
+
+class AccessApiParts(ApiParts):
+    """What manages keys and sessions."""
+
+    environment: AccessEnvironment
+
+    @cached_property
+    def sessions(self) -> SessionService:
+        return SessionService(
+            access=self.access,
+            repository=SessionRepository(self.registry_table),
+            signers=self.signers,
+            secrets=self.secrets,
+            base_url=self.environment.api_url,
+        )

@@ -2,12 +2,14 @@
 
 from functools import cached_property
 
+from autotune_platform.ledger.compatible.files import CompatibleFiles
 from autotune_platform.ledger.compatible.objects import FileObjects
 from autotune_platform.ledger.compatible.progress import BatchProgress
 from autotune_platform.ledger.compatible.repository import BatchRepository, FileRepository
-from autotune_platform.ledger.compatible.service import CompatibleBatches, CompatibleFiles
+from autotune_platform.ledger.compatible.service import CompatibleBatches
 from autotune_platform.ledger.records import LedgerRecords
-from autotune_platform.ledger.tokens import TokenRepository, TokenService
+from autotune_platform.ledger.token_repository import TokenRepository
+from autotune_platform.ledger.tokens import TokenService
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ImportApiEnvironment
 from autotune_platform.wiring.ledger_api import LedgerApiParts
@@ -54,7 +56,7 @@ class CompatibleApiParts(LedgerApiParts, ImportApiParts):
                 objects=self.compatible_objects,
                 imports=self.import_repository,
                 rows=self.llm_rows,
-                records=LedgerRecords(rows=self.llm_rows, texts=self.row_texts),
+                records=LedgerRecords(texts=self.row_texts),
                 ledger=self.ledger,
             ),
         )

@@ -9,7 +9,10 @@ from autotune_platform.exports.repository import ExportRepository
 from autotune_platform.exports.segments import ExportSegments
 from autotune_platform.exports.service import ExportService
 from autotune_platform.exports.work import ExportSweeper, ExportWork
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.records import LedgerRecords
+from autotune_platform.ledger.row_lists import RowLists
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime import clients
@@ -67,10 +70,24 @@ class ExportParts(ExportFileParts):
     """What writes exports, step by step."""
 
     @cached_property
+    def ledger_table(self) -> Table:
+        return Table(self.environment.ledger_table, clients.dynamodb())
+
+    @cached_property
     def ledger_records(self) -> LedgerRecords:
-        table = Table(self.environment.ledger_table, clients.dynamodb())
-        texts = RowTexts(table=table, bucket=self.environment.ledger_bucket, s3=clients.s3())
-        return LedgerRecords(rows=RowRepository(table), texts=texts)
+        texts = RowTexts(
+            table=self.ledger_table, bucket=self.environment.ledger_bucket, s3=clients.s3()
+        )
+        return LedgerRecords(texts=texts)
+
+    @cached_property
+    def row_lists(self) -> RowLists:
+        table = self.ledger_table
+        return RowLists(
+            rows=RowRepository(table),
+            batches=BatchRepository(table),
+            imports=ImportRepository(table),
+        )
 
     @cached_property
     def export_work(self) -> ExportWork:
@@ -79,6 +96,7 @@ class ExportParts(ExportFileParts):
             repository=self.export_repository,
             files=self.export_files,
             requests=self.ledger_records,
+            lists=self.row_lists,
         )
         return ExportWork(
             repository=self.export_repository, files=self.export_files, segments=segments

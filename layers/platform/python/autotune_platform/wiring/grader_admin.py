@@ -8,8 +8,9 @@ from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.graders.probing import GraderProbing
 from autotune_platform.graders.service import GraderService
 from autotune_platform.graders.verification import GraderVerification
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.projections.window_figures import WindowStatistics
 from autotune_platform.runs.durable_wait import TaskTokens
 from autotune_platform.runs.parked import ParkedRepository
 from autotune_platform.runs.parking import Parking, WellGraders
@@ -17,6 +18,7 @@ from autotune_platform.runs.repository import RunRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import GraderApiEnvironment, ProbingEnvironment
 from autotune_platform.storage.table import Table
+from autotune_platform.windows.counters import WindowCounters
 from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.budgets import BudgetParts
 from autotune_platform.wiring.gateway import GatewayParts
@@ -65,6 +67,11 @@ class GraderApiParts(ApiParts, GatewayParts, GraderAdminParts, StatisticsParts, 
     def waiting(self) -> WaitingShares:
         slots = Slots(budgets=self.budget_states.budgets)
         return WaitingShares(slots=slots, of="verifications")
+
+    @cached_property
+    def window_statistics(self) -> WindowStatistics:
+        completions = Table(self.environment.completions_table, clients.dynamodb())
+        return WindowStatistics(counters=WindowCounters(completions))
 
     @cached_property
     def verification(self) -> GraderVerification:

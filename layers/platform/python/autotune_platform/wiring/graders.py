@@ -17,8 +17,12 @@ class StatisticsParts(RegistryParts):
         return CounterRepository(self.registry_table)
 
     @cached_property
+    def lane(self) -> Lane:
+        return Lane()
+
+    @cached_property
     def statistics(self) -> GraderStatistics:
-        return GraderStatistics(counters=self.counters, lane=Lane())
+        return GraderStatistics(counters=self.counters, lane=self.lane)
 
 
 class GraderParts(RegistryParts):

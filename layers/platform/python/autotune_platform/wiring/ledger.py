@@ -3,32 +3,28 @@
 from functools import cached_property
 
 from autotune_platform.budgets.money import MoneyBudgets
-from autotune_platform.budgets.permits import Permits
-from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.ledger.affording import Affording
-from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
-from autotune_platform.ledger.batching.stepping import Desk
-from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.call_settling import CallSettling
 from autotune_platform.ledger.claims import ClaimRepository
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.costs import CostRepository
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.enqueuing import EnqueuingService
-from autotune_platform.ledger.exchanges import Exchanges
-from autotune_platform.ledger.keys import ProviderKeys
+from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.live_jobs import LiveJobs
-from autotune_platform.ledger.model_calls import ModelCalls
 from autotune_platform.ledger.planning import RowPlanner
+from autotune_platform.ledger.planning_again import PlanningAgain
 from autotune_platform.ledger.prices import Prices
-from autotune_platform.ledger.roles import RoleSessions
+from autotune_platform.ledger.queue_repository import QueueRepository
+from autotune_platform.ledger.queued_ends import QueuedEnds
+from autotune_platform.ledger.row_lists import RowLists
 from autotune_platform.ledger.row_repository import RowRepository
 from autotune_platform.ledger.starting import BatchStarter
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
-    ConnectionEnvironment,
     LedgerApiEnvironment,
     LedgerEnvironment,
     LedgerSweepEnvironment,
@@ -36,7 +32,6 @@ from autotune_platform.runtime.environment import (
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import RegistryParts
-from autotune_platform.wiring.outbound import OutboundParts
 
 
 class LedgerParts(RegistryParts):
@@ -61,6 +56,15 @@ class LedgerParts(RegistryParts):
     @cached_property
     def llm_batches(self) -> BatchRepository:
         return BatchRepository(self.ledger_table)
+
+    @cached_property
+    def row_lists(self) -> RowLists:
+        imports = ImportRepository(self.ledger_table)
+        return RowLists(rows=self.llm_rows, batches=self.llm_batches, imports=imports)
+
+    @cached_property
+    def llm_queues(self) -> QueueRepository:
+        return QueueRepository(self.ledger_table)
 
     @cached_property
     def llm_claims(self) -> ClaimRepository:
@@ -99,8 +103,26 @@ class LedgerParts(RegistryParts):
         return RowPlanner(connections=self.connection_repository, prices=Prices())
 
     @cached_property
+    def planning_again(self) -> PlanningAgain:
+        return PlanningAgain(prices=Prices())
+
+    @cached_property
+    def queued_ends(self) -> QueuedEnds:
+        return QueuedEnds(rows=self.llm_rows, claims=self.llm_claims)
+
+    @cached_property
     def row_ends(self) -> RowEnds:
         return RowEnds(rows=self.llm_rows, texts=self.row_texts)
+
+    @cached_property
+    def call_settling(self) -> CallSettling:
+        return CallSettling(
+            texts=self.row_texts,
+            batches=self.llm_batches,
+            ends=self.row_ends,
+            money=self.money,
+            costs=self.llm_costs,
+        )
 
 
 class LedgerStartParts(LedgerParts):
@@ -126,62 +148,11 @@ class EnqueuingParts(LedgerStartParts):
     def enqueuing(self) -> EnqueuingService:
         return EnqueuingService(
             planner=self.row_planner,
+            planning_again=self.planning_again,
             affording=self.affording,
             rows=self.llm_rows,
             texts=self.row_texts,
             claims=self.llm_claims,
-            batches=self.llm_batches,
+            queues=self.llm_queues,
             starter=self.batch_starter,
-        )
-
-
-class ModelCallParts(LedgerParts, OutboundParts):
-    """What calls language models."""
-
-    environment: ConnectionEnvironment
-
-    @cached_property
-    def provider_keys(self) -> ProviderKeys:
-        return ProviderKeys(
-            table=self.ledger_table,
-            key_id=self.environment.provider_keys_key,
-            kms=clients.kms(),
-        )
-
-    @cached_property
-    def role_sessions(self) -> RoleSessions:
-        return RoleSessions(sts=clients.sts())
-
-    @cached_property
-    def row_asking(self) -> RowAsking:
-        return RowAsking(
-            rows=self.llm_rows,
-            texts=self.row_texts,
-            ends=self.row_ends,
-            keys=self.provider_keys,
-            connections=self.connection_repository,
-            calls=ModelCalls(self.connections, self.role_sessions),
-            permits=Permits(budgets=BudgetRepository(self.budgets_table)),
-        )
-
-    @cached_property
-    def job_desk(self) -> Desk:
-        return Desk(
-            batches=self.llm_batches,
-            connections=self.connection_repository,
-            keys=self.provider_keys,
-            exchanges=Exchanges(self.connections),
-            roles=self.role_sessions,
-        )
-
-    @cached_property
-    def ledger_calls(self) -> LedgerCalls:
-        return LedgerCalls(
-            planner=self.row_planner,
-            rows=self.llm_rows,
-            batches=self.llm_batches,
-            asking=self.row_asking,
-            ends=self.row_ends,
-            money=self.money,
-            costs=self.llm_costs,
         )

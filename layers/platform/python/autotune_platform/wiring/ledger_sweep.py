@@ -8,10 +8,10 @@ from autotune_platform.ledger.sweeping import LedgerSweeper
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import LedgerSweepEnvironment
 from autotune_platform.runtime.executions import Executions
-from autotune_platform.wiring.ledger import LedgerStartParts, ModelCallParts
+from autotune_platform.wiring.ledger import LedgerStartParts
 
 
-class LedgerSweepParts(LedgerStartParts, ModelCallParts):
+class LedgerSweepParts(LedgerStartParts):
     """What looks after queues and batches."""
 
     environment: LedgerSweepEnvironment
@@ -21,7 +21,8 @@ class LedgerSweepParts(LedgerStartParts, ModelCallParts):
         return LedgerSweeper(
             rows=self.llm_rows,
             batches=self.llm_batches,
-            calls=self.ledger_calls,
+            queues=self.llm_queues,
+            calls=self.call_settling,
             starter=self.batch_starter,
             imports=ImportSweeping(
                 repository=ImportRepository(self.ledger_table),

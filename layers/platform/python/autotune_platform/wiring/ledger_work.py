@@ -20,6 +20,8 @@ from autotune_platform.ledger.batching.writing import JobWriting
 from autotune_platform.ledger.building import BatchBuilder
 from autotune_platform.ledger.choosing import RowChoosing
 from autotune_platform.ledger.enqueuing import EnqueuingService
+from autotune_platform.ledger.halvings import HalvingRepository
+from autotune_platform.ledger.once_more import OnceMore
 from autotune_platform.ledger.open_calls import OpenCalls
 from autotune_platform.ledger.ordering import LeftToTheSweeper
 from autotune_platform.ledger.prices import Prices
@@ -33,7 +35,7 @@ from autotune_platform.ledger.working import BatchWork
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import LedgerWorkEnvironment
 from autotune_platform.runtime.executions import Executions
-from autotune_platform.wiring.ledger import ModelCallParts
+from autotune_platform.wiring.model_calls import ModelCallParts
 
 
 class LedgerWorkParts(ModelCallParts):
@@ -54,12 +56,13 @@ class LedgerWorkParts(ModelCallParts):
             rows=self.llm_rows,
             aside=aside,
             endings=QueueEnding(
-                table=self.ledger_table, rows=self.llm_rows, aside=aside, claims=self.llm_claims
+                table=self.ledger_table, rows=self.llm_rows, aside=aside, ends=self.queued_ends
             ),
             batches=self.llm_batches,
+            queues=self.llm_queues,
             open_calls=self.open_calls,
             connections=self.connection_repository,
-            choosing=RowChoosing(rows=self.llm_rows, claims=self.llm_claims),
+            choosing=RowChoosing(rows=self.llm_rows, ends=self.queued_ends),
             admission=JobAdmission(batches=self.llm_batches, live=self.live_jobs),
             money=self.money,
             organizations=OrganizationService(repository=AccessRepository(self.registry_table)),
@@ -76,6 +79,7 @@ class LedgerWorkParts(ModelCallParts):
         )
         return BatchWork(
             batches=self.llm_batches,
+            queues=self.llm_queues,
             connections=self.connection_repository,
             builder=builder,
             asking=self.row_asking,
@@ -98,11 +102,12 @@ class LedgerWorkParts(ModelCallParts):
     def reasking(self) -> Reasking:
         enqueuing = EnqueuingService(
             planner=self.row_planner,
+            planning_again=self.planning_again,
             affording=self.affording,
             rows=self.llm_rows,
             texts=self.row_texts,
             claims=self.llm_claims,
-            batches=self.llm_batches,
+            queues=self.llm_queues,
             starter=LeftToTheSweeper(),
         )
         return Reasking(
@@ -110,8 +115,7 @@ class LedgerWorkParts(ModelCallParts):
             texts=self.row_texts,
             batches=self.llm_batches,
             connections=self.connection_repository,
-            planner=self.row_planner,
-            enqueuing=enqueuing,
+            once_more=OnceMore(enqueuing=enqueuing),
         )
 
     def _step_shares(self) -> StepShares:
@@ -129,6 +133,7 @@ class LedgerWorkParts(ModelCallParts):
         writing = JobWriting(
             desk=desk,
             batches=self.llm_batches,
+            queues=self.llm_queues,
             rows=self.llm_rows,
             texts=self.row_texts,
             ends=self.row_ends,
@@ -141,6 +146,7 @@ class LedgerWorkParts(ModelCallParts):
             rows=self.llm_rows,
             ends=self.row_ends,
             writing=writing,
+            halvings=HalvingRepository(self.ledger_table),
         )
         creating = JobCreating(
             desk=desk,
@@ -159,6 +165,7 @@ class LedgerWorkParts(ModelCallParts):
         return JobWork(
             desk=desk,
             batches=self.llm_batches,
+            queues=self.llm_queues,
             remaining=self.batch_rows,
             writing=writing,
             creating=creating,

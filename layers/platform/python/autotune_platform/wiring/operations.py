@@ -25,6 +25,7 @@ class DeletionParts(ApiParts, CompletionParts):
             "deliveries": self.environment.deliveries_table,
             "ledger": self.environment.ledger_table,
             "budgets": self.environment.budgets_table,
+            "decks": self.environment.decks_table,
         }
         return OrganizationDeletion(
             organizations=self.organizations,

@@ -10,9 +10,11 @@ from autotune_platform.projections.decisions import DecisionAudit
 from autotune_platform.projections.projection import VerdictProjection
 from autotune_platform.projections.publishing import DecisionPublisher
 from autotune_platform.projections.versions import VersionWitness
+from autotune_platform.projections.windows import DecisionWindows
 from autotune_platform.runtime.environment import ProjectionEnvironment
 from autotune_platform.storage.changes import Route, Router
 from autotune_platform.verdicts.decisions import NEW_DECISIONS
+from autotune_platform.windows.counters import WindowCounters
 from autotune_platform.wiring.access import AuditParts
 from autotune_platform.wiring.completions import CompletionParts
 from autotune_platform.wiring.graders import StatisticsParts
@@ -36,6 +38,9 @@ class ProjectionParts(CompletionParts, StatisticsParts, PublisherParts, AuditPar
             counting=DecisionCounting(
                 checkpoints=checkpoints,
                 statistics=self.statistics,
+                windows=DecisionWindows(
+                    counters=WindowCounters(self.completions_table), lane=self.lane
+                ),
                 audit=DecisionAudit(addition=self.audit_repository.addition),
                 open_counts=self.completion_repository.open_counts,
             ),

@@ -2,13 +2,18 @@
 
 from functools import cached_property
 
+from autotune_platform.completions.batch_completions import BatchCompletions
+from autotune_platform.completions.batch_index import BatchIndex
 from autotune_platform.completions.batch_rescoring import BatchRescoring
+from autotune_platform.completions.batch_walk import BatchWalk
 from autotune_platform.completions.deleting import TextDeletion
 from autotune_platform.completions.planning import BatchPlanner
 from autotune_platform.completions.queue_progress import QueueProgress
 from autotune_platform.completions.queues import ChunkQueues
 from autotune_platform.completions.rescoring import RescoringService
 from autotune_platform.completions.submission import SubmissionService
+from autotune_platform.projections.batch_lists import BatchLists
+from autotune_platform.projections.checkpoints import CheckpointRepository
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import SubmissionEnvironment
 from autotune_platform.wiring.access import ApiParts
@@ -54,6 +59,19 @@ class CompletionApiParts(ApiParts, SubmissionParts, ErasureParts):
             completions=self.completions,
             erasers=[self.completion_repository, *self.erasers],
         )
+
+    @cached_property
+    def batch_lists(self) -> BatchLists:
+        return BatchLists(
+            walk=BatchWalk(
+                index=BatchIndex(self.completions_table), repository=self.completion_repository
+            ),
+            checkpoints=CheckpointRepository(self.completions_table),
+        )
+
+    @cached_property
+    def batch_completions(self) -> BatchCompletions:
+        return BatchCompletions(repository=self.completion_repository, verdicts=self.verdicts)
 
     @cached_property
     def rescoring(self) -> RescoringService:

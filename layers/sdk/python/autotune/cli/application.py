@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from autotune.cli import (
     batches,
     completions,
+    decks,
     exports,
     grader,
     keys,
@@ -17,14 +18,17 @@ from autotune.cli import (
     reviews,
     reward_urls,
     runs,
-    tasks,
+    sessions,
+    task_figures,
     webhooks,
 )
 from autotune.cli.audit import audit
+from autotune.cli.console import console
 from autotune.cli.exit_codes import INTERRUPTED, exit_code_of
 from autotune.cli.explain import explain
 from autotune.cli.exports import export
 from autotune.cli.invocation import AsJson, Invocation, command, note, stop
+from autotune.cli.overview import overview
 from autotune.cli.rescore import rescore
 from autotune.cli.scores import scores
 from autotune.cli.submit import submit
@@ -38,6 +42,7 @@ _HINTS = {
     ),
     "budget_exhausted": "`autotune llm budget` shows what is left of it",
     "grader_not_verified": "that is what `autotune graders verify` does",
+    "grader_not_calibrated": "`autotune tasks update TASK --uncalibrated abstain` takes it",
     "unauthenticated": "check the key and that the base URL belongs to it",
 }
 
@@ -72,9 +77,10 @@ app = typer.Typer(
     help="Have completions scored by graders that their owners keep to themselves.",
 )
 app.add_typer(keys.app, name="keys")
+app.add_typer(sessions.app, name="sessions")
 app.add_typer(openai_evals.app, name="graders")
-app.add_typer(tasks.app, name="tasks")
-for function in (submit, rescore, explain, scores, export, audit):
+app.add_typer(task_figures.tasks_app, name="tasks")
+for function in (overview, submit, rescore, explain, scores, export, audit, console):
     command(app)(function)
 app.add_typer(exports.app, name="exports")
 app.add_typer(completions.app, name="completions")
@@ -83,6 +89,7 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(reviews.app, name="reviews")
 app.add_typer(reward_urls.app, name="reward-urls")
 app.add_typer(llm.app, name="llm")
+app.add_typer(decks.app, name="decks")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(ops.app, name="ops")
 app.add_typer(grader.app, name="grader")

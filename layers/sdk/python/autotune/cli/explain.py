@@ -1,4 +1,4 @@
-"""``autotune explain``: the whole story of a completion, a batch, a run or a grader."""
+"""``autotune explain``: the whole story of a completion, a run or whatever else its id names."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Invocation, stop
+from autotune.cli.llm_explaining import explain_batch, explain_import, explain_request
 from autotune.cli.story import Story, attempts, number
 from autotune.client import AutotuneClient, NotFoundError, PermissionDeniedError
 from autotune.protocol.explanations import WaitingRun
@@ -34,7 +35,12 @@ _RUN_STEPS = {
 def explain(
     invocation: Invocation,
     id_: Annotated[
-        str, typer.Argument(metavar="ID", help="Of a completion, a batch, a run or a grader.")
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="Of a completion, a batch, a run or a grader; of a request to a language model, a "
+            "batch of these, or an import.",
+        ),
     ],
 ) -> None:
     """Say why something stands where it does, what failed, what comes next, and what to do."""
@@ -45,7 +51,7 @@ def explain(
             exit_codes.NOT_FOUND,
         )
     if kind is None:
-        stop(f"no completion, batch, run or grader {id_}", exit_codes.NOT_FOUND)
+        stop(f"nothing that is explained has the id {id_}", exit_codes.NOT_FOUND)
     story = Story()
     name, explain_one = _STORIES[kind]
     explanation = explain_one(invocation.client, story, id_)
@@ -83,8 +89,14 @@ def _completion(client: AutotuneClient, story: Story, id_: str) -> dict[str, Any
         story.add_grader(one, of_panel=of_panel)
     if (review := explained.review) is not None:
         whose = f" of {review.assignee_id}" if review.assignee_id else ""
-        until = story.at(review.expires_at)
-        story.add("review", f"{review.review_id}{whose} is open until {until}")
+        if review.correctable_until is not None:
+            until = story.at(review.correctable_until)
+            story.add(
+                "review", f"{review.review_id} is answered, and can be corrected until {until}"
+            )
+        else:
+            until = story.at(review.expires_at)
+            story.add("review", f"{review.review_id}{whose} is open until {until}")
     _add_redrives(story, explained.redrives)
     return _document(explained)
 
@@ -215,4 +227,7 @@ _STORIES: Mapping[IdKind, tuple[str, Callable[[AutotuneClient, Story, str], dict
     "bat": ("batch", _batch),
     "run": ("run", _run),
     "grd": ("grader", _grader),
+    "llm": ("llmRequest", explain_request),
+    "lbt": ("llmBatch", explain_batch),
+    "lim": ("llmImport", explain_import),
 }

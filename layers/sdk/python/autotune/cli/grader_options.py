@@ -60,8 +60,8 @@ class LimitOptions:
     requests_per_second: Annotated[
         float | None,
         typer.Option(
-            min=limits.MIN_GRADER_REQUESTS_PER_SECOND,
-            max=limits.MAX_GRADER_REQUESTS_PER_SECOND,
+            min=limits.MIN_REQUESTS_PER_SECOND,
+            max=limits.MAX_REQUESTS_PER_SECOND,
             help="Most requests in a second, evenly spaced.",
         ),
     ] = None

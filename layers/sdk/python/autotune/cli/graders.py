@@ -20,6 +20,7 @@ from autotune.cli.invocation import (
     stdout_console,
 )
 from autotune.protocol.graders import Grader
+from autotune.protocol.windows import PartWindow
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -244,9 +245,13 @@ def stats(
     version: Annotated[
         str | None, typer.Option(help="Only what the grader answered as this version.")
     ] = None,
+    window: Annotated[
+        PartWindow | None,
+        typer.Option(help="Only what it did for your organisation in so long; --json by the hour."),
+    ] = None,
 ) -> None:
     """Show how a grader does: scores, latency and failures, in all and by version."""
-    figures = invocation.client.graders.stats(grader_id, version=version)
+    figures = invocation.client.graders.stats(grader_id, version=version, window=window)
     if invocation.as_json:
         invocation.show_json(figures)
     elif figures.versions:

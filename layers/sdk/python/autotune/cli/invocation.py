@@ -4,7 +4,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from itertools import islice
@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autotune.cli import exit_codes
+from autotune.cli.examples import command_with_examples
 from autotune.client import AsyncAutotuneClient, AutotuneClient
 from autotune.client.arguments import NotGiven, not_given
 from autotune.protocol.ids import IdKind, is_id
@@ -71,7 +72,11 @@ class Invocation:
         if self.as_json:
             self.show_json(thing)
             return
-        for name, value in thing.model_dump(by_alias=True, mode="json").items():
+        self.show_fields(thing.model_dump(by_alias=True, mode="json"))
+
+    def show_fields(self, fields: Mapping[str, Any]) -> None:
+        """Print fields, one a line."""
+        for name, value in fields.items():
             typer.echo(f"{name:<16} {_readable(value)}")
 
     def show_once(
@@ -124,13 +129,19 @@ class Invocation:
             typer.echo(json.dumps(thing, ensure_ascii=False))
 
 
-def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], CommandT]:
+def command(
+    app: typer.Typer,
+    name: str | None = None,
+    *,
+    within: Callable[[typer.Context], AbstractContextManager[None]] | None = None,
+) -> Callable[[CommandT], CommandT]:
     """Register a function as a command: it gets the invocation, and ``--json`` is there too.
 
     A parameter whose type is a dataclass stands for one option for each field.
 
     Args:
         name: of the command; that of the function unless given.
+        within: makes what the command runs in.
     """
 
     def register(function: CommandT) -> CommandT:
@@ -142,7 +153,8 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], C
         def run(ctx: typer.Context, as_json: bool = False, **options: Any) -> None:
             for group, kind in groups.items():
                 options[group] = kind(**{one.name: options.pop(one.name) for one in fields(kind)})
-            with closing(Invocation.of(ctx, as_json)) as invocation:
+            around = nullcontext() if within is None else within(ctx)
+            with closing(Invocation.of(ctx, as_json)) as invocation, around:
                 function(invocation, **options)
 
         parameters = [
@@ -154,7 +166,7 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[CommandT], C
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         run.__name__ = function.__name__
         run.__doc__ = function.__doc__
-        app.command(name)(run)
+        app.command(name, cls=command_with_examples(parameters))(run)
         return function
 
     return register

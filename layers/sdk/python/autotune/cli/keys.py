@@ -75,7 +75,7 @@ def revoke(
         bool,
         typer.Option(
             "--with-made",
-            help="Also what it made: keys with what they made, reward URLs, webhooks, links.",
+            help="With what it made: keys and what they made, URLs, webhooks, links.",
         ),
     ] = False,
 ) -> None:

@@ -1,9 +1,11 @@
 """Reads JSONL, one line in memory at a time, and completions from it."""
 
 import json
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, cast
 
 from pydantic import ValidationError
 
@@ -16,8 +18,11 @@ from autotune.protocol.problems import FieldProblem
 LONGEST_LINE_BYTES = 6 * MAX_REQUEST_BYTES
 """Escapes (``\\u00e9``) can make a line this much longer than what is sent."""
 
+_PIECE_BYTES = 1 << 20
+_HELD_IN_MEMORY_BYTES = 64 << 20
 _FAULTS_KEPT = 5
-_WHOLE_LINE = "line"
+WHOLE_LINE = "line"
+"""The field of a problem that all of a line has."""
 
 # Below this a line cannot become a completion that is too large to be sent.
 _SURELY_SMALL_BYTES = MAX_REQUEST_BYTES // 2
@@ -36,13 +41,7 @@ class InvalidLineError(InvalidInputError):
         self.line = line
 
     def __str__(self) -> str:
-        faults = [
-            f"expected {error.expected}"
-            if error.field == _WHOLE_LINE
-            else f"{error.field}: {error.expected}"
-            for error in self.errors
-        ]
-        return f"{self.source}, line {self.line}: {'; '.join(faults)}"
+        return f"{self.source}, line {self.line}: {'; '.join(map(_said, self.errors))}"
 
 
 class RejectedLines:
@@ -123,7 +122,7 @@ def numbered_lines(stream: IO[bytes], *, source: str) -> Iterator[tuple[int, byt
         if len(raw) > LONGEST_LINE_BYTES:
             # Not even rejected: reading on would take as much memory as the line has bytes.
             expected = f"at most {LONGEST_LINE_BYTES} bytes"
-            fault = FieldProblem(field=_WHOLE_LINE, expected=expected)
+            fault = FieldProblem(field=WHOLE_LINE, expected=expected)
             raise InvalidLineError(source, number, [fault])
         if number == 1:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -153,6 +152,21 @@ def parse_line(raw: bytes, *, task_id: str, model_id: str | None) -> NewCompleti
     return completion
 
 
+def rereadable(stream: IO[bytes], kept: ExitStack) -> IO[bytes]:
+    """Return a stream that can be read again: itself, or a copy that is there until ``kept`` ends.
+
+    A copy is held in memory up to 64 MB, and in a temporary file beyond.
+    """
+    if stream.seekable():
+        return stream
+    copy = kept.enter_context(
+        tempfile.SpooledTemporaryFile(max_size=_HELD_IN_MEMORY_BYTES)  # noqa: SIM115
+    )
+    while piece := stream.read(_PIECE_BYTES):
+        copy.write(piece)
+    return cast("IO[bytes]", copy)
+
+
 def count_lines(stream: IO[bytes]) -> int:
     """Count the lines of a file, blank ones too, and return to its beginning."""
     count = 0
@@ -173,14 +187,21 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw.decode(), parse_constant=_refuse_constant)
     except UnicodeDecodeError:
-        _refuse(_WHOLE_LINE, "UTF-8")
+        _refuse(WHOLE_LINE, "UTF-8")
     except json.JSONDecodeError as error:
-        _refuse(_WHOLE_LINE, f"one JSON object ({error.msg} at column {error.colno})")
+        _refuse(WHOLE_LINE, f"one JSON object ({error.msg} at column {error.colno})")
     except RecursionError:
-        _refuse(_WHOLE_LINE, "JSON that nests less deep")
+        _refuse(WHOLE_LINE, "JSON that nests less deep")
     if not isinstance(value, dict):
-        _refuse(_WHOLE_LINE, f"one JSON object, not {type(value).__name__}")
+        _refuse(WHOLE_LINE, f"one JSON object, not {type(value).__name__}")
     return value
+
+
+def _said(error: FieldProblem) -> str:
+    """Return what is wrong; a problem without a field is a sentence already."""
+    if error.field == WHOLE_LINE:
+        return f"expected {error.expected}"
+    return f"{error.field}: {error.expected}" if error.field else error.expected
 
 
 def _refuse_constant(constant: str) -> NoReturn:

@@ -1,12 +1,10 @@
 """``autotune llm``: requests to language models, asked in batches and paid by budget."""
 
-from contextlib import ExitStack
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
 
-from autotune.cli import exit_codes
-from autotune.cli.exit_codes import exit_code_of
 from autotune.cli.invocation import (
     Columns,
     Invocation,
@@ -22,17 +20,17 @@ from autotune.cli.llm_connections import (
     update_connection,
     verify,
 )
-from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
+from autotune.cli.llm_deleting import delete_content, delete_content_matching
+from autotune.cli.llm_enqueuing import enqueue
+from autotune.cli.llm_filters import AllOfThem, BatchFilterOptions, RequestFilterOptions
 from autotune.cli.llm_imports import import_file, imports
 from autotune.cli.llm_parsing import parse, parse_matching, parses
-from autotune.cli.llm_rows import RowDefaults, RowFile, RowIds, RowsFile, row_ids
+from autotune.cli.llm_rows import RowIds, row_ids
+from autotune.cli.llm_showing import show
 from autotune.cli.llm_spending import budget, costs, dollars, estimate
 from autotune.cli.llm_tokens import app as tokens
 from autotune.cli.llm_waiting import results, wait
-from autotune.cli.progress import CountProgress
-from autotune.cli.scores import naming_options
-from autotune.client import AutotuneError
-from autotune.protocol.limits import MAX_WAIT_SECONDS
+from autotune.cli.llm_words import naming_options
 from autotune.protocol.llm_batches import LlmBatch
 from autotune.protocol.llm_requests import LlmRequestSummary
 
@@ -46,14 +44,23 @@ _COLUMNS: Columns[LlmRequestSummary] = {
     "STATUS": lambda one: one.status,
     "PURPOSE": lambda one: one.purpose,
     "MODEL": lambda one: one.model,
+    "MODE": lambda one: one.mode,
     "ATTEMPT": lambda one: one.attempt,
     "USD": lambda one: dollars(one.cost_nano_usd),
     "ERROR": lambda one: one.error.code if one.error else one.parse_error and one.parse_error.code,
     "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M:%S}",
 }
+
+
+def _status(batch: LlmBatch) -> str:
+    """Return how a batch stands; one that is over without its rows did not complete any."""
+    is_empty = batch.counts.rows and batch.counts.released == batch.counts.rows
+    return f"{batch.status}, all released" if is_empty else batch.status
+
+
 _BATCHES: Columns[LlmBatch] = {
     "ID": lambda one: one.id,
-    "STATUS": lambda one: one.status,
+    "STATUS": _status,
     "MODEL": lambda one: one.model,
     "REQUESTS": lambda one: one.counts.rows,
     "COMPLETED": lambda one: one.counts.completed,
@@ -64,63 +71,29 @@ _BATCHES: Columns[LlmBatch] = {
     "USD": lambda one: dollars(one.cost_nano_usd),
     "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M:%S}",
     "WAITS FOR": lambda one: one.waiting_for,
+    "CANCEL ASKED": lambda one: (
+        one.cancel_requested_at and f"{one.cancel_requested_at:%Y-%m-%d %H:%M:%S}"
+    ),
 }
+
+_command = partial(command, app, within=naming_options)
 
 Limit = Annotated[int | None, typer.Option(min=1, help="At most this many.")]
 
 app.add_typer(tokens, name="tokens")
-command(app)(connect)
-command(app)(connections)
-command(app)(update_connection)
-command(app)(revoke_connection)
-command(app)(verify)
+_command()(connect)
+_command()(connections)
+_command()(update_connection)
+_command()(revoke_connection)
+_command()(verify)
 
 
-@command(app)
-def enqueue(
-    invocation: Invocation,
-    *,
-    file: RowsFile,
-    defaults: RowDefaults,
-    idempotency_key: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Give a new name to enqueue the same lines once more, as new ones.",
-        ),
-    ] = None,
-) -> None:
-    """Enqueue a file of requests and print their ids, one a line.
-
-    Every line is checked before anything is sent. The same file, options and --idempotency-key
-    enqueue nothing the second time, so after Ctrl-C or an error run the same command again.
-    """
-    with ExitStack() as kept:
-        rows = RowFile(file, defaults, kept=kept)
-        rows.check()
-        total = len(rows.line_numbers)
-        key = idempotency_key or f"autotune-llm.{rows.digest}"
-        progress = kept.enter_context(CountProgress("enqueued", total))
-        try:
-            done = invocation.client.llm.enqueue(
-                rows.rows(), idempotency_key=key, on_progress=progress.show
-            )
-        except (AutotuneError, KeyboardInterrupt) as error:
-            _say_how_to_go_on(progress, error)
-            raise
-    for line, request_id in zip(rows.line_numbers, done.request_ids, strict=True):
-        if invocation.as_json:
-            invocation.show_json({"requestId": request_id, "line": line})
-        else:
-            typer.echo(request_id)
-    note(f"{total - done.replayed} new, {done.replayed} already enqueued")
+_command()(enqueue)
+_command("import")(import_file)
+_command()(imports)
 
 
-command(app, "import")(import_file)
-command(app)(imports)
-
-
-@command(app, "list")
+@_command("list")
 def list_(
     invocation: Invocation,
     *,
@@ -128,23 +101,21 @@ def list_(
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
     """List requests without their texts, the youngest first."""
-    with naming_options():
-        found = invocation.client.llm.list(page_size=page_size(limit), **filters.arguments())
+    found = invocation.client.llm.list(page_size=page_size(limit), **filters.arguments())
     invocation.show_all(found, _COLUMNS, limit)
 
 
-@command(app)
+@_command()
 def cancel_matching(
     invocation: Invocation, *, filters: RequestFilterOptions, every: AllOfThem = False
 ) -> None:
     """Cancel all requests that match and have not ended; print their ids, one a line."""
     arguments = filters.required(every=every)
-    with naming_options():
-        count = invocation.client.llm.cancel_matching(on_page=_print_ids, **arguments)
+    count = invocation.client.llm.cancel_matching(on_page=_print_ids, **arguments)
     note(f"{count} canceled")
 
 
-@command(app)
+@_command()
 def retry_matching(
     invocation: Invocation, *, filters: RequestFilterOptions, every: AllOfThem = False
 ) -> None:
@@ -153,49 +124,23 @@ def retry_matching(
     The same command again enqueues nothing more.
     """
     arguments = filters.required(every=every)
-    with naming_options():
-        count = invocation.client.llm.retry_matching(on_page=_print_ids, **arguments)
+    count = invocation.client.llm.retry_matching(on_page=_print_ids, **arguments)
     note(f"{count} enqueued")
 
 
-@command(app)
-def show(
-    invocation: Invocation,
-    request_id: str,
-    *,
-    wait: Annotated[
-        int, typer.Option(min=0, max=MAX_WAIT_SECONDS, help="Seconds to wait for its end.")
-    ] = 0,
-    follow: Annotated[
-        bool,
-        typer.Option(
-            "--follow",
-            help="Show the last of those that it was asked again as, for a verdict that cannot be "
-            "read.",
-        ),
-    ] = False,
-) -> None:
-    """Show a request with its texts and attempts."""
-    found = invocation.client.llm.get(request_id, wait=wait)
-    while follow and found.reasked_as is not None:
-        found = invocation.client.llm.get(found.reasked_as, wait=wait)
-    invocation.show(found)
-    if found.reasked_as is not None:
-        note(f"it was asked again as {found.reasked_as}; --follow shows the last of them")
+_command()(show)
+_command()(wait)
+_command()(results)
 
 
-command(app)(wait)
-command(app)(results)
-
-
-@command(app)
+@_command()
 def cancel(invocation: Invocation, what: RowIds) -> None:
     """Cancel requests; what was asked is paid, and its answer is kept."""
     client = invocation.client.llm
     invocation.show_all((client.cancel(one) for one in row_ids(what)), _COLUMNS)
 
 
-@command(app)
+@_command()
 def retry(invocation: Invocation, what: RowIds) -> None:
     """Enqueue requests that have ended once more; print the ids of the new ones, one a line."""
     for one in row_ids(what):
@@ -206,40 +151,28 @@ def retry(invocation: Invocation, what: RowIds) -> None:
             typer.echo(again)
 
 
-command(app)(parse)
-command(app)(parse_matching)
-command(app)(parses)
+_command()(parse)
+_command()(parse_matching)
+_command()(parses)
 
 
-@command(app)
-def delete_content(invocation: Invocation, request_id: str) -> None:
-    """Delete what a request that has ended asked and was answered; what it cost stays."""
-    invocation.client.llm.delete_content(request_id)
-    invocation.show_deleted(request_id)
+_command()(delete_content)
+_command()(delete_content_matching)
 
 
-@command(app)
+@_command()
 def batches(
     invocation: Invocation,
     *,
-    needs_operator: Annotated[
-        bool,
-        typer.Option("--needs-operator", help="Only those that do not go on by themselves."),
-    ] = False,
-    differs: Annotated[
-        bool,
-        typer.Option("--differs", help="Only those charged otherwise than their provider reports."),
-    ] = False,
+    filters: BatchFilterOptions,
     limit: Limit = None,
 ) -> None:
     """List batches, the youngest first."""
-    found = invocation.client.llm.batches.list(
-        needs_operator=needs_operator, differs=differs, page_size=page_size(limit)
-    )
+    found = invocation.client.llm.batches.list(page_size=page_size(limit), **filters.arguments())
     invocation.show_all(found, _BATCHES, limit)
 
 
-@command(app)
+@_command()
 def batch(
     invocation: Invocation,
     batch_id: str,
@@ -254,13 +187,16 @@ def batch(
         invocation.show(client.get(batch_id))
 
 
-@command(app)
+@_command()
 def cancel_batch(invocation: Invocation, batch_id: str) -> None:
     """Cancel what a batch has not asked yet; what was asked is paid, and its answer is kept."""
-    invocation.show(invocation.client.llm.batches.cancel(batch_id))
+    found = invocation.client.llm.batches.cancel(batch_id)
+    invocation.show(found)
+    if found.cancel_detail is not None:
+        note(found.cancel_detail)
 
 
-@command(app)
+@_command()
 def resolve_batch(
     invocation: Invocation,
     batch_id: str,
@@ -280,16 +216,11 @@ def resolve_batch(
     invocation.show(batches.resolve(batch_id, action=action, job_id=adopt))
 
 
-command(app)(costs)
-command(app)(estimate)
-command(app)(budget)
+_command()(costs)
+_command()(estimate)
+_command()(budget)
 
 
 def _print_ids(ids: list[str]) -> None:
     for one in ids:
         typer.echo(one)
-
-
-def _say_how_to_go_on(progress: CountProgress, error: AutotuneError | KeyboardInterrupt) -> None:
-    if isinstance(error, KeyboardInterrupt) or exit_code_of(error) == exit_codes.UNAVAILABLE:
-        progress.print_line("run the same command again to go on")

@@ -1,7 +1,5 @@
 """``autotune llm connect`` and what else is about connections to providers of language models."""
 
-import os
-import sys
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -9,14 +7,18 @@ import typer
 
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Columns, Invocation, given, note, only_given, stop
+from autotune.cli.llm_keys import KeyOptions
 from autotune.cli.llm_limits import JobLimitOptions, JobTimingOptions
+from autotune.cli.llm_spending import dollars
 from autotune.protocol.limits import (
     MAX_LLM_BATCH_BYTES,
     MAX_LLM_BATCH_ROWS,
     MAX_LLM_CALL_SECONDS,
     MAX_LLM_CONCURRENCY,
     MAX_LLM_WAIT_SECONDS,
+    MAX_REQUESTS_PER_SECOND,
     MIN_LLM_BATCH_BYTES,
+    MIN_REQUESTS_PER_SECOND,
 )
 from autotune.protocol.llm_bedrock import MAX_JOB_HOURS, MIN_JOB_HOURS
 from autotune.protocol.llm_connections import Batches, LlmConnection, LlmProvider
@@ -38,40 +40,6 @@ _COLUMNS: Columns[LlmConnection] = {
     "URL": lambda one: one.base_url,
     "BECAUSE": lambda one: one.paused_because,
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeyOptions:
-    """Where a provider's key is read; arguments are seen by others of the same machine."""
-
-    key_env: Annotated[
-        str | None,
-        typer.Option(metavar="VARIABLE", help="Read the key from this environment variable."),
-    ] = None
-    key_stdin: Annotated[
-        bool,
-        typer.Option(
-            "--key-stdin", help="Read the key from stdin; on a terminal, what is typed is hidden."
-        ),
-    ] = False
-
-    def key(self, *, is_needed: bool = False) -> str | None:
-        """Return the key; None where none is needed and no place is named."""
-        if self.key_env is not None and self.key_stdin:
-            stop("give either --key-env or --key-stdin")
-        if self.key_env is not None:
-            key = os.environ.get(self.key_env, "").strip()
-            if not key:
-                stop(f"the environment variable {self.key_env} holds no key")
-            return key
-        if not (self.key_stdin or is_needed):
-            return None
-        if sys.stdin.isatty():
-            return str(typer.prompt("Key", hide_input=True, err=True)).strip()
-        key = sys.stdin.readline().strip()
-        if not key:
-            stop("stdin holds no key; give --key-env VARIABLE to read it from there")
-        return key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +65,14 @@ class ConnectionSettings:
     concurrency: Annotated[
         int | None,
         typer.Option(min=1, max=MAX_LLM_CONCURRENCY, help="Most calls at the same time; else 8."),
+    ] = None
+    requests_per_second: Annotated[
+        float | None,
+        typer.Option(
+            min=MIN_REQUESTS_PER_SECOND,
+            max=MAX_REQUESTS_PER_SECOND,
+            help="Most single calls in a second, such as 0.33 for 20 a minute; else no limit.",
+        ),
     ] = None
     timeout_seconds: Annotated[
         int | None,
@@ -188,7 +164,11 @@ def connect(
     ],
     base_url: Annotated[
         str | None,
-        typer.Option(help="Where the API begins; azure and simulated need it."),
+        typer.Option(
+            metavar="URL",
+            help="Where the API begins, such as http://localhost:8000/v1; azure and simulated need "
+            "it. It is for good.",
+        ),
     ] = None,
     key: KeyOptions,
     bedrock: BedrockOptions,
@@ -197,6 +177,8 @@ def connect(
     timings: JobTimingOptions,
 ) -> None:
     """Make a connection to a provider; the key is read from stdin, or with --key-env.
+
+    Its provider and address are for good: for others make another one.
 
     It is encrypted and never shown again. A simulated connection has none unless --key-env or
     --key-stdin says where it is. One to bedrock has --region and --role-arn instead; the role's
@@ -229,11 +211,19 @@ def update_connection(
     settings: ConnectionSettings,
     limits: JobLimitOptions,
     timings: JobTimingOptions,
+    base_url: Annotated[str | None, typer.Option(hidden=True)] = None,
+    provider: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Change what is given, such as the key; a paused connection is taken up again.
 
     --price replaces all prices of the connection, and --enqueued-tokens all such limits.
     """
+    for option, value in (("--base-url", base_url), ("--provider", provider)):
+        if value is not None:
+            stop(
+                f"{option} of a connection is for good: make another with `autotune llm connect`, "
+                f"and then `autotune llm revoke-connection {connection_id}`"
+            )
     changed = invocation.client.llm.connections.update(
         connection_id,
         name=given(name),
@@ -262,6 +252,8 @@ def verify(
     """Ask a connection's model for one word, which is paid; exit status 1 if it does not work."""
     found = invocation.client.llm.connections.verify(connection_id, model=model)
     invocation.show(found)
+    if not invocation.as_json and found.cost_nano_usd is not None:
+        invocation.show_fields({"USD": dollars(found.cost_nano_usd)})
     if not found.works:
         note(f"{connection_id} does not work")
     raise typer.Exit(exit_codes.OK if found.works else exit_codes.INCOMPLETE)

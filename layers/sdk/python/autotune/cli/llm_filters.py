@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from autotune.cli.invocation import require_id, stop
+from autotune.protocol.llm_batches import LlmBatchStatus
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
 
@@ -22,10 +23,22 @@ _NAMES = {
     "score": "score_id",
     "evidence": "evidence_id",
     "sample": "sample_id",
+    "completion": "completion_id",
+    "deck": "deck_id",
     "error": "error_code",
     "since": "created_after",
     "until": "created_before",
 }
+
+
+Connection = Annotated[str | None, typer.Option(help="Only of this connection.")]
+Model = Annotated[str | None, typer.Option(help="Only of this model.")]
+Since = Annotated[
+    datetime | None, typer.Option(help="Earliest creation, included; local without a zone.")
+]
+Until = Annotated[
+    datetime | None, typer.Option(help="Latest creation, left out; local without a zone.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +48,8 @@ class RequestFilterOptions:
     status: Annotated[LlmStatus | None, typer.Option(help="Only those in this status.")] = None
     purpose: Annotated[str | None, typer.Option(help="Only for this.")] = None
     provider: Annotated[LlmProvider | None, typer.Option(help="Only of this provider.")] = None
-    model: Annotated[str | None, typer.Option(help="Only of this model.")] = None
-    connection: Annotated[str | None, typer.Option(help="Only of this connection.")] = None
+    model: Model = None
+    connection: Connection = None
     batch: Annotated[
         str | None, typer.Option(help="Only those that are in this batch, or were in it last.")
     ] = None
@@ -50,20 +63,16 @@ class RequestFilterOptions:
     score: Annotated[str | None, typer.Option(help="The same by scoreId.")] = None
     evidence: Annotated[str | None, typer.Option(help="The same by evidenceId.")] = None
     sample: Annotated[str | None, typer.Option(help="The same by sampleId.")] = None
+    completion: Annotated[str | None, typer.Option(help="Only those about this completion.")] = None
+    deck: Annotated[str | None, typer.Option(help="Only those for this deck.")] = None
+    custom_id: Annotated[str | None, typer.Option(help="Only those with this customId.")] = None
     error: Annotated[LlmErrorCode | None, typer.Option(help="Only those that ended so.")] = None
-    since: Annotated[
-        datetime | None, typer.Option(help="Earliest creation, included; local without a zone.")
-    ] = None
-    until: Annotated[
-        datetime | None, typer.Option(help="Latest creation, left out; local without a zone.")
-    ] = None
+    since: Since = None
+    until: Until = None
 
     def arguments(self) -> dict[str, Any]:
         """Return what was given, as arguments of ``client.llm.list``."""
-        if self.connection is not None:
-            require_id(self.connection, "llc", name="connection", listed_by="llm connections")
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return {_NAMES.get(name, name): value for name, value in given.items()}
+        return _arguments(asdict(self))
 
     def required(self, *, every: bool) -> dict[str, Any]:
         """Return the arguments; end the command where nothing says which requests are meant."""
@@ -71,3 +80,34 @@ class RequestFilterOptions:
         if not arguments and not every:
             stop("say which requests are meant, or give --all")
         return arguments
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchFilterOptions:
+    """Filters of batches."""
+
+    needs_operator: Annotated[
+        bool,
+        typer.Option("--needs-operator", help="Only those that do not go on by themselves."),
+    ] = False
+    differs: Annotated[
+        bool,
+        typer.Option("--differs", help="Only those charged otherwise than their provider reports."),
+    ] = False
+    status: Annotated[LlmBatchStatus | None, typer.Option(help="Only those in this status.")] = None
+    connection: Connection = None
+    model: Model = None
+    since: Since = None
+    until: Until = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what was given, as arguments of ``client.llm.batches.list``."""
+        return _arguments(asdict(self))
+
+
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, by the names that the client has for them."""
+    if options["connection"] is not None:
+        require_id(options["connection"], "llc", name="connection", listed_by="llm connections")
+    given = {name: value for name, value in options.items() if value is not None}
+    return {_NAMES.get(name, name): value for name, value in given.items()}

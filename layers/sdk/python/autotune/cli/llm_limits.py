@@ -49,7 +49,7 @@ class JobTimingOptions:
         int | None, typer.Option(help="Between two looks at a job at least; else 60.")
     ] = None
     poll_most_seconds: Annotated[
-        int | None, typer.Option(help="Between two looks at a job at most; else 900.")
+        int | None, typer.Option(help="Between two looks at a job at most; else 1,800.")
     ] = None
     visibility_seconds: Annotated[
         int | None,

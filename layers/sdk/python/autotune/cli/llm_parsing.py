@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from autotune.cli.invocation import Columns, Invocation, note, stop
 from autotune.cli.llm_filters import AllOfThem, RequestFilterOptions
 from autotune.cli.llm_rows import RowIds, row_ids
-from autotune.cli.scores import naming_options
 from autotune.client import InvalidInputError, LlmParse
 from autotune.protocol.verdict_formats import VerdictFormat
 
@@ -51,8 +50,7 @@ def parse_matching(
 ) -> None:
     """Read answers of all completed requests that match again; print their ids, one a line."""
     arguments, form = filters.required(every=every), _format(verdict)
-    with naming_options():
-        count = invocation.client.llm.parse_matching(verdict=form, on_page=_print_ids, **arguments)
+    count = invocation.client.llm.parse_matching(verdict=form, on_page=_print_ids, **arguments)
     note(f"{count} parsed")
 
 

@@ -1,28 +1,28 @@
 """Requests to language models, and ids of them, as files and arguments have them."""
 
-import hashlib
-import tempfile
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any, cast
+from typing import IO, Annotated, Any
 
 import typer
 from pydantic import ValidationError
 
-from autotune.cli.invocation import stop
-from autotune.cli.lines import InvalidLineError, numbered_lines, parse_object
-from autotune.client import InvalidInputError
-from autotune.client.llm_enqueuing import encode_row
+from autotune.cli.invocation import note, require_id, stop
+from autotune.cli.lines import InvalidLineError, numbered_lines, parse_object, rereadable
+from autotune.cli.llm_lines import OF_INPUT, foreign_format, problems_of_line
+from autotune.client import APIError, InvalidInputError
+from autotune.client.llm_packing import encode_row
 from autotune.protocol.completions import Priority
 from autotune.protocol.ids import is_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune.protocol.problems import FieldProblem
 
-_PIECE_BYTES = 1 << 20
-_HELD_IN_MEMORY_BYTES = 64 << 20
-_DIGEST_CHARACTERS = 32
-_OF_INPUT = ("system", "user", "variables")
+_PLACED = re.compile(r"requests\[(\d+)\]\.?")
+_FAULTS_SHOWN = 5
 
 RowsFile = Annotated[
     typer.FileBinaryRead,
@@ -38,6 +38,14 @@ RowIds = Annotated[
         metavar="FILE|ID...",
         help="Ids of requests, or files with one a line, as `autotune llm enqueue` prints them; "
         "- reads stdin.",
+    ),
+]
+AwaitedIds = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE|ID...",
+        help="Ids of requests, or files with one a line, as `autotune llm enqueue` prints them; "
+        "- reads stdin. Else --import or --batch.",
     ),
 ]
 
@@ -63,7 +71,8 @@ class RowDefaults:
 
     def fill(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Return a request's fields with what was left out."""
-        short = {name: fields.pop(name) for name in _OF_INPUT if name in fields}
+        fields = dict(fields)
+        short = {name: fields.pop(name) for name in OF_INPUT if name in fields}
         if short:
             if "input" in fields:
                 raise InvalidInputError.at("input", f"either input or {', '.join(short)}")
@@ -88,44 +97,93 @@ class RowFile:
     Attributes:
         source: names it in errors.
         line_numbers: of the requests, once it is checked.
-        digest: of its bytes, once it is checked.
+        overdue: places of requests, from 0, whose ``completeBy`` had passed when it was checked.
     """
 
     def __init__(self, stream: IO[bytes], defaults: RowDefaults, *, kept: ExitStack) -> None:
         """Take a stream; one that cannot be read again is copied until ``kept`` is closed."""
         self.source = "stdin" if stream.name == "<stdin>" else stream.name
         self.line_numbers: list[int] = []
-        self.digest = ""
-        self._stream = stream if stream.seekable() else _copy_of(stream, kept)
+        self.overdue: list[int] = []
+        self._stream = rereadable(stream, kept)
         self._defaults = defaults
 
     def check(self) -> None:
-        """Read it to its end.
+        """Read it to its end; end the command where a line is no request, and name each of these.
 
         Raises:
-            InvalidLineError: a line is no request.
+            InvalidLineError: a line is longer than any that could be sent.
         """
-        self.line_numbers = [number for number, _ in self._rows()]
-        self._stream.seek(0)
-        digest = hashlib.sha256()
-        while piece := self._stream.read(_PIECE_BYTES):
-            digest.update(piece)
-        self.digest = digest.hexdigest()[:_DIGEST_CHARACTERS]
+        if self._defaults.connection is not None:
+            require_id(
+                self._defaults.connection, "llc", name="connection", listed_by="llm connections"
+            )
+        faults, now = 0, datetime.now(UTC)
+        for number, raw in self._lines():
+            try:
+                row = self._row(number, raw)
+            except InvalidLineError as error:
+                faults += 1
+                if faults <= _FAULTS_SHOWN:
+                    note(str(error))
+                continue
+            if row.complete_by is not None and row.complete_by <= now:
+                self.overdue.append(len(self.line_numbers))
+            self.line_numbers.append(number)
+        if faults:
+            if faults > _FAULTS_SHOWN:
+                note(f"and {faults - _FAULTS_SHOWN} more")
+            wrong = "1 line is wrong" if faults == 1 else f"{faults} lines are wrong"
+            stop(f"{wrong}, so nothing was sent")
         if not self.line_numbers:
-            stop(f"nothing to send: {self.source} has no requests")
+            stop(f"nothing to send: {self.source} is empty")
 
     def rows(self) -> Iterator[EnqueueLlmRequest]:
-        """Yield its requests."""
-        return (row for _, row in self._rows())
+        """Yield its requests.
 
-    def _rows(self) -> Iterator[tuple[int, EnqueueLlmRequest]]:
+        Raises:
+            InvalidLineError: a line that was a request is none any more.
+        """
+        return (self._row(number, raw) for number, raw in self._lines())
+
+    def naming_lines(self, error: APIError) -> InvalidLineError | None:
+        """Return the server's refusal of a request by its line; None where it is of another kind.
+
+        Its requests are named by their place, as ``requests[1234].model``.
+        """
+        by_line: dict[int, list[FieldProblem]] = {}
+        for one in error.errors:
+            found = _PLACED.match(one.field)
+            if found is None or int(found[1]) >= len(self.line_numbers):
+                return None
+            # The detail says more than what was expected, where it is about this field.
+            expected = error.detail.partition(f"{one.field}: ")[2] or one.expected
+            problem = FieldProblem(field=one.field[found.end() :], expected=expected)
+            by_line.setdefault(self.line_numbers[int(found[1])], []).append(problem)
+        if not by_line:
+            return None
+        number, problems = next(iter(by_line.items()))
+        line = next(parse_object(raw) for at, raw in self._lines() if at == number)
+        named = InvalidLineError(self.source, number, problems_of_line(problems, line))
+        if error.request_id:
+            named.add_note(f"request {error.request_id}")
+        return named
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
         self._stream.seek(0)
-        for number, raw in numbered_lines(self._stream, source=self.source):
-            try:
-                row = _validated(self._defaults.fill(parse_object(raw)))
-            except InvalidInputError as error:
-                raise InvalidLineError(self.source, number, error.errors) from error
-            yield number, row
+        return numbered_lines(self._stream, source=self.source)
+
+    def _row(self, number: int, raw: bytes) -> EnqueueLlmRequest:
+        line: dict[str, Any] | None = None
+        try:
+            line = parse_object(raw)
+            foreign = foreign_format(line)
+            if foreign is not None:
+                raise InvalidInputError.at("", f"the line {foreign}")
+            return _validated(self._defaults.fill(line))
+        except InvalidInputError as error:
+            problems = error.errors if line is None else problems_of_line(error.errors, line)
+            raise InvalidLineError(self.source, number, problems) from error
 
 
 def row_ids(given: Iterable[str]) -> list[str]:
@@ -165,12 +223,3 @@ def _ids_in(name: str) -> Iterator[str]:
             if not is_id("llm", found):
                 stop(f"{name}, line {number}: expected the id of a request")
             yield found
-
-
-def _copy_of(stream: IO[bytes], kept: ExitStack) -> IO[bytes]:
-    copy = kept.enter_context(
-        tempfile.SpooledTemporaryFile(max_size=_HELD_IN_MEMORY_BYTES)  # noqa: SIM115
-    )
-    while piece := stream.read(_PIECE_BYTES):
-        copy.write(piece)
-    return cast("IO[bytes]", copy)

@@ -10,6 +10,7 @@ import typer
 from autotune.cli import exit_codes
 from autotune.cli.invocation import Columns, Invocation, note, require_one, stop
 from autotune.cli.llm_rows import RowDefaults, RowFile, RowsFile
+from autotune.client import APIError
 from autotune.protocol.llm_batches import LlmBudgetUse, LlmCost, LlmCostGroup, LlmTraceField
 
 _DAY = ["%Y-%m-%d"]
@@ -20,7 +21,9 @@ _COSTS: Columns[LlmCost] = {
     "REQUESTS": lambda one: one.rows,
     "INPUT": lambda one: one.input_tokens,
     "CACHED": lambda one: one.cached_input_tokens,
+    "CACHE WRITES": lambda one: one.cache_write_tokens,
     "OUTPUT": lambda one: one.output_tokens,
+    "REASONING": lambda one: one.reasoning_tokens,
     "USD": lambda one: dollars(one.cost_nano_usd),
 }
 _PERIODS: Columns[LlmBudgetUse] = {
@@ -76,14 +79,24 @@ def costs(
 def estimate(invocation: Invocation, *, file: RowsFile, defaults: RowDefaults) -> None:
     """Print what a file of requests costs at most; exit status 1 if the budget has no room for it.
 
-    Nothing is stored, and no model is asked.
+    That is one attempt of each. What fails for a passing reason is tried up to five times, and
+    may be paid each time. Nothing is stored, and no model is asked.
     """
     with ExitStack() as kept:
         rows = RowFile(file, defaults, kept=kept)
         rows.check()
-        found = invocation.client.llm.estimate(rows.rows())
+        try:
+            found = invocation.client.llm.estimate(rows.rows())
+        except APIError as error:
+            named = rows.naming_lines(error)
+            if named is None:
+                raise
+            raise named from error
     invocation.show(found)
-    note(f"at most {dollars(found.bound_nano_usd)} US dollars")
+    note(
+        f"at most {dollars(found.bound_nano_usd)} US dollars for one attempt of each, and "
+        f"{dollars(found.worst_case_nano_usd)} if all are tried as often as they may be"
+    )
     if not found.fits:
         note("the budget has no room for all of it now: what does not fit would wait")
     raise typer.Exit(exit_codes.OK if found.fits else exit_codes.INCOMPLETE)

@@ -1,16 +1,20 @@
 """``autotune llm tokens``: what programs that know OpenAI's batch API take as their key."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command
+from autotune.cli.invocation import TIME_FORMATS, Columns, Invocation, command, require_id
+from autotune.cli.llm_words import naming_options
 from autotune.protocol.llm_tokens import DEFAULT_PURPOSE, LlmToken, LlmTokenScope
 
 app = typer.Typer(
     no_args_is_help=True, help="Tokens with which the openai package asks through a connection."
 )
+
+_command = partial(command, app, within=naming_options)
 
 _COLUMNS: Columns[LlmToken] = {
     "ID": lambda one: one.id,
@@ -20,11 +24,12 @@ _COLUMNS: Columns[LlmToken] = {
     "STATE": lambda one: one.state,
     "ENDS WITH": lambda one: one.ends_with,
     "CREATED": lambda one: f"{one.created_at:%Y-%m-%d %H:%M}",
+    "RETENTION": lambda one: one.retention_days and f"{one.retention_days} days",
     "EXPIRES": lambda one: f"{one.expires_at:%Y-%m-%d %H:%M}" if one.expires_at else None,
 }
 
 
-@command(app)
+@_command()
 def create(
     invocation: Invocation,
     *,
@@ -41,29 +46,39 @@ def create(
             help="When it stops working, local time without a zone; else once it is revoked.",
         ),
     ] = None,
+    retention_days: Annotated[
+        int | None,
+        typer.Option(help="Days after which texts of its requests go; else they stay."),
+    ] = None,
 ) -> None:
     """Make a token and print it, this once."""
+    require_id(connection, "llc", name="connection", listed_by="llm connections")
     scopes: list[LlmTokenScope] = ["read"] if read_only else ["read", "write"]
     created = invocation.client.llm.tokens.create(
-        name=name, connection_id=connection, purpose=purpose, scopes=scopes, expires_at=expires_at
+        name=name,
+        connection_id=connection,
+        purpose=purpose,
+        scopes=scopes,
+        expires_at=expires_at,
+        retention_days=retention_days,
     )
-    warning = "The token is shown this once; who has it may spend, so keep it where secrets are."
-    invocation.show_once(created, created.llm_token, {"token": created.secret}, warning)
+    warning = "The secret is shown this once; who has it may spend, so keep it where secrets are."
+    invocation.show_once(created, created.llm_token, {"secret": created.secret}, warning)
 
 
-@command(app, "list")
+@_command("list")
 def list_(invocation: Invocation) -> None:
     """List all tokens, revoked ones too, without what lets in."""
     invocation.show_all(invocation.client.llm.tokens.list(), _COLUMNS)
 
 
-@command(app)
+@_command()
 def get(invocation: Invocation, token_id: str) -> None:
     """Show one token, without what lets in."""
     invocation.show(invocation.client.llm.tokens.get(token_id))
 
 
-@command(app)
+@_command()
 def revoke(invocation: Invocation, token_id: str) -> None:
     """Revoke a token at once and for good."""
     invocation.show(invocation.client.llm.tokens.revoke(token_id))

@@ -9,7 +9,7 @@ import typer
 
 from autotune.cli import exit_codes, graders
 from autotune.cli.grader_options import json_object_in
-from autotune.cli.invocation import Invocation, command, note
+from autotune.cli.invocation import Invocation, command, note, stop
 from autotune.client.openai_evals import ConvertedEval, graders_from_openai_eval
 from autotune.protocol import limits
 from autotune.protocol.graders import Grader
@@ -46,6 +46,8 @@ def from_openai_eval(
         )
     except ValueError as error:
         raise typer.BadParameter(f"{file}: {error}", param_hint="FILE") from error
+    if not converted.graders and not converted.refused:
+        stop(f"{file} has no criteria: its testing_criteria are empty, so no grader comes of it")
     made = _registered(invocation, converted) if register else []
     if invocation.as_json:
         typer.echo(json.dumps(_document(converted, made), ensure_ascii=False))

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from autotune.client import DownloadProgress
+from autotune.protocol.deck_runs import DeckRun
 from autotune.protocol.exports import ExportDetails
 from autotune.protocol.llm_imports import LlmImport
 
@@ -174,3 +175,25 @@ class ExportProgress(_BarsOrLines):
             visible=True,
         )
         self._put(f"downloaded {figures}")
+
+
+class DeckRunProgress(_BarsOrLines):
+    """How many judgements of a run of a deck are made.
+
+    Args:
+        total: how many are expected.
+    """
+
+    def __init__(self, total: int) -> None:
+        super().__init__(TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn())
+        self._judged = self._bars.add_task("judged", total=total)
+        self._total = total
+
+    def show(self, run: DeckRun) -> None:
+        """Show the counts of a run."""
+        done = run.counts.expected - run.counts.pending
+        because = f" ({run.waiting_because})" if run.waiting_because else ""
+        self._bars.update(self._judged, completed=done)
+        is_proposal = run.kind == "propose"
+        what = "proposing graders" if is_proposal else f"judged {done} of {self._total}"
+        self._put(f"{run.status}: {what}{because}")

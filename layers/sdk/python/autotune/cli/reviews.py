@@ -5,7 +5,14 @@ from typing import Annotated
 import typer
 
 from autotune.cli.invocation import Columns, Invocation, command, note, page_size
-from autotune.protocol.reviews import Review, ReviewLink, ReviewState, ReviewSummary
+from autotune.protocol.review_figures import AgreementWindow, ReviewerProgress
+from autotune.protocol.reviews import (
+    CannotJudgeReason,
+    Review,
+    ReviewLink,
+    ReviewState,
+    ReviewSummary,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Reviews: completions that wait for a person's score.")
 
@@ -26,7 +33,17 @@ _LINK_COLUMNS: Columns[ReviewLink] = {
     "REVIEW": lambda link: link.review_id or "all",
     "STATUS": lambda link: link.status,
     "EXPIRES": lambda link: f"{link.expires_at:%Y-%m-%d %H:%M}",
+    "LAST USED": lambda link: f"{link.last_used_at:%Y-%m-%d %H:%M}" if link.last_used_at else None,
     "MADE BY": lambda link: link.created_by,
+}
+
+_PROGRESS_COLUMNS: Columns[ReviewerProgress] = {
+    "REVIEWER": lambda one: one.reviewer_id,
+    "TODAY": lambda one: one.today.answered,
+    "ANSWERED": lambda one: one.total.answered,
+    "SECOND OPINIONS": lambda one: one.total.second_opinions,
+    "CORRECTED": lambda one: one.total.corrected,
+    "CANNOT JUDGE": lambda one: one.total.cannot_judge,
 }
 
 
@@ -88,6 +105,53 @@ def answer(
     invocation.show(
         invocation.client.reviews.answer(review_id, value=value, explanation=explanation)
     )
+
+
+@command(app)
+def correct(
+    invocation: Invocation,
+    review_id: str,
+    value: Annotated[float, typer.Option(help="The score, from 0 to 1.")],
+    explanation: Annotated[str | None, typer.Option(help="What decided it.")] = None,
+) -> None:
+    """Change your own answer as a whole, while the task allows it."""
+    invocation.show(
+        invocation.client.reviews.correct(review_id, value=value, explanation=explanation)
+    )
+
+
+@command(app)
+def cannot_judge(
+    invocation: Invocation,
+    review_id: str,
+    reason: Annotated[CannotJudgeReason, typer.Option(help="Why; other needs an explanation.")],
+    explanation: Annotated[str | None, typer.Option(help="Why, in words.")] = None,
+) -> None:
+    """Say that you cannot judge; another person is asked."""
+    invocation.show(
+        invocation.client.reviews.cannot_judge(review_id, reason=reason, explanation=explanation)
+    )
+
+
+@command(app)
+def progress(invocation: Invocation) -> None:
+    """List what people reviewed today, by UTC, and in all; a reviewer sees only their own."""
+    invocation.show_all(invocation.client.reviews.progress(), _PROGRESS_COLUMNS)
+
+
+@command(app)
+def agreement(
+    invocation: Invocation,
+    task: Annotated[str | None, typer.Option(help="Of this task; of all without it.")] = None,
+    grader: Annotated[
+        str | None,
+        typer.Option(help="Of this grader and of people who had not looked at its answer."),
+    ] = None,
+    window: Annotated[AgreementWindow, typer.Option(help="The days that count.")] = "30d",
+) -> None:
+    """Show how far two people agree where a second opinion was asked, or people and a grader."""
+    found = invocation.client.reviews.agreement(task_id=task, grader_id=grader, window=window)
+    invocation.show(found)
 
 
 @command(app)

@@ -80,7 +80,7 @@ def naming_options() -> Iterator[None]:
         found = error.errors[0]
         field = found.field.rpartition(".")[2]
         option = _OPTIONS.get(field, f"--{field.replace('_', '-')}")
-        expected = found.expected.removeprefix("Value error, ")
+        expected = found.expected
         for wire_name, other in _BY_WIRE_NAME.items():  # the one that it does not go with
             expected = expected.replace(wire_name, other)
         raise typer.BadParameter(expected, param_hint=option) from error
@@ -91,16 +91,21 @@ def scores(
     *,
     filters: ScoreFilters,
     state: Annotated[VerdictState | None, typer.Option(help="Only those in this state.")] = None,
+    newest: Annotated[
+        bool, typer.Option("--newest", help="What was decided last first; needs --task.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="At most this many.")] = None,
 ) -> None:
     """List verdicts, any number, as they are read; times without a zone are local."""
     arguments = filters.arguments()
+    if newest and filters.task is None:
+        raise typer.BadParameter("needs --task TASK", param_hint="--newest")
     columns = {**({} if filters.task else _TASK), **_COLUMNS}
     row = "  ".join(columns.values())
     shown = 0
     with naming_options():
         verdicts = invocation.client.scores.list(
-            **arguments, state=state, page_size=page_size(limit)
+            **arguments, state=state, newest_first=newest, page_size=page_size(limit)
         )
         for verdict in islice(verdicts, limit):
             if invocation.as_json:

@@ -13,6 +13,7 @@ _WAITS_FOR: dict[WaitsFor, str] = {
     "limit": "waits for the grader's limits",
     "circuit": "waits for the grader, which is down",
     "callback": "waits for the grader's callback",
+    "model": "waits for its language model",
     "person": "waits for a person",
 }
 
@@ -68,8 +69,11 @@ class Story:
         else:
             waiting = self.waiting(one.waits_for, one.next_attempt_at, run_id=one.run_id)
             self.add("member" if of_panel else "grader", f"{named}: {waiting}")
-        if one.run_id is not None:
+        # Of an answer the run tells nothing more.
+        if one.run_id is not None and (one.state == "pending" or one.last_reason_code is not None):
             self.add("", f"run {one.run_id}, {attempts(one.attempts)}")
+        if one.source_request_id is not None:
+            self.add("", f"request {one.source_request_id} (autotune explain says more)")
         self.add_reason(one.reason_code)
         if one.last_reason_code is not None:
             self.add("", "its last attempt failed with")

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
@@ -15,17 +14,20 @@ from autotune.cli.invocation import (
     Invocation,
     command,
     given,
-    only_given,
     require_id,
     require_one,
     stop,
 )
+from autotune.cli.review_options import ReviewOptions
 from autotune.client import InvalidRequestError
 from autotune.client.arguments import not_given
 from autotune.protocol import limits
-from autotune.protocol.tasks import Aggregation, OnExpiry, Task
+from autotune.protocol.levels import Uncalibrated
+from autotune.protocol.tasks import Aggregation, Task
 
-app = typer.Typer(no_args_is_help=True, help="Tasks: create, list, get, update, delete.")
+app = typer.Typer(
+    no_args_is_help=True, help="Tasks: create, list, get, stats, compare, update, delete."
+)
 
 _COLUMNS: Columns[Task] = {
     "ID": lambda task: task.id,
@@ -72,42 +74,6 @@ QuorumOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReviewOptions:
-    """When a person is asked, and what happens where none answers."""
-
-    review_confidence_below: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Ask a person where graders are less confident."),
-    ] = None
-    review_disagreement_above: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Ask a person where graders differ by more.")
-    ] = None
-    review_sampled_share: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Ask a person about this share of all completions."),
-    ] = None
-    review_expires_after_seconds: Annotated[
-        int | None,
-        typer.Option(
-            "--review-expires-after",
-            min=limits.MIN_REVIEW_SECONDS,
-            max=limits.MAX_REVIEW_SECONDS,
-            help="Seconds that a person has; by default 3 days.",
-        ),
-    ] = None
-    review_on_expiry: Annotated[
-        OnExpiry | None,
-        typer.Option(help="What happens where nobody answered in time; by default keep."),
-    ] = None
-    review_instructions: Annotated[str | None, typer.Option(help="What reviewers read.")] = None
-
-    def policy(self) -> dict[str, Any] | None:
-        """Return the policy of the options that were given; None where none was."""
-        options = asdict(self).items()
-        return only_given({name.removeprefix("review_"): value for name, value in options})
-
-
 def weights(given: Sequence[str]) -> dict[str, float]:
     """Return the weight of each grader, by its id; 1 where none is given."""
     found: dict[str, float] = {}
@@ -131,6 +97,15 @@ def _weight(text: str) -> float:
     return weight
 
 
+UncalibratedOption = Annotated[
+    Uncalibrated | None,
+    typer.Option(
+        help="What becomes of completions whose rubric grader is not calibrated; by default a "
+        "rubric of levels abstains."
+    ),
+]
+
+
 @command(app)
 def create(
     invocation: Invocation,
@@ -148,6 +123,7 @@ def create(
     ] = False,
     deadline_seconds: DeadlineSeconds = None,
     retention_days: RetentionDays = None,
+    uncalibrated: UncalibratedOption = None,
 ) -> None:
     """Create a task."""
     metadata_object = _json_object(metadata)
@@ -167,6 +143,7 @@ def create(
             share_identity=share_identity,
             deadline_seconds=deadline_seconds,
             retention_days=retention_days,
+            uncalibrated=uncalibrated,
         )
     invocation.show(task)
 
@@ -213,11 +190,16 @@ def update(
     no_retention: Annotated[
         bool, typer.Option("--no-retention", help="Texts of later submissions stay.")
     ] = False,
+    uncalibrated: UncalibratedOption = None,
+    no_uncalibrated: Annotated[
+        bool, typer.Option("--no-uncalibrated", help="A rubric of levels abstains again.")
+    ] = False,
 ) -> None:
     """Change what is given of a task, and show it; what was submitted is judged as before."""
     require_one(quorum=quorum, no_quorum=no_quorum)
     require_one(deadline_seconds=deadline_seconds, no_deadline=no_deadline)
     require_one(retention_days=retention_days, no_retention=no_retention)
+    require_one(uncalibrated=uncalibrated, no_uncalibrated=no_uncalibrated)
     metadata_object = _json_object(metadata)
     graders = weights(grader or [])
     alone = _alone(graders)
@@ -240,6 +222,7 @@ def update(
             share_identity=given(share_identity),
             deadline_seconds=None if no_deadline else given(deadline_seconds),
             retention_days=None if no_retention else given(retention_days),
+            uncalibrated=None if no_uncalibrated else given(uncalibrated),
         )
     invocation.show(task)
 

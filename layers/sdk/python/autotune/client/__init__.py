@@ -10,6 +10,14 @@ from autotune.client.arguments import NotGiven as NotGiven
 from autotune.client.arguments import not_given as not_given
 from autotune.client.clients import AsyncAutotuneClient as AsyncAutotuneClient
 from autotune.client.clients import AutotuneClient as AutotuneClient
+from autotune.client.deck_files.exporting import deck_file_of as deck_file_of
+from autotune.client.deck_files.faults import DeckFileError as DeckFileError
+from autotune.client.deck_files.faults import DeckFileFault as DeckFileFault
+from autotune.client.deck_files.models import DeckFile as DeckFile
+from autotune.client.deck_files.models import DeckFileGrader as DeckFileGrader
+from autotune.client.deck_files.models import DeckFileJudge as DeckFileJudge
+from autotune.client.deck_files.reading import parse_deck_file as parse_deck_file
+from autotune.client.deck_files.writing import format_deck_file as format_deck_file
 from autotune.client.downloads import DownloadedExport as DownloadedExport
 from autotune.client.downloads import DownloadProgress as DownloadProgress
 from autotune.client.errors import APIError as APIError
@@ -45,6 +53,7 @@ from autotune.protocol.access import CreateKeyResponse as CreateKeyResponse
 from autotune.protocol.access import Key as Key
 from autotune.protocol.audit import AuditedCall as AuditedCall
 from autotune.protocol.audit import AuditedDecision as AuditedDecision
+from autotune.protocol.comparison import ModelComparison as ModelComparison
 from autotune.protocol.completions import BatchResponse as BatchResponse
 from autotune.protocol.completions import Completion as Completion
 from autotune.protocol.completions import CompletionVerdict as CompletionVerdict
@@ -53,6 +62,14 @@ from autotune.protocol.completions import Opinion as Opinion
 from autotune.protocol.completions import Score as Score
 from autotune.protocol.completions import ScoredCompletion as ScoredCompletion
 from autotune.protocol.completions import VerdictCounts as VerdictCounts
+from autotune.protocol.deck_rubrics import DeckGrader as DeckGrader
+from autotune.protocol.deck_rubrics import DeckGraderVersion as DeckGraderVersion
+from autotune.protocol.deck_rubrics import DeckJudge as DeckJudge
+from autotune.protocol.deck_samples import BulkSamples as BulkSamples
+from autotune.protocol.deck_samples import NewSample as NewSample
+from autotune.protocol.deck_samples import Sample as Sample
+from autotune.protocol.decks import Deck as Deck
+from autotune.protocol.decks import DeckVersion as DeckVersion
 from autotune.protocol.exports import Export as Export
 from autotune.protocol.exports import ExportDetails as ExportDetails
 from autotune.protocol.exports import ExportManifest as ExportManifest
@@ -67,6 +84,8 @@ from autotune.protocol.grading import ScoreDimension as ScoreDimension
 from autotune.protocol.health import GraderCircuit as GraderCircuit
 from autotune.protocol.health import GraderHealth as GraderHealth
 from autotune.protocol.health import GraderProbe as GraderProbe
+from autotune.protocol.levels import LevelsRubric as LevelsRubric
+from autotune.protocol.levels import RubricExample as RubricExample
 from autotune.protocol.llm_batches import LlmBatch as LlmBatch
 from autotune.protocol.llm_batches import LlmBudget as LlmBudget
 from autotune.protocol.llm_batches import LlmCost as LlmCost
@@ -78,12 +97,16 @@ from autotune.protocol.llm_connections import ModelPrice as ModelPrice
 from autotune.protocol.llm_imports import LlmImport as LlmImport
 from autotune.protocol.llm_imports import LlmImportDefaults as LlmImportDefaults
 from autotune.protocol.llm_imports import LlmImportLineError as LlmImportLineError
+from autotune.protocol.llm_messages import LlmMessage as LlmMessage
+from autotune.protocol.llm_messages import LlmTextPart as LlmTextPart
+from autotune.protocol.llm_params import LlmInput as LlmInput
+from autotune.protocol.llm_params import LlmParams as LlmParams
 from autotune.protocol.llm_parses import LlmParse as LlmParse
+from autotune.protocol.llm_prices import LlmPrice as LlmPrice
 from autotune.protocol.llm_requests import EnqueueLlmRequest as EnqueueLlmRequest
-from autotune.protocol.llm_requests import LlmInput as LlmInput
-from autotune.protocol.llm_requests import LlmParams as LlmParams
 from autotune.protocol.llm_requests import LlmRequest as LlmRequest
 from autotune.protocol.llm_requests import LlmRequestSummary as LlmRequestSummary
+from autotune.protocol.overview import Overview as Overview
 from autotune.protocol.rescoring import RescoredBatch as RescoredBatch
 from autotune.protocol.rescoring import RescoreResponse as RescoreResponse
 from autotune.protocol.reviews import Review as Review
@@ -100,6 +123,7 @@ from autotune.protocol.webhooks import Delivery as Delivery
 from autotune.protocol.webhooks import DeliveryWithBody as DeliveryWithBody
 from autotune.protocol.webhooks import Webhook as Webhook
 from autotune.protocol.webhooks import WebhookSecretResponse as WebhookSecretResponse
+from autotune.protocol.windows import TaskStats as TaskStats
 
 if not TYPE_CHECKING:
     from autotune.public_names import exported

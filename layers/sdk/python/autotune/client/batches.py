@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from typing import Unpack
 
-from autotune.client.binding import AsyncResource, Method, Resource
-from autotune.client.calls import Call, CallOptions, call, nothing, returning
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.client.exchange import Plan
 from autotune.client.waiting import polling
-from autotune.protocol.completions import BatchResponse
+from autotune.protocol.batches import BatchCompletionList, BatchList, BatchState, BatchSummary
+from autotune.protocol.completions import BatchResponse, CompletionState, CompletionVerdict
 from autotune.protocol.explanations import BatchExplanation
 
 _batch = returning(BatchResponse)
+_batches = returning(BatchList, lambda page: (page.batches, page.next_token))
+_completions = returning(BatchCompletionList, lambda page: (page.completions, page.next_token))
 _explained = returning(BatchExplanation)
 
 
@@ -26,6 +29,55 @@ def get_batch(
         NotFoundError: there is no such batch in this organisation.
     """
     return call("GET", "batches", batch_id, read=_batch, wait=wait, **options)
+
+
+def list_batches(
+    *,
+    state: BatchState | None = None,
+    task_id: str | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[BatchSummary]:
+    """Walk through the batches of the organisation with their counts, the youngest first.
+
+    Args:
+        state: only those that are ``open``, or ``closed``: all of their verdicts are counted.
+        task_id: only those with a completion of this task.
+        page_size: batches fetched at a time, 1 to 200.
+    """
+    query = {"state": state, "taskId": task_id}
+    return listing("batches", read=_batches, page_size=page_size, query=query, **options)
+
+
+def list_batch_completions(
+    batch_id: str,
+    *,
+    state: CompletionState | None = None,
+    grader_id: str | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[CompletionVerdict]:
+    """Walk through the completions of a batch in the order of the request.
+
+    They come without dimensions, reasoning and opinions.
+
+    Args:
+        state: only those in this state, such as ``pending``.
+        grader_id: only those that this grader, or this panel, decides.
+        page_size: completions fetched at a time, 1 to 200.
+
+    Raises:
+        NotFoundError: there is no such batch in this organisation.
+    """
+    return listing(
+        "batches",
+        batch_id,
+        "completions",
+        read=_completions,
+        page_size=page_size,
+        query={"state": state, "graderId": grader_id},
+        **options,
+    )
 
 
 def explain_batch(batch_id: str, **options: Unpack[CallOptions]) -> Call[BatchExplanation]:
@@ -81,6 +133,8 @@ class BatchMethods:
     """Methods of batches."""
 
     get = Method(get_batch)
+    list = ListMethod(list_batches)
+    completions = ListMethod(list_batch_completions)
     explain = Method(explain_batch)
     cancel = Method(cancel_batch)
     delete_content = Method(delete_batch_content)

@@ -14,14 +14,17 @@ from autotune.client.audit import AsyncAudit, Audit
 from autotune.client.batches import AsyncBatches, Batches
 from autotune.client.binding import Part
 from autotune.client.completions import AsyncCompletions, Completions
+from autotune.client.decks import AsyncDecks, Decks
 from autotune.client.exports import AsyncExports, Exports
 from autotune.client.graders import AsyncGraders, Graders
 from autotune.client.keys import AsyncKeys, Keys
 from autotune.client.llm import AsyncLlm, Llm
+from autotune.client.overview import AsyncOverview, Overview
 from autotune.client.reviews import AsyncReviews, Reviews
 from autotune.client.reward_urls import AsyncRewardUrls, RewardUrls
 from autotune.client.runs import AsyncRuns, Runs
 from autotune.client.scores import AsyncScores, Scores
+from autotune.client.sessions import AsyncSessions, Sessions
 from autotune.client.tasks import AsyncTasks, Tasks
 from autotune.client.webhooks import AsyncWebhooks, Webhooks
 
@@ -43,10 +46,13 @@ class ClientParts:
     scores = Part(Scores, AsyncScores)
     exports = Part(Exports, AsyncExports)
     keys = Part(Keys, AsyncKeys)
+    sessions = Part(Sessions, AsyncSessions)
     reward_urls = Part(RewardUrls, AsyncRewardUrls)
     llm = Part(Llm, AsyncLlm)
+    decks = Part(Decks, AsyncDecks)
     webhooks = Part(Webhooks, AsyncWebhooks)
     audit = Part(Audit, AsyncAudit)
+    overview = Part(Overview, AsyncOverview)
 
     @property
     def session(self) -> exchange.Session:

@@ -40,11 +40,13 @@ from autotune.protocol.completions import (
     VerdictResponse,
 )
 from autotune.protocol.explanations import CompletionExplanation
+from autotune.protocol.timelines import CompletionTimeline
 
 DEFAULT_CONCURRENCY = 4
 
 _completion = returning(CompletionResponse, lambda answer: answer.completion)
 _explained = returning(CompletionExplanation)
+_timeline = returning(CompletionTimeline)
 _verdict = returning(VerdictResponse, lambda answer: answer.verdict)
 
 
@@ -123,6 +125,15 @@ def explain_completion(
     return call("GET", "completions", completion_id, "explanation", read=_explained, **options)
 
 
+def get_timeline(completion_id: str, **options: Unpack[CallOptions]) -> Call[CompletionTimeline]:
+    """Read what happened to a completion, oldest first, and what it waits for.
+
+    Raises:
+        NotFoundError: there is no such completion in this organisation.
+    """
+    return call("GET", "completions", completion_id, "timeline", read=_timeline, **options)
+
+
 def wait_for_score(
     completion_id: str,
     *,
@@ -156,6 +167,7 @@ class CompletionMethods:
     rescore = Method(rescore_completions)
     verdict = Method(get_verdict)
     explain = Method(explain_completion)
+    timeline = Method(get_timeline)
     wait_for_score = Method(wait_for_score)
 
 

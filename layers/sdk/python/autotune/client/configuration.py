@@ -65,7 +65,10 @@ def _missing(what: str, argument: str, variable: str) -> str:
 def _split_key(credential: str) -> tuple[str, str]:
     key_id, _, secret = credential.strip().partition(".")
     if not (key_id and secret and credential.isascii()):
-        raise ConfigurationError("the API key must read <key id>.<secret>, as it was shown once")
+        detail = "the API key must read <key id>.<secret>, as it was shown once"
+        if credential.strip().startswith("sk-"):
+            detail += "; a provider's key goes into a connection: `autotune llm connect --key-env`"
+        raise ConfigurationError(detail)
     return key_id, secret
 
 

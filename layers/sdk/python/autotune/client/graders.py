@@ -20,6 +20,7 @@ from autotune.protocol.builtin import BuiltinConfiguration
 from autotune.protocol.grading import GraderCapabilities
 from autotune.protocol.rubrics import RubricConfiguration
 from autotune.protocol.statistics import GraderStats, GraderUsage
+from autotune.protocol.windows import PartWindow
 
 _grader = returning(graders.GraderResponse, lambda answer: answer.grader)
 _registered = returning(graders.RegisterGraderResponse)
@@ -121,7 +122,11 @@ def list_graders(
 
 
 def grader_stats(
-    grader_id: str, *, version: str | None = None, **options: Unpack[CallOptions]
+    grader_id: str,
+    *,
+    version: str | None = None,
+    window: PartWindow | None = None,
+    **options: Unpack[CallOptions],
 ) -> Call[GraderStats]:
     """Read how a grader does: scores, latency and failures, in all and by version.
 
@@ -129,13 +134,14 @@ def grader_stats(
 
     Args:
         version: only what the grader answered as this version.
+        window: only what it did for this organisation in the last ``24h``, ``7d`` or ``30d``, also
+            by stretches of that time, in ``over_time``.
 
     Raises:
         NotFoundError: there is no such grader that this organisation may see.
     """
-    return call(
-        "GET", "graders", grader_id, "stats", read=_stats, query={"version": version}, **options
-    )
+    query = {"version": version, "window": window}
+    return call("GET", "graders", grader_id, "stats", read=_stats, query=query, **options)
 
 
 def grader_usage(

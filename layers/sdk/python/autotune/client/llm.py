@@ -21,9 +21,11 @@ from autotune.client.llm_enqueuing import enqueue_requests, estimate_requests, g
 from autotune.client.llm_filters import (
     RequestFilters,
     cancel_matching,
+    delete_content_matching,
     filter_of,
     retry_matching,
 )
+from autotune.client.llm_gathering import request_ids
 from autotune.client.llm_imports import (
     delete_import,
     get_import,
@@ -33,7 +35,7 @@ from autotune.client.llm_imports import (
 )
 from autotune.client.llm_parsing import list_parses, parse_matching, parse_request
 from autotune.client.llm_tokens import AsyncLlmTokens, LlmTokens
-from autotune.client.llm_waiting import AwaitedRequests, get_request, wait_for_requests
+from autotune.client.llm_waiting import awaiting, get_request, wait_for_requests
 from autotune.protocol import llm_batches, llm_requests
 
 _summary = returning(llm_requests.LlmRequestSummaryResponse, lambda answer: answer.request)
@@ -54,8 +56,12 @@ def list_requests(
         status: ``queued``, ``submitted``, ``completed``, ``error`` or ``canceled``.
         experiment_id: only those whose ``trace`` has this one; so ``rubric_id``, ``score_id``,
             ``evidence_id`` and ``sample_id``.
-        batch_id: only those that are in this batch, or were in it last.
-        import_id: only those that came with this import.
+        batch_id: only those that are in this batch, or were in it last; in the batch's order.
+        import_id: only those that came with this import, and what they were retried or asked again
+            as; in the order of its lines.
+        completion_id: only those that are about this completion.
+        deck_id: only those that are for this deck.
+        custom_id: only those that have this name of yours.
         error_code: only those that ended so.
         created_after: the earliest moment of their creation, included.
         created_before: the latest one, left out.
@@ -127,7 +133,7 @@ def list_costs(
     Args:
         group_by: ``model`` (default), ``purpose``, ``connection``, ``day`` alone, or ``trace``.
         trace_field: of ``trace`` which id: ``experimentId`` or ``rubricId``. Ids of a batch that
-            has very many share the group ``all others``.
+            has very many share the group ``all others``; requests without one are in ``no id``.
         first: the first day; by default the 30th, ``last`` included.
         last: the last day, included; by default today. At most 400 days in all.
 
@@ -192,6 +198,7 @@ class LlmMethods:
     get = Method(get_request)
     list = ListMethod(list_requests)
     wait = Method(wait_for_requests)
+    request_ids = Method(request_ids)
     cancel = Method(cancel_request)
     retry = Method(retry_request)
     cancel_matching = Method(cancel_matching)
@@ -200,6 +207,7 @@ class LlmMethods:
     parse_matching = Method(parse_matching)
     parses = Method(list_parses)
     delete_content = Method(delete_content)
+    delete_content_matching = Method(delete_content_matching)
     import_file = Method(import_file)
     get_import = Method(get_import)
     list_imports = ListMethod(list_imports)
@@ -217,11 +225,14 @@ class Llm(LlmMethods, Resource):
     @OwnMethod
     def results(
         self,
-        request_ids: Iterable[str],
+        request_ids: Iterable[str] | None = None,
         *,
+        import_id: str | None = None,
+        batch_id: str | None = None,
         timeout: float | None = None,
         follow_reasks: bool = True,
         on_reask: Callable[[llm_requests.LlmRequest], None] | None = None,
+        on_pending: Callable[[llm_requests.LlmRequest], None] | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> Iterator[llm_requests.LlmRequest]:
         """Wait for requests, and yield each with its texts when it has ended, about in that order.
@@ -230,23 +241,33 @@ class Llm(LlmMethods, Resource):
         in its place; its ``first_request_id`` is the id that was given.
 
         Args:
+            request_ids: either these, or ``import_id``, or ``batch_id``.
+            import_id: waits for the end of this import, too; ``request_ids`` says which are its.
+            batch_id: all that this batch was made for, wherever they went.
             timeout: seconds to wait in all; None waits for ever. What has ended by then still
                 comes. Each attempt has the client's own.
             follow_reasks: False yields just the requests whose ids are given.
             on_reask: gets each request that was asked again, of which another is yielded; each has
                 a cost of its own.
+            on_pending: gets each request that a look finds pending, with its ``waiting_because``.
 
         Raises:
+            InvalidInputError: not just one of ids, import and batch is given.
             WaitTimeoutError: some were still pending after ``timeout``.
-            NotFoundError: one of them is not in this organisation.
+            NotFoundError: one of them is not in this organisation, or the import is over 7 days
+                old.
         """
-        awaited = AwaitedRequests(
+        begin = awaiting(
             request_ids,
+            import_id=import_id,
+            batch_id=batch_id,
             timeout=timeout,
             extra_headers=extra_headers,
             follow_reasks=follow_reasks,
             on_reask=on_reask,
+            on_pending=on_pending,
         )
+        awaited = self.run(begin)
         while not awaited.is_over:
             yield self.run(awaited.next_ended)[1]
 
@@ -257,20 +278,27 @@ class AsyncLlm(LlmMethods, AsyncResource):
     @OwnMethod
     async def results(
         self,
-        request_ids: Iterable[str],
+        request_ids: Iterable[str] | None = None,
         *,
+        import_id: str | None = None,
+        batch_id: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - of all attempts together
         follow_reasks: bool = True,
         on_reask: Callable[[llm_requests.LlmRequest], None] | None = None,
+        on_pending: Callable[[llm_requests.LlmRequest], None] | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[llm_requests.LlmRequest, None]:
         """Wait and yield as ``AutotuneClient.llm.results`` does."""
-        awaited = AwaitedRequests(
+        begin = awaiting(
             request_ids,
+            import_id=import_id,
+            batch_id=batch_id,
             timeout=timeout,
             extra_headers=extra_headers,
             follow_reasks=follow_reasks,
             on_reask=on_reask,
+            on_pending=on_pending,
         )
+        awaited = await self.run(begin)
         while not awaited.is_over:
             yield (await self.run(awaited.next_ended))[1]

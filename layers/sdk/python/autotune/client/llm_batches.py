@@ -1,11 +1,14 @@
 """``client.llm.batches``: jobs in which requests to language models were sent together."""
 
+from datetime import datetime
 from typing import ClassVar, Literal, Unpack
 
 from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
+from autotune.client.filters import with_zone
 from autotune.protocol import llm_batches as wire
+from autotune.protocol.llm_filters import LlmBatchFilter
 from autotune.protocol.llm_requests import LlmRequestSummary
 
 _batch = returning(wire.LlmBatchResponse, lambda answer: answer.batch)
@@ -17,6 +20,11 @@ def list_batches(
     *,
     needs_operator: bool = False,
     differs: bool = False,
+    status: wire.LlmBatchStatus | None = None,
+    connection_id: str | None = None,
+    model: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
     page_size: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Listing[wire.LlmBatch]:
@@ -28,10 +36,28 @@ def list_batches(
             has refused to show for over six hours.
         differs: only those that were charged otherwise than their provider reports, beyond what is
             explained (``difference``), or that have requests above their bound (``above_bound``).
+        status: ``queued``, ``submitted``, ``completed``, ``error`` or ``canceled``.
+        connection_id: only those of this connection.
+        model: only those of this model.
+        created_after: the earliest moment of their creation, included; local without a zone.
+        created_before: the latest one, left out.
         page_size: batches fetched at a time, 1 to 200.
+
+    Raises:
+        InvalidInputError: a filter is out of its range; nothing was sent.
     """
-    wanted = {"needsOperator": needs_operator, "differs": differs}
-    query = {name: "true" for name, is_wanted in wanted.items() if is_wanted}
+    wanted = request_of(
+        LlmBatchFilter,
+        needs_operator=needs_operator,
+        differs=differs,
+        status=status,
+        connection_id=connection_id,
+        model=model,
+        created_after=with_zone(created_after),
+        created_before=with_zone(created_before),
+    )
+    given = wanted.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    query = {name: "true" if value is True else value for name, value in given.items()}
     return listing("llm-batches", read=_batches, page_size=page_size, query=query, **options)
 
 

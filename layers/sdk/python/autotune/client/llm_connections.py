@@ -42,6 +42,7 @@ class ConnectionFields(CallOptions, Generic[AbsentT], total=False):
     api_version: str | AbsentT
     prices: Mapping[str, wire.ModelPrice | Mapping[str, str]] | AbsentT
     concurrency: int | AbsentT
+    requests_per_second: float | AbsentT
     timeout_seconds: int | AbsentT
     batches: wire.Batches | AbsentT
     min_rows: int | AbsentT
@@ -76,6 +77,7 @@ def create_connection(
         prices: of models by name, in place of published ones, in US dollars for a million tokens,
             such as ``{"llama": {"input_usd": "0", "output_usd": "0"}}``.
         concurrency: most calls at the same time, 1 to 64; default 8.
+        requests_per_second: most single calls in a second, 0.01 to 1,000; no limit by default.
         timeout_seconds: how long one call may take, 1 to 240; default 120.
         batches: which requests go in batch jobs of the provider, at its price for these:
             ``unless_urgent`` (the default), ``always``, or ``never``, as of ``simulated`` ones.
@@ -138,7 +140,7 @@ def update_connection(
     """Change what is given; a paused connection is taken up again, whatever is changed.
 
     Args:
-        api_key: the next version of the key; calls under way end with the one before.
+        api_key: the next version of the key; calls under way finish with the old key.
         prices: all of the connection's own prices, in place of those that it had.
         limits: fields that are left out stay, and None is back to the provider's;
             ``enqueued_tokens`` are all that there are then.

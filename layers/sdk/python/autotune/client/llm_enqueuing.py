@@ -1,55 +1,34 @@
 """Enqueuing and estimating requests to language models, any number, packed as they come.
 
-A request of the API takes so many rows, bytes and JSON values. Each has an idempotency key that
-follows from the caller's, its place and its content, so that a repetition enqueues nothing twice.
+Each request of the API has an idempotency key that follows from the caller's, its place and its
+content, so that a repetition enqueues nothing twice.
 """
 
-import hashlib
-import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Unpack
 
 import httpx
-from pydantic import ValidationError
 
 from autotune.client.answers import is_replay, read_model
 from autotune.client.calls import Call, CallOptions, call, returning
-from autotune.client.errors import AutotuneError, InvalidInputError
+from autotune.client.errors import APIError, AutotuneError
 from autotune.client.exchange import Course, Plan, Session
-from autotune.client.submissions import BATCH_BYTES_TARGET, submission_key
-from autotune.protocol import limits
+from autotune.client.llm_packing import PackedRows, RowPacker
+from autotune.client.submissions import submission_key
 from autotune.protocol.llm_batches import EstimateLlmRequests, LlmBudget, LlmEstimate
 from autotune.protocol.llm_requests import (
     EnqueuedLlmRequests,
     EnqueueLlmRequest,
     EnqueueLlmRequests,
 )
+from autotune.protocol.problems import FieldProblem
 
-_ENVELOPE_BYTES = 100
-_ENVELOPE_VALUES = 2
-_DIGEST_CHARACTERS = 32
+_PLACE_IN_BODY = re.compile(r"^requests\[(\d+)\]")
 
 _estimated = returning(LlmEstimate)
 _budget = returning(LlmBudget)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackedRows:
-    """The body of one request of the API.
-
-    Attributes:
-        index: its place among the bodies, from 0.
-        offset: the place of its first row in the stream, from 0.
-        digest: of the rows; the same rows in the same order have the same.
-    """
-
-    index: int
-    offset: int
-    count: int
-    body: bytes
-    digest: str
 
 
 class EnqueuedRequests(EnqueuedLlmRequests):
@@ -59,81 +38,6 @@ class EnqueuedRequests(EnqueuedLlmRequests):
     """
 
     replayed: int = 0
-
-
-def encode_row(
-    row: EnqueueLlmRequest | Mapping[str, Any], *, place: str = "request"
-) -> tuple[bytes, int]:
-    """Check a row; return its JSON, and how many JSON values that has.
-
-    Args:
-        place: names it in errors.
-
-    Raises:
-        InvalidInputError: it is no such row, or larger than a request may be.
-    """
-    try:
-        checked = EnqueueLlmRequest.model_validate(row)
-    except ValidationError as error:
-        raise InvalidInputError.of(error, within=place) from error
-    try:
-        # pydantic would send null in place of NaN.
-        json.dumps([checked.params.extra, checked.params.response_format], allow_nan=False)
-        document = checked.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        encoded = json.dumps(document, ensure_ascii=False).encode()
-    except (TypeError, ValueError) as error:  # NaN, Python objects, lone surrogates
-        raise InvalidInputError.at(place, f"what JSON can hold ({error})") from error
-    largest = limits.MAX_REQUEST_BYTES - _ENVELOPE_BYTES
-    if len(encoded) > largest:
-        raise InvalidInputError.at(place, f"at most {largest} bytes as JSON, not {len(encoded)}")
-    return encoded, _values_in(document)
-
-
-class RowPacker:
-    """Packs rows of a stream into bodies; memory is bounded by one of them."""
-
-    def __init__(self, *, most_values: int) -> None:
-        self._most_values = most_values - _ENVELOPE_VALUES
-        self._items: list[bytes] = []
-        self._bytes = 0
-        self._values = 0
-        self._taken = 0
-        self._packed = 0
-
-    def pack(self, rows: Iterable[EnqueueLlmRequest | Mapping[str, Any]]) -> Iterator[PackedRows]:
-        """Yield bodies as they fill.
-
-        Raises:
-            InvalidInputError: a row cannot be sent; nothing of its own body is yielded.
-        """
-        for row in rows:
-            item, values = encode_row(row, place=f"requests[{self._taken}]")
-            if self._items and (
-                self._bytes + len(item) > BATCH_BYTES_TARGET
-                or self._values + values > self._most_values
-            ):
-                yield self._close()
-            self._items.append(item)
-            self._bytes += len(item) + 1
-            self._values += values
-            self._taken += 1
-            if len(self._items) == limits.MAX_LLM_ROWS:
-                yield self._close()
-        if self._items:
-            yield self._close()
-
-    def _close(self) -> PackedRows:
-        rows = b",".join(self._items)
-        packed = PackedRows(
-            index=self._packed,
-            offset=self._taken - len(self._items),
-            count=len(self._items),
-            body=b'{"requests":[%b]}' % rows,
-            digest=hashlib.sha256(rows).hexdigest()[:_DIGEST_CHARACTERS],
-        )
-        self._items, self._bytes, self._values = [], 0, 0
-        self._packed += 1
-        return packed
 
 
 def enqueue_requests(
@@ -155,9 +59,10 @@ def enqueue_requests(
         on_progress: gets how many are enqueued, each time that some are.
 
     Raises:
-        InvalidInputError: a request is out of its range; nothing of its thousand was sent.
-        InvalidRequestError: a connection is not the organisation's, a model has no known price, a
-            variable is missing, or the provider does not take a parameter.
+        InvalidInputError: a request is out of its range, or lacks a variable that its texts name;
+            nothing of its thousand was sent.
+        InvalidRequestError: a connection is not the organisation's, a model has no known price, or
+            the provider does not take a parameter. ``errors`` names requests by their place.
         RateLimitError: too many requests are under way; see ``limit``.
     """
     key = submission_key(idempotency_key)
@@ -167,7 +72,7 @@ def enqueue_requests(
         replayed = 0
         with _noting(ids, key):
             for rows in RowPacker(most_values=EnqueueLlmRequests.most_values).pack(requests):
-                answer = yield from session.course(_enqueuing(rows, key, options))
+                answer = yield from enqueue_packed(rows, key, **options)(session)
                 ids += answer.request_ids
                 replayed += answer.replayed
                 if on_progress is not None:
@@ -198,7 +103,8 @@ def estimate_requests(
                 is_idempotent=True,
                 **options,
             )
-            parts.append((yield from session.course(asked)))
+            with _placing(rows.offset):
+                parts.append((yield from session.course(asked)))
         if len(parts) == 1:
             return parts[0]
         bound = sum(one.bound_nano_usd for one in parts)
@@ -207,6 +113,7 @@ def estimate_requests(
             rows=sum(one.rows for one in parts),
             input_bytes=sum(one.input_bytes for one in parts),
             bound_nano_usd=bound,
+            worst_case_nano_usd=sum(one.worst_case_nano_usd for one in parts),
             fits=all(
                 one.limit_nano_usd is None
                 or one.spent_nano_usd + one.reserved_nano_usd + bound <= one.limit_nano_usd
@@ -222,12 +129,20 @@ def get_budget(**options: Unpack[CallOptions]) -> Call[LlmBudget]:
     return call("GET", "llm-budget", read=_budget, **options)
 
 
-def _enqueuing(rows: PackedRows, key: str, options: CallOptions) -> Call[EnqueuedRequests]:
+def enqueue_packed(
+    rows: PackedRows, key: str, **options: Unpack[CallOptions]
+) -> Plan[EnqueuedRequests]:
+    """Enqueue one body of a stream, all of its rows or none, once for each key.
+
+    Raises:
+        APIError: as ``enqueue_requests``; ``errors`` names rows by their place in the stream.
+    """
+
     def read(response: httpx.Response) -> EnqueuedRequests:
         answer = read_model(response, EnqueuedRequests)
         return answer.model_copy(update={"replayed": rows.count if is_replay(response) else 0})
 
-    return call(
+    asked = call(
         "POST",
         "llm-requests",
         "batch",
@@ -236,6 +151,29 @@ def _enqueuing(rows: PackedRows, key: str, options: CallOptions) -> Call[Enqueue
         idempotency_key=f"{key}.{rows.index}.{rows.digest}",
         **options,
     )
+
+    def enqueue(session: Session) -> Course[EnqueuedRequests]:
+        with _placing(rows.offset):
+            return (yield from session.course(asked))
+
+    return enqueue
+
+
+@contextmanager
+def _placing(offset: int) -> Iterator[None]:
+    """Have an error name rows by their place in the stream, in place of that in their body."""
+
+    def placed(text: str) -> str:
+        return _PLACE_IN_BODY.sub(lambda place: f"requests[{int(place[1]) + offset}]", text)
+
+    try:
+        yield
+    except APIError as error:
+        error.errors = tuple(
+            FieldProblem(field=placed(one.field), expected=one.expected) for one in error.errors
+        )
+        error.detail = placed(error.detail)
+        raise
 
 
 @contextmanager
@@ -248,11 +186,3 @@ def _noting(ids: list[str], key: str) -> Iterator[None]:
             error.add_note(f"requests[0] to requests[{len(ids) - 1}] are enqueued")
         error.add_note(f"idempotency_key {key!r} goes on")
         raise
-
-
-def _values_in(document: Any) -> int:
-    """Count JSON values as the API does: what is empty counts twice."""
-    if not isinstance(document, dict | list):
-        return 1
-    members = document.values() if isinstance(document, dict) else document
-    return 1 + (sum(map(_values_in, members)) if document else 1)

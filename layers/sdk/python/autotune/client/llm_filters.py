@@ -9,13 +9,8 @@ from autotune.client.calls import CallOptions, call, returning, split_options
 from autotune.client.exchange import Course, Plan, Session
 from autotune.client.filters import with_zone
 from autotune.protocol.llm_connections import LlmProvider
-from autotune.protocol.llm_requests import (
-    ChangedLlmRequests,
-    ChangeLlmRequests,
-    LlmErrorCode,
-    LlmRequestFilter,
-    LlmStatus,
-)
+from autotune.protocol.llm_filters import ChangedLlmRequests, ChangeLlmRequests, LlmRequestFilter
+from autotune.protocol.llm_requests import LlmErrorCode, LlmStatus
 
 _changed = returning(ChangedLlmRequests)
 
@@ -40,6 +35,9 @@ class RequestFilters(CallOptions, total=False):
     score_id: str | None
     evidence_id: str | None
     sample_id: str | None
+    completion_id: str | None
+    deck_id: str | None
+    custom_id: str | None
     error_code: LlmErrorCode | None
     created_after: datetime | None
     created_before: datetime | None
@@ -95,8 +93,27 @@ def retry_matching(
     return all_pages("retry", on_page, ChangeLlmRequests(filter=wanted), options)
 
 
+def delete_content_matching(
+    *, on_page: Callable[[list[str]], None] | None = None, **filters: Unpack[RequestFilters]
+) -> Plan[int]:
+    """Delete the texts of all requests that match and have ended; return how many they are.
+
+    What they cost stays. The same call again counts them once more, and changes nothing.
+
+    Args:
+        on_page: gets the ids of each page of up to 100.
+
+    Raises:
+        InvalidInputError: a filter is out of its range; nothing was sent.
+        InvalidRequestError: ``status`` is none that is for good.
+        PermissionDeniedError: the key's role deletes nothing.
+    """
+    wanted, options = filter_of(filters)
+    return all_pages("delete-content", on_page, ChangeLlmRequests(filter=wanted), options)
+
+
 def all_pages(
-    what: Literal["cancel", "retry", "parse"],
+    what: Literal["cancel", "retry", "parse", "delete-content"],
     on_page: Callable[[list[str]], None] | None,
     asked: ChangeLlmRequests,
     options: CallOptions,

@@ -1,8 +1,8 @@
 """Imports: a file of requests to language models, uploaded, started and waited for."""
 
-import asyncio
+import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,11 +12,7 @@ from autotune.client.arguments import request_of
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
 from autotune.client.downloads import keep_signed_urls_out_of_logs
 from autotune.client.errors import (
-    AutotuneError,
     DownloadError,
-    InvalidInputError,
-    LocalFileError,
-    UploadError,
     WaitTimeoutError,
 )
 from autotune.client.exchange import (
@@ -24,14 +20,10 @@ from autotune.client.exchange import (
     Fetch,
     Pause,
     Plan,
-    Reply,
     Session,
-    Upload,
-    UploadBody,
-    failure_of,
 )
+from autotune.client.llm_uploading import failed_transfer, size_of, uploaded
 from autotune.client.submissions import submission_key
-from autotune.protocol.limits import MAX_LLM_IMPORT_BYTES
 from autotune.protocol.llm_imports import (
     CreateLlmImportRequest,
     LlmImport,
@@ -42,11 +34,9 @@ from autotune.protocol.llm_imports import (
     LlmImportResponse,
     LlmImportRule,
     LlmImportState,
-    LlmImportUpload,
 )
 
 _ENDED: frozenset[LlmImportState] = frozenset({"completed", "failed", "canceled"})
-_PIECE_BYTES = 262_144
 _FIRST_GAP_SECONDS = 0.5
 _LONGEST_GAP_SECONDS = 10.0
 
@@ -111,7 +101,7 @@ def import_errors(import_id: str, **options: Unpack[CallOptions]) -> Plan[list[L
             url=found.report.url, take=body.extend, timeout=session.timeout_for(60.0)
         )
         if not (isinstance(reply, httpx.Response) and reply.is_success):
-            raise _failure(reply, lambda reason: DownloadError("the report", reason))
+            raise failed_transfer(reply, lambda reason: DownloadError("the report", reason))
         return [LlmImportLineError.model_validate_json(line) for line in body.splitlines()]
 
     return fetch
@@ -159,7 +149,7 @@ def import_file(
         RateLimitError: too many imports are under way; see ``limit``.
     """
     file = Path(path)
-    size = _size_of(file)
+    size = size_of(file)
     request = request_of(
         CreateLlmImportRequest,
         format=format,
@@ -173,7 +163,7 @@ def import_file(
     shared: CallOptions = {"extra_headers": extra_headers}
 
     def run(session: Session) -> Course[LlmImport]:
-        deadline = None if timeout is None else time.monotonic() + timeout
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
         made = yield from session.course(
             call(
                 "POST",
@@ -185,7 +175,7 @@ def import_file(
             )
         )
         if made.upload is not None:
-            yield from _uploaded(session, file, made.upload, on_upload)
+            yield from uploaded(session, file, made.upload, on_upload)
             made = yield from session.course(
                 call(
                     "POST",
@@ -197,84 +187,42 @@ def import_file(
                     **shared,
                 )
             )
-        gap = _FIRST_GAP_SECONDS
-        while True:
-            if on_progress is not None:
-                on_progress(made)
-            if made.state in _ENDED:
-                return made
-            if deadline is not None and time.monotonic() >= deadline:
-                raise WaitTimeoutError(f"import {made.id} was {made.state} after {timeout:g} s")
-            yield Pause(gap)
-            gap = min(2 * gap, _LONGEST_GAP_SECONDS)
-            made = yield from session.course(get_import(made.id, **shared))
+        return (
+            yield from until_ended(
+                session,
+                made,
+                deadline=deadline,
+                timeout=timeout,
+                options=shared,
+                on_progress=on_progress,
+            )
+        )
 
     return run
 
 
-class _FileBody(UploadBody):
-    """A file as the body of a request, read piece by piece."""
-
-    def __init__(self, path: Path, on_upload: Callable[[int], None] | None) -> None:
-        self._path = path
-        self._on_upload = on_upload
-
-    def __iter__(self) -> Iterator[bytes]:
-        read = 0
-        try:
-            with self._path.open("rb") as file:
-                while piece := file.read(_PIECE_BYTES):
-                    yield piece
-                    read += len(piece)
-                    if self._on_upload is not None:
-                        self._on_upload(read)
-        except OSError as error:
-            raise LocalFileError(self._path, error) from error
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        pieces = iter(self)
-        while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-            yield piece
-
-
-def _uploaded(
+def until_ended(
     session: Session,
-    file: Path,
-    upload: LlmImportUpload,
-    on_upload: Callable[[int], None] | None,
-) -> Course[None]:
-    """Upload a file; where an attempt breaks off, begin anew."""
-    keep_signed_urls_out_of_logs()
-    retries = 0
+    made: LlmImport,
+    *,
+    deadline: float,
+    timeout: float | None,
+    options: CallOptions,
+    on_progress: Callable[[LlmImport], None] | None = None,
+) -> Course[LlmImport]:
+    """Wait for the end of an import, and return it as it is then.
+
+    Raises:
+        WaitTimeoutError: it had not ended at ``deadline``, which was ``timeout`` seconds away.
+    """
+    gap = _FIRST_GAP_SECONDS
     while True:
-        reply = yield Upload(
-            url=upload.url,
-            headers=upload.headers,
-            body=lambda: _FileBody(file, on_upload),
-            timeout=session.timeout,
-        )
-        if isinstance(reply, httpx.Response) and reply.is_success:
-            return
-        pause = session.pause_after(reply, retries, repeatable=True)
-        if pause is None:
-            raise _failure(reply, UploadError)
-        retries += 1
-        yield Pause(pause)
-
-
-def _size_of(file: Path) -> int:
-    try:
-        size = file.stat().st_size
-    except OSError as error:
-        raise LocalFileError(file, error) from error
-    if not 0 < size <= MAX_LLM_IMPORT_BYTES:
-        raise InvalidInputError.at("path", f"a file of 1 to {MAX_LLM_IMPORT_BYTES} bytes")
-    return size
-
-
-def _failure(reply: Reply, failed: Callable[[str], AutotuneError]) -> AutotuneError:
-    """Return what to raise for a transfer; the answer is not Autotune's, so its problem is not."""
-    if isinstance(reply, httpx.Response):
-        host = reply.request.url.host
-        return failed(f"{host} answered {reply.status_code} {reply.reason_phrase}")
-    return failure_of(reply)
+        if on_progress is not None:
+            on_progress(made)
+        if made.state in _ENDED:
+            return made
+        if time.monotonic() >= deadline:
+            raise WaitTimeoutError(f"import {made.id} was {made.state} after {timeout:g} s")
+        yield Pause(min(gap, max(0.0, deadline - time.monotonic())))
+        gap = min(2 * gap, _LONGEST_GAP_SECONDS)
+        made = yield from session.course(get_import(made.id, **options))

@@ -22,6 +22,7 @@ def create_token(
     purpose: str = wire.DEFAULT_PURPOSE,
     scopes: Sequence[wire.LlmTokenScope] = ("read", "write"),
     expires_at: datetime | None = None,
+    retention_days: int | None = None,
     **options: Unpack[CallOptions],
 ) -> Call[wire.CreateLlmTokenResponse]:
     """Make a token, whose ``secret`` is in the answer this once.
@@ -34,6 +35,8 @@ def create_token(
         scopes: ``write`` uploads and deletes files, creates and cancels batches; ``read`` the rest.
         expires_at: when it stops working, local time without a zone; without it, once it is
             revoked.
+        retention_days: days after which texts of its requests go, 1 to 3650; without it, they stay
+            until they are deleted.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
@@ -46,6 +49,7 @@ def create_token(
         purpose=purpose,
         scopes=list(scopes),
         expires_at=with_zone(expires_at),
+        retention_days=retention_days,
     )
     return call("POST", "llm-tokens", read=_created, body=request, **options)
 

@@ -6,15 +6,21 @@ from typing import Unpack
 from autotune.client.arguments import change_of, request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, returning
-from autotune.protocol import reviews
+from autotune.client.review_links import (
+    create_review_link,
+    list_review_links,
+    revoke_review_link,
+)
+from autotune.protocol import review_figures, reviews
 from autotune.protocol.grading import ScoreDimension
 
 _summary = returning(reviews.ReviewSummaryResponse, lambda answer: answer.review)
 _review = returning(reviews.ReviewResponse, lambda answer: answer.review)
 _next_review = returning(reviews.NextReviewResponse, lambda answer: answer.review)
-_made_link = returning(reviews.CreateReviewLinkResponse)
-_links = returning(reviews.ReviewLinkList, lambda page: (page.links, page.next_token))
-_link = returning(reviews.ReviewLinkResponse, lambda answer: answer.link)
+_progress = returning(
+    review_figures.ReviewProgressList, lambda page: (page.reviewers, page.next_token)
+)
+_agreement = returning(review_figures.ReviewAgreementResponse, lambda answer: answer.agreement)
 _reviews = returning(reviews.ReviewList, lambda page: (page.reviews, page.next_token))
 
 
@@ -155,55 +161,102 @@ def answer_review(
     )
 
 
-def create_review_link(
+def correct_review(
+    review_id: str,
     *,
-    reviewer_id: str,
-    review_id: str | None = None,
-    expires_in_seconds: int | None = None,
+    value: float,
+    explanation: str | None = None,
+    dimensions: Sequence[ScoreDimension] | None = None,
     **options: Unpack[CallOptions],
-) -> Call[reviews.CreateReviewLinkResponse]:
-    """Make a link by which a named person reviews without a key; its URL is shown this once.
+) -> Call[reviews.ReviewSummary]:
+    """Change the caller's own answer as a whole, until its ``correctable_until``.
 
     Args:
-        reviewer_id: names the person in answers, leases and assignments.
-        review_id: the one review that it opens; all open ones without it.
-        expires_in_seconds: 60 to 604,800; a day unless given.
+        value: 0 to 1.
 
     Raises:
         InvalidInputError: an argument is out of its range; nothing was sent.
         NotFoundError: there is no such review in this organisation.
-        PermissionDeniedError: the key's role makes no links.
+        PermissionDeniedError: somebody else answered it.
+        ConflictError: nobody did, or its time for corrections is over.
     """
     request = request_of(
-        reviews.CreateReviewLinkRequest,
-        reviewer_id=reviewer_id,
-        review_id=review_id,
-        expires_in_seconds=expires_in_seconds,
+        reviews.AnswerReviewRequest,
+        value=value,
+        explanation=explanation,
+        dimensions=None if dimensions is None else list(dimensions),
     )
-    return call("POST", "review-links", read=_made_link, body=request, **options)
+    return call(
+        "POST",
+        "reviews",
+        review_id,
+        "correct",
+        read=_summary,
+        body=request,
+        is_idempotent=True,
+        **options,
+    )
 
 
-def list_review_links(
-    *, page_size: int | None = None, **options: Unpack[CallOptions]
-) -> Listing[reviews.ReviewLink]:
-    """Walk through the links that somebody made and that have not ended by their time.
+def cannot_judge_review(
+    review_id: str,
+    *,
+    reason: reviews.CannotJudgeReason,
+    explanation: str | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[reviews.ReviewSummary]:
+    """Say that the caller cannot judge: another person is asked, and after two nobody any more.
 
     Args:
-        page_size: links fetched at a time, 1 to 200.
+        reason: ``other`` needs an explanation.
 
     Raises:
-        PermissionDeniedError: the key's role makes no links.
+        InvalidInputError: an argument is out of its range; nothing was sent.
+        NotFoundError: there is no such review in this organisation.
+        ConflictError: it is not open, or somebody else's at the moment.
     """
-    return listing("review-links", read=_links, page_size=page_size, **options)
+    request = request_of(reviews.CannotJudgeRequest, reason=reason, explanation=explanation)
+    return call(
+        "POST",
+        "reviews",
+        review_id,
+        "cannot-judge",
+        read=_summary,
+        body=request,
+        is_idempotent=True,
+        **options,
+    )
 
 
-def revoke_review_link(link_id: str, **options: Unpack[CallOptions]) -> Call[reviews.ReviewLink]:
-    """Have a link open nothing any more, at once.
+def review_progress(
+    *, page_size: int | None = None, **options: Unpack[CallOptions]
+) -> Listing[review_figures.ReviewerProgress]:
+    """Walk through what people did today and in all; a reviewer gets what they did themselves.
+
+    Args:
+        page_size: people fetched at a time, 1 to 200.
+    """
+    return listing("reviews", "progress", read=_progress, page_size=page_size, **options)
+
+
+def review_agreement(
+    *,
+    task_id: str | None = None,
+    grader_id: str | None = None,
+    window: review_figures.AgreementWindow = "30d",
+    **options: Unpack[CallOptions],
+) -> Call[review_figures.ReviewAgreement]:
+    """Read how far two people agree where a second opinion was asked, or people and a grader.
+
+    Args:
+        task_id: of one task; of all without it.
+        grader_id: of this grader and of people who had not looked at what it said.
 
     Raises:
-        NotFoundError: there is no such link in this organisation.
+        PermissionDeniedError: the key's role asks no people.
     """
-    return call("DELETE", "review-links", link_id, read=_link, **options)
+    query = {"taskId": task_id, "graderId": grader_id, "window": window}
+    return call("GET", "reviews", "agreement", read=_agreement, query=query, **options)
 
 
 class ReviewMethods:
@@ -216,6 +269,10 @@ class ReviewMethods:
     release = Method(release_review)
     assign = Method(assign_review)
     answer = Method(answer_review)
+    correct = Method(correct_review)
+    cannot_judge = Method(cannot_judge_review)
+    progress = ListMethod(review_progress)
+    agreement = Method(review_agreement)
     link = Method(create_review_link)
     links = ListMethod(list_review_links)
     revoke_link = Method(revoke_review_link)

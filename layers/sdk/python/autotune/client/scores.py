@@ -15,13 +15,14 @@ def list_scores(
     *,
     state: VerdictState | None = None,
     include_completion: bool = False,
+    newest_first: bool = False,
     page_size: int | None = None,
     **options: Unpack[FilterOptions],
 ) -> Listing[ScoredCompletion]:
     """Walk through the verdicts of a task, or of all; what is pending has none yet.
 
     What was there when the walk began comes once, whatever is scored meanwhile. Verdicts come task
-    by task, in no order that means anything within it.
+    by task, in no order that means anything within it, unless ``newest_first``.
 
     Args:
         task_id: only this task's; else those of every task, deleted ones included.
@@ -33,6 +34,7 @@ def list_scores(
         end_date: only what was decided before this time.
         state: only those in this state.
         include_completion: fetch what was judged, dimensions and reasoning with each verdict.
+        newest_first: what was decided last comes first; with ``task_id`` alone.
         page_size: verdicts fetched at a time, 1 to 200.
 
     Raises:
@@ -48,6 +50,7 @@ def list_scores(
             **spelled(filters),
             "state": state,
             "include": "completion" if include_completion else None,
+            "order": "newest" if newest_first else None,
         },
         **call_options,
     )

@@ -22,9 +22,13 @@ from autotune.client.calls import (
     returning,
     split_options,
 )
-from autotune.protocol import tasks
+from autotune.protocol import tasks, windows
+from autotune.protocol.comparison import ModelComparison
+from autotune.protocol.levels import Uncalibrated
 
 _task = returning(tasks.TaskResponse, lambda answer: answer.task)
+_stats = returning(windows.TaskStats)
+_comparison = returning(ModelComparison)
 _tasks = returning(tasks.TaskList, lambda page: (page.tasks, page.next_token))
 
 
@@ -42,6 +46,7 @@ class TaskFields(CallOptions, Generic[AbsentT], total=False):
     share_identity: bool | AbsentT
     deadline_seconds: int | AbsentT | None
     retention_days: int | AbsentT | None
+    uncalibrated: Uncalibrated | AbsentT | None
 
 
 def create_task(
@@ -63,11 +68,13 @@ def create_task(
             ``failed`` with ``deadline_exceeded``. Default seven days.
         retention_days: 1 to 3650; so long after its submission a completion's prompt, response and
             metadata are gone, and its verdict stays. Default none: they stay until deleted.
+        uncalibrated: what becomes of completions where a rubric grader is not calibrated:
+            ``refuse``, ``abstain`` or ``allow``. Default none: a rubric of levels abstains.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
         InvalidRequestError: there is no such grader that this organisation may use.
-        ConflictError: a grader is not verified.
+        ConflictError: a grader is not verified, or not calibrated where the task refuses that.
     """
     fields, call_options = _split(options)
     request = request_of(tasks.CreateTaskRequest, name=name, **fields)
@@ -109,17 +116,19 @@ def update_task(
         quorum: None makes it all graders again.
         deadline_seconds: None lifts the task's deadline, so that seven days apply again.
         retention_days: None keeps texts of later submissions until they are deleted.
+        uncalibrated: None has a rubric of levels abstain again where it is not calibrated.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.
         NotFoundError: there is no such task in this organisation.
         InvalidRequestError: there is no such grader that this organisation may use.
-        ConflictError: a new grader is not verified, or the task changed at the same time.
+        ConflictError: a new grader is not verified, or not calibrated where the task refuses that,
+            or the task changed at the same time.
     """
     fields, call_options = _split(options)
     request = change_of(
         tasks.UpdateTaskRequest,
-        clearable={"deadline_seconds", "quorum", "retention_days", "review"},
+        clearable={"deadline_seconds", "quorum", "retention_days", "review", "uncalibrated"},
         name=name,
         **fields,
     )
@@ -133,6 +142,55 @@ def delete_task(task_id: str, **options: Unpack[CallOptions]) -> Call[None]:
         NotFoundError: there is no such task in this organisation.
     """
     return call("DELETE", "tasks", task_id, read=nothing, **options)
+
+
+def task_stats(
+    task_id: str,
+    *,
+    window: windows.PartWindow = "7d",
+    model_id: str | None = None,
+    grader_version: str | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[windows.TaskStats]:
+    """Read what a task's completions came to over time, by model and by version of the grader.
+
+    Figures follow verdicts by seconds. What nothing was counted of is None, and never 0.
+
+    Args:
+        window: how far back: ``24h`` (by the hour), ``7d`` or ``30d`` (by the day).
+        model_id: only completions of this model.
+        grader_version: only what this version of the grader, or of the panel, decided.
+
+    Raises:
+        NotFoundError: there is no such task in this organisation.
+    """
+    query = {"window": window, "model": model_id, "graderVersion": grader_version}
+    return call("GET", "tasks", task_id, "stats", read=_stats, query=query, **options)
+
+
+def compare_models(
+    task_id: str,
+    *,
+    a: str,
+    b: str,
+    tolerance: float = 0.0,
+    **options: Unpack[CallOptions],
+) -> Call[ModelComparison]:
+    """Compare two models, or two checkpoints, on the prompts that both answered at a task.
+
+    The latest 500 scores of each are compared; ``is_complete`` is whether that is all.
+
+    Args:
+        a: the model that is compared with.
+        b: the model whose scores are better where the difference is above 0.
+        tolerance: a difference of no more is a tie, 0 to 1.
+
+    Raises:
+        NotFoundError: there is no such task in this organisation.
+        InvalidRequestError: both are the same model.
+    """
+    query = {"a": a, "b": b, "tolerance": str(tolerance)}
+    return call("GET", "tasks", task_id, "comparison", read=_comparison, query=query, **options)
 
 
 def _split(options: CallOptions) -> tuple[dict[str, Any], CallOptions]:
@@ -154,6 +212,8 @@ class TaskMethods:
     list = ListMethod(list_tasks)
     update = Method(update_task)
     delete = Method(delete_task)
+    stats = Method(task_stats)
+    compare = Method(compare_models)
 
 
 class Tasks(TaskMethods, Resource):

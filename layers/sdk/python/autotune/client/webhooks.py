@@ -29,7 +29,10 @@ def create_webhook(
         url: HTTPS, on port 443 or from 1024.
         event_types: ``score.completed``, ``batch.completed``, ``grader.status_changed``,
             ``grader.version_changed``, ``review.requested``, ``ledger.batch.completed``,
-            ``budget.exhausted``; default ``all``, those of later versions too.
+            ``ledger.batch.needs_operator``, ``ledger.import.completed``,
+            ``ledger.connection.paused``,
+            ``ledger.connection.resumed``, ``budget.exhausted``; default ``all``, those of
+            later versions too.
 
     Raises:
         InvalidInputError: a field is out of its range; nothing was sent.

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from autotune.protocol import limits
 from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, Timestamp
 
 Role = Literal["training_operator", "grader_owner", "reviewer", "admin"]
@@ -78,7 +79,7 @@ class OrganizationLimits(ResponseModel):
 
     Attributes:
         requests_per_second: of all its keys, links and reward URLs together.
-        requests_per_second_of_key: of each of them.
+        requests_per_second_of_key: of each of them; sessions of a key count as the key.
         open_completions: accepted and not yet decided, when more are submitted.
         runs_per_request: runs that one request begins: one for each hundred completions of each
             grader.
@@ -86,9 +87,12 @@ class OrganizationLimits(ResponseModel):
         graders: registered at once.
         tasks: there at once.
         keys: not revoked at once.
+        sessions: made in twelve hours, which is the longest that one lasts. One key makes at most
+            a tenth of them, or ten.
         reward_urls: not revoked at once.
         connections: to providers of language models, not revoked at once.
         open_llm_rows: requests to language models that have not ended, when more are enqueued.
+        open_llm_bytes: bytes of all that these ask, with variables put in.
     """
 
     requests_per_second: int = 200
@@ -99,9 +103,11 @@ class OrganizationLimits(ResponseModel):
     graders: int = 1_000
     tasks: int = 10_000
     keys: int = 1_000
+    sessions: int = 1_000
     reward_urls: int = 1_000
     connections: int = 100
     open_llm_rows: int = 1_000_000
+    open_llm_bytes: int = limits.MAX_OPEN_LLM_BYTES
 
 
 class OrganizationLimitChanges(RequestModel):
@@ -118,9 +124,13 @@ class OrganizationLimitChanges(RequestModel):
     graders: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     tasks: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     keys: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    sessions: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     reward_urls: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     connections: Annotated[int, Field(ge=1, le=10_000)] | None = None
     open_llm_rows: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    open_llm_bytes: (
+        Annotated[int, Field(ge=limits.MIN_OPEN_LLM_BYTES, le=1_000_000_000_000_000)] | None
+    ) = None
 
 
 class Organization(ResponseModel):

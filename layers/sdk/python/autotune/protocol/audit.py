@@ -19,6 +19,7 @@ class AuditedCall(ResponseModel):
         action: the call's ``operationId`` in the OpenAPI document, such as ``create_task``;
             ``unknown_route`` where there is none.
         authenticated: whether the key's signature was right; if not, the key is what was claimed.
+        session_id: the session that signed in place of the key, which made it.
         route: path template; the ids in the path are in ``ids``, by name. What has not the shape
             of an id is recorded as ``invalid``.
         code: of the problem that was answered, if any.
@@ -30,6 +31,7 @@ class AuditedCall(ResponseModel):
     kind: Literal["call"] = "call"
     action: str
     key_id: str | None = None
+    session_id: str | None = None
     principal_id: str | None = None
     role: Role | None = None
     authenticated: bool

@@ -1,6 +1,6 @@
 """Completions, verdicts and scores on the wire."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -56,13 +56,35 @@ ReasonCode = Literal[
     "model_canceled",
     "model_answer_unreadable",
     "model_answer_out_of_range",
+    "not_applicable",
+    "judge_abstained",
+    "uncalibrated",
+    "uncalibrated_model",
+    "other_system_prompt",
+    "input_too_long",
     "budget_exhausted",
     "deadline_exceeded",
     "quorum_missed",
     "review_expired",
     "platform_error",
 ]
-"""Why a verdict is ``failed``. Codes are all that a trainer learns of a grader's troubles."""
+"""Why a verdict is ``failed``, or a rubric of levels ``abstained``.
+
+Codes are all that a trainer learns of a grader's troubles. An abstention has one of
+``ABSTENTIONS``, or none where its grader gave none; no failure has one of those.
+"""
+
+ABSTENTIONS: Final[frozenset[ReasonCode]] = frozenset(
+    {
+        "not_applicable",
+        "judge_abstained",
+        "uncalibrated",
+        "uncalibrated_model",
+        "other_system_prompt",
+        "input_too_long",
+    }
+)
+"""Reason codes of what is ``abstained``; all others are of what is ``failed``."""
 
 DecidedBy = Literal["grader", "panel", "person", "expiry"]
 """Who had the last word: one grader, several together, a reviewer, or nobody in time."""
@@ -168,7 +190,8 @@ class Opinion(ResponseModel):
     """What one of a task's graders made of a completion, and what that weighs in the verdict.
 
     ``value`` and ``confidence`` are there only when ``state`` is ``scored``, ``reason_code`` only
-    when it is ``failed``; ``grader_version`` is the one that answered.
+    when it is ``failed``; ``grader_version`` is the one that answered. ``source_request_id`` is the
+    request to a language model that it was read from.
     """
 
     grader_id: str
@@ -178,6 +201,7 @@ class Opinion(ResponseModel):
     value: float | None = None
     confidence: float | None = None
     reason_code: ReasonCode | None = None
+    source_request_id: str | None = None
 
 
 class CompletionVerdict(ResponseModel):
@@ -193,6 +217,9 @@ class CompletionVerdict(ResponseModel):
     the task shares it. ``grader_id`` is the panel's (``pnl_…``) where a task has several graders or
     a review policy; their ``opinions`` stand beside the verdict then. ``decided_by`` is absent for
     what is pending or canceled; ``review_id`` names the review that a person was asked for.
+    ``source_request_id`` is the request to a language model (``llm_…``) that a rubric grader's
+    score, or failure, was read from: where it was asked again, the last. Lists of scores lack
+    it, unless they include the completion; opinions have theirs there, too.
     ``generation`` is there from 1 on, once the completion was scored again: then ``submitted_at``
     is when that was requested.
     """
@@ -210,6 +237,7 @@ class CompletionVerdict(ResponseModel):
     opinions: list[Opinion] | None = None
     decided_by: DecidedBy | None = None
     review_id: str | None = None
+    source_request_id: str | None = None
     submitted_at: Timestamp
     decided_at: Timestamp | None = None
     latency_ms: int | None = None

@@ -13,6 +13,10 @@ EventType = Literal[
     "grader.version_changed",
     "review.requested",
     "ledger.batch.completed",
+    "ledger.batch.needs_operator",
+    "ledger.import.completed",
+    "ledger.connection.paused",
+    "ledger.connection.resumed",
     "budget.exhausted",
 ]
 """What organisations can subscribe to."""

@@ -10,10 +10,10 @@ from autotune.protocol.completions import (
 )
 from autotune.protocol.types import Generation, ResponseModel, Timestamp
 
-WaitsFor = Literal["next_attempt", "limit", "circuit", "callback", "person"]
+WaitsFor = Literal["next_attempt", "limit", "circuit", "callback", "model", "person"]
 """What is waited for.
 
-A retry, the grader's limits, a grader that is down, its callback, or a review.
+A retry, the grader's limits, a grader that is down, its callback, a language model, or a review.
 """
 
 
@@ -25,8 +25,10 @@ class AskedGrader(ResponseModel):
     until when at most; ``run_id`` is that run. All three are absent where no round has ended yet:
     the completion is queued, or in its first round. ``reason_code`` is what its run's last pass
     failed with, ``attempts`` how many there were; where there was none, it is what calls of others
-    found the grader down with. What ended with ``deadline_exceeded`` has what its last attempt
-    failed with in ``last_reason_code``, and the run that gave up in ``run_id``.
+    found the grader down with. What is answered, or given up, has the run that decided in
+    ``run_id``; what ended with ``deadline_exceeded`` what its last attempt failed with in
+    ``last_reason_code``.
+    ``source_request_id`` is the request to a language model that is waited for, or that decided.
     """
 
     grader_id: str
@@ -39,14 +41,20 @@ class AskedGrader(ResponseModel):
     reason_code: ReasonCode | None = None
     last_reason_code: ReasonCode | None = None
     next_attempt_at: Timestamp | None = None
+    source_request_id: str | None = None
 
 
 class OpenReview(ResponseModel):
-    """The review that a completion waits for; nobody is waited for after ``expires_at``."""
+    """The review that a completion waits for; nobody is waited for after ``expires_at``.
+
+    Where it is answered, the verdict comes once the answer can be corrected no more, at
+    ``correctable_until``.
+    """
 
     review_id: str
     assignee_id: str | None = None
     expires_at: Timestamp
+    correctable_until: Timestamp | None = None
 
 
 class CompletionExplanation(ResponseModel):

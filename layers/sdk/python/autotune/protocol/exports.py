@@ -16,11 +16,11 @@ from autotune.protocol.limits import (
     MAX_EXPORT_SEED,
     MAX_STEP_SEPARATOR_CHARACTERS,
 )
-from autotune.protocol.llm_limits import ModelName
-from autotune.protocol.llm_requests import ConnectionId, LlmStatus, Purpose
+from autotune.protocol.llm_filters import LlmRequestFilter
+from autotune.protocol.llm_requests import LlmStatus
 from autotune.protocol.problems import LimitProblem
 from autotune.protocol.scores import ScoreFilters
-from autotune.protocol.types import Moment, RequestModel, ResponseModel, Timestamp, UnitInterval
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, UnitInterval
 
 ExportFormat = Literal["jsonl", "parquet", "tfrecord"]
 """``jsonl`` is gzipped; Parquet and TFRecord have the same columns, nested ones as JSON text."""
@@ -99,25 +99,22 @@ LlmRequestsLayout = Literal["records", "openai"]
 id where it has none), ``response`` and ``error``."""
 
 
-class LlmRequestsOptions(RequestModel):
+class LlmRequestsOptions(LlmRequestFilter):
     """Which requests to language models are exported, of those that have ended.
 
     Attributes:
-        created_after: the earliest moment of their creation, included.
-        created_before: the latest one, left out.
+        status: one that is for good.
         layout: ``openai`` goes with the format ``jsonl`` alone.
     """
 
-    status: LlmStatus | None = None
-    purpose: Purpose | None = None
-    model: ModelName | None = None
-    connection_id: ConnectionId | None = None
-    batch_id: Annotated[str, StringConstraints(max_length=64)] | None = None
-    import_id: Annotated[str, StringConstraints(max_length=64)] | None = None
-    experiment_id: Annotated[str, StringConstraints(max_length=128)] | None = None
-    created_after: Moment | None = None
-    created_before: Moment | None = None
     layout: LlmRequestsLayout = "records"
+
+    @field_validator("status")
+    @classmethod
+    def _for_good(cls, value: LlmStatus | None) -> LlmStatus | None:
+        if value in {"queued", "submitted"}:
+            raise ValueError("expected completed, error or canceled: only these are exported")
+        return value
 
 
 class CreateExportRequest(RequestModel):

@@ -12,13 +12,11 @@ from autotune.protocol.limits import (
     MAX_CALLBACK_TIMEOUT_SECONDS,
     MAX_CERTIFICATE_PINS,
     MAX_GRADER_CONCURRENCY,
-    MAX_GRADER_REQUESTS_PER_SECOND,
     MAX_HEARTBEAT_SECONDS,
     MAX_HEDGE_AFTER_MS,
     MAX_LLM_OUTPUT_TOKENS,
     MAX_REGISTRATION_VALUES,
     MIN_CALLBACK_TIMEOUT_SECONDS,
-    MIN_GRADER_REQUESTS_PER_SECOND,
     MIN_HEARTBEAT_SECONDS,
     MIN_HEDGE_AFTER_MS,
 )
@@ -28,6 +26,7 @@ from autotune.protocol.types import (
     Description,
     Name,
     RequestModel,
+    RequestRate,
     ResponseModel,
     Timestamp,
     at_most,
@@ -58,15 +57,6 @@ GraderKind = Literal["http", "builtin", "human", "rubric"]
 
 Concurrency = Annotated[int, Field(ge=1, le=MAX_GRADER_CONCURRENCY, strict=True)]
 HedgeDelay = Annotated[int, Field(ge=MIN_HEDGE_AFTER_MS, le=MAX_HEDGE_AFTER_MS, strict=True)]
-RequestRate = Annotated[
-    float,
-    Field(
-        ge=MIN_GRADER_REQUESTS_PER_SECOND,
-        le=MAX_GRADER_REQUESTS_PER_SECOND,
-        allow_inf_nan=False,
-        strict=True,
-    ),
-]
 
 
 class GraderLimits(ResponseModel):
@@ -212,6 +202,8 @@ class Grader(ResponseModel):
 
     Its owner's organisation alone sees ``endpoint``, certificates, configuration and
     ``previous_secret_until``: until then the secret before the last rotation is valid, too.
+    ``calibrated`` is of rubric graders alone: whether its calibration is of this version and these
+    parameters, and its lower end reaches the threshold.
     """
 
     id: str
@@ -222,6 +214,7 @@ class Grader(ResponseModel):
     endpoint: str | None = None
     builtin: dict[str, Any] | None = None
     rubric: dict[str, Any] | None = None
+    calibrated: bool | None = None
     certificate_sha256: list[str] | None = None
     capabilities: GraderCapabilities
     limits: GraderLimits = Field(default_factory=GraderLimits)

@@ -5,11 +5,13 @@ import hashlib
 import re
 import secrets
 import time
+from datetime import datetime
 from typing import Literal
 
 IdKind = Literal[
     "org",
     "key",
+    "ses",
     "task",
     "grd",
     "pnl",
@@ -33,6 +35,12 @@ IdKind = Literal[
     "llt",
     "llf",
     "lob",
+    "dck",
+    "smp",
+    "drn",
+    "res",
+    "fbk",
+    "edt",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"
@@ -59,6 +67,16 @@ def derived_id(kind: IdKind, *parts: str) -> str:
         encoded = part.encode()
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     return f"{kind}_{_encode(digest.digest()[:16])}"
+
+
+def timed_id(kind: IdKind, at: datetime, place: int, seed: str) -> str:
+    """Return the id that always follows from a time, a place and a seed that nobody else has.
+
+    It sorts by the time, and among those of one seed by the place, which is below 65,536.
+    """
+    moment = int(at.timestamp() * 1_000)
+    digest = hashlib.sha256(f"{place} {seed}".encode()).digest()
+    return f"{kind}_{_encode(moment.to_bytes(6, 'big') + place.to_bytes(2, 'big') + digest[:8])}"
 
 
 def capability_id(kind: IdKind) -> str:

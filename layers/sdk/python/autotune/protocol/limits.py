@@ -41,9 +41,9 @@ MAX_GRADER_BATCH = 500
 MAX_GRADER_CONCURRENCY = 1_000
 """Largest ``maxConcurrency`` that a grader's owner may set."""
 
-MIN_GRADER_REQUESTS_PER_SECOND = 0.01
-MAX_GRADER_REQUESTS_PER_SECOND = 10_000
-"""Range of the ``requestsPerSecond`` that a grader's owner may set."""
+MIN_REQUESTS_PER_SECOND = 0.01
+MAX_REQUESTS_PER_SECOND = 10_000
+"""Range of the ``requestsPerSecond`` that a grader's owner, or a connection's, may set."""
 
 MAX_CERTIFICATE_PINS = 2
 """Most certificates that a grader may be pinned to: the present one and the next."""
@@ -72,6 +72,12 @@ MAX_GRADER_WEIGHT = 1_000
 MIN_REVIEW_SECONDS = 60
 MAX_REVIEW_SECONDS = 604_800
 """Range of a review policy's ``expiresAfterSeconds``."""
+
+MAX_CORRECTION_MINUTES = 1_440
+"""Longest ``correctWithinMinutes`` of a review policy; 0 lets nobody correct."""
+
+MOST_CANNOT_JUDGE = 2
+"""Reviewers after whose word that they cannot judge a review ends as one that nobody answered."""
 
 MIN_RETENTION_DAYS = 1
 MAX_RETENTION_DAYS = 3_650
@@ -148,6 +154,12 @@ MAX_RUBRIC_LABELS, MAX_RUBRIC_LABEL_CHARACTERS = 100, 200
 MAX_RUBRIC_PLACES = 90
 """Most different places in the templates of a rubric grader."""
 
+MAX_CALIBRATION_SAMPLES = 10_000
+"""Most samples that a calibration was measured on."""
+
+MAX_LEVELS_TEXT_CHARACTERS = 400_000
+"""Longest conversation and response, together, that a rubric of levels is asked about."""
+
 MAX_MULTI_GRADERS = 20
 MAX_EXPRESSION_CHARACTERS = 500
 MAX_EXPRESSION_DEPTH = 20
@@ -169,6 +181,19 @@ MAX_FILLED_CHARACTERS = 5_000_000
 
 MAX_WEBHOOKS = 20
 """Most webhooks of one organisation."""
+
+MIN_SESSION_MINUTES = 5
+MAX_SESSION_MINUTES = 720
+"""Range of the ``expiresInMinutes`` of a session of the console."""
+DEFAULT_SESSION_MINUTES = 480
+
+MAX_SESSION_CODE = 200
+"""Longest code of a session that is looked at, in characters."""
+MAX_EXCHANGE_BYTES = 4_096
+"""Largest body of ``POST /api/v1/sessions/exchange``, which nobody signs."""
+
+MAX_AUTHORIZATION_CODE = 4_096
+"""Longest authorization code of an OpenID provider that is passed on, in characters."""
 
 MIN_REVIEW_LINK_SECONDS = 60
 MAX_REVIEW_LINK_SECONDS = 604_800
@@ -233,6 +258,9 @@ MAX_AUDIT_DAYS = 90
 MAX_STATISTICS_VERSIONS = 50
 """Most versions that a grader's statistics list; those with most verdicts."""
 
+MAX_WINDOW_SERIES = 50
+"""Most models and versions that figures of a window have by name; the rest are ``other``."""
+
 MAX_WAIT_SECONDS = 20
 """Longest ``?wait=``: below the 30 s after which API Gateway answers 503 by itself."""
 
@@ -264,6 +292,13 @@ two; each one more would be compared for whoever sends them."""
 MAX_LLM_ROWS = 1_000
 """Most requests in one ``POST /api/v1/llm-requests/batch``."""
 
+MAX_OPEN_LLM_BYTES, MIN_OPEN_LLM_BYTES = 20_000_000_000, 100_000_000
+"""Most bytes that requests of one organisation that have not ended ask together, unless operators
+set another number, and the lowest that they may set: a chunk of an import has room in it."""
+
+MAX_LLM_COMPLETE_BY_DAYS = 3_650
+"""How far ahead a request's ``completeBy`` may be."""
+
 MAX_LLM_ROWS_VALUES = 300_000
 """Most JSON values in ``POST /api/v1/llm-requests/batch``."""
 
@@ -273,6 +308,9 @@ MAX_LLM_LABEL_CHARACTERS = 128
 
 MAX_LLM_VARIABLES = 100
 """Most variables of a request to a language model."""
+
+MAX_LLM_MESSAGES, MAX_LLM_MESSAGE_PARTS = 1_000, 100
+"""Most messages of a conversation with a language model, and most texts of one of them."""
 
 MAX_LLM_OUTPUT_TOKENS = 1_000_000
 """Largest ``maxTokens`` of a request to a language model."""
@@ -349,3 +387,66 @@ MAX_LLM_TOKENS = 100
 
 MAX_LLM_FILE_BYTES, MAX_LLM_FILE_LINES = 4_000_000, 5_000
 """Largest file that ``/v1/files`` takes, and its most lines; a larger one is imported."""
+
+MAX_DECKS = 1_000
+"""Most decks of one organisation."""
+
+MAX_DECK_GRADERS, MAX_DECK_VERSIONS, MAX_DECK_SAMPLES = 20, 200, 10_000
+"""Most graders of a deck, most versions of a deck or of one of its graders, most samples of one."""
+
+MAX_DECK_PROMPT_CHARACTERS, MAX_DECK_PLACEHOLDERS = 50_000, 100
+"""Longest system prompt of a deck, and most different placeholders in it."""
+
+MAX_LEVELS_CRITERIA_CHARACTERS, MAX_LEVEL_CHARACTERS = 10_000, 2_000
+"""Longest criteria of a deck grader, and longest text of one of its seven levels."""
+
+MAX_LEVELS_EXAMPLES, MAX_LEVELS_EXAMPLE_CHARACTERS = 20, 10_000
+"""Most examples of a deck grader, and how long input, output and explanation of one may be."""
+
+MAX_LEVELS_RUBRIC_BYTES = 100_000
+"""Largest rubric of a deck grader, as compact JSON."""
+
+MAX_SAMPLES, MAX_BULK_SAMPLES = 100, 1_000
+"""Most samples in one request, and most lines of one upload."""
+
+MAX_SAMPLE_BYTES, MAX_SAMPLE_VALUES, MAX_SAMPLE_MESSAGES = 1_000_000, 10_000, 1_000
+"""Largest sample as compact JSON, most JSON values of one, and most messages of its request."""
+
+MAX_GROUP_KEY_CHARACTERS = 200
+"""Longest group key of a sample."""
+
+MAX_RATING_EXPLANATION_CHARACTERS = 10_000
+"""Longest explanation of a rating, or of an adjudication."""
+
+MAX_BULK_FEEDBACK, MAX_SAMPLE_RATERS = 1_000, 20
+"""Most lines of one upload of ratings, and most people who rate one sample for one grader."""
+
+MAX_SKIPPED_SAMPLES = 100
+"""Most samples that a person may leave to others in one request for the next one."""
+MAX_DECK_RUN_SAMPLES, MAX_OPEN_DECK_RUNS = 10_000, 20
+"""Most samples that a run of a deck names, and most runs of an organisation at a time."""
+
+MAX_DECK_TRIAL_SAMPLES, DECK_REPEATED_SAMPLES = 3, 20
+"""Most samples that a grader is tried on that is not activated, and how many are judged again where
+none are named."""
+
+DECK_RUN_DAYS = 7
+"""Longest that a run of a deck takes: what was not begun by then is not."""
+
+MAX_DECK_RUN_CAP = 10**15
+"""Highest cap of a run of a deck, in billionths of a US dollar: a million dollars."""
+
+MAX_EDIT_CHANGES, MAX_EDIT_SAMPLES, MAX_EDIT_PATTERN_CHARACTERS = 10, 50, 500
+"""Most changes of one edit of a rubric, most samples that it names, and how long the name and the
+description of a pattern may be."""
+
+EDIT_COPIED_WORDS, MAX_EDIT_GROWTH = 8, 2
+"""So many words in a row from a sample make a copy, which an edit may not have; and how many times
+as long as before a rubric may become by one edit."""
+
+MAX_EDIT_COMPARED_SAMPLES = 2_000
+"""Most labelled samples that an edit's words are compared with."""
+
+MAX_CODED_SAMPLES, MAX_EDIT_PATTERNS = 40, 7
+"""Most disagreements that a model is shown which proposes edits, and most patterns it makes of
+them."""

@@ -7,7 +7,12 @@ from pydantic import Field, model_validator
 from autotune.protocol import limits
 from autotune.protocol.llm_connections import LlmProvider, UsdAmount
 from autotune.protocol.llm_limits import JobLimitName
-from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmError, LlmRequestSummary
+from autotune.protocol.llm_requests import (
+    EnqueueLlmRequest,
+    LlmBatchMode,
+    LlmError,
+    LlmRequestSummary,
+)
 from autotune.protocol.types import RequestModel, ResponseModel, Timestamp, at_most
 
 LlmBatchStatus = Literal["queued", "submitted", "completed", "error", "canceled"]
@@ -26,10 +31,6 @@ class LlmBatchCounts(ResponseModel):
     released: int = 0
 
 
-LlmBatchMode = Literal["calls", "job"]
-"""Whether rows are asked one by one, or all in a batch job of the provider."""
-
-
 class LlmJob(ResponseModel):
     """A batch as its provider has it.
 
@@ -43,7 +44,8 @@ class LlmJob(ResponseModel):
             OpenAI and Azure, the display name at Gemini, part of the job's name at Bedrock.
         input_file: the provider's name of the uploaded input.
         key_version: of the connection's key that sees it.
-        candidates: of several jobs one may be it, and an operator is to say which (``resolve``).
+        candidates: of several jobs one may be it, or the only one is noted as another batch's; an
+            operator is to say which (``resolve``).
         cost_nano_usd: what the provider says that it costs, where it does.
     """
 
@@ -117,6 +119,11 @@ class LlmBatch(ResponseModel):
     Attributes:
         job: the provider's, of a batch that is one.
         settings_version: of the connection's settings, when the batch was made.
+        status: ``completed`` is one that is over, also if all its rows were released without an
+            end: see ``counts``.
+        input_tokens: how many tokens of input a job is estimated at, never too few: each byte is
+            one, and each message 128 more.
+        counted_tokens: as how many of ``enqueuedTokens`` the job is counted, once it is.
         waiting_for: the limit of the connection that has no room for it; it goes on by itself.
         progress: how far that is, where the provider tells; stored with the looks at it.
         unclear: calls that may have been paid although no answer came.
@@ -126,6 +133,7 @@ class LlmBatch(ResponseModel):
         cost_nano_usd: what its rows cost so far, in billionths of a US dollar.
         reported: what the provider says of its job as a whole, once that has ended.
         difference: between that and what was charged, once the batch has ended.
+        cancel_detail: why it goes on although it was canceled, where the provider cancels no jobs.
     """
 
     id: str
@@ -138,6 +146,8 @@ class LlmBatch(ResponseModel):
     status: LlmBatchStatus
     counts: LlmBatchCounts
     settings_version: int = 1
+    input_tokens: int | None = None
+    counted_tokens: int | None = None
     waiting_for: JobLimitName | None = None
     unclear: int = 0
     above_bound: int = 0
@@ -146,6 +156,8 @@ class LlmBatch(ResponseModel):
     reported: LlmReported | None = None
     difference: LlmDifference | None = None
     error: LlmError | None = None
+    cancel_requested_at: Timestamp | None = None
+    cancel_detail: str | None = None
     created_at: Timestamp
     submitted_at: Timestamp | None = None
     completed_at: Timestamp | None = None
@@ -232,14 +244,21 @@ class EstimateLlmRequests(RequestModel):
 
 
 class LlmEstimate(ResponseModel):
-    """What requests cost at most: as many tokens as bytes of input, and ``maxTokens`` of output.
+    """What one attempt of each request costs at most, sent as it would be sent now.
 
-    ``fits`` is whether the budget has room for all of it now.
+    That is as many tokens as bytes of input, and ``maxTokens`` of output.
+
+    Attributes:
+        bound_nano_usd: of one attempt each; that much is set aside for each attempt.
+        worst_case_nano_usd: were each tried as often as it may be, every attempt paid in full, and
+            asked again as often as its verdict's format allows.
+        fits: whether the budget has room for one attempt of each now.
     """
 
     rows: int
     input_bytes: int
     bound_nano_usd: int
+    worst_case_nano_usd: int
     fits: bool
 
 
@@ -250,25 +269,40 @@ LlmTraceField = Literal["experimentId", "rubricId"]
 
 
 class LlmCost(ResponseModel):
-    """What one group cost on one day."""
+    """What one group cost on one day.
+
+    ``input_tokens`` include cached ones and writes to the cache, ``output_tokens`` those of
+    reasoning.
+    """
 
     day: str
     group: str
     rows: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_nano_usd: int = 0
 
 
-LLM_COST_NUMBERS = ("rows", "input_tokens", "cached_input_tokens", "output_tokens", "cost_nano_usd")
+LLM_COST_NUMBERS = (
+    "rows",
+    "input_tokens",
+    "cached_input_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "cost_nano_usd",
+)
 """What costs are sums of."""
 
 
 class LlmCosts(ResponseModel):
     """Costs by day and group, oldest first.
 
-    Of ``trace``, ids that share one sum are the group ``all others``.
+    Of ``trace``, ids that share one sum are the group ``all others``, and requests without that id
+    the group ``no id``.
     """
 
     group_by: LlmCostGroup

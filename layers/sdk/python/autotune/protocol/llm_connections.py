@@ -18,6 +18,7 @@ from autotune.protocol.llm_limits import (
 from autotune.protocol.types import (
     Name,
     RequestModel,
+    RequestRate,
     ResponseModel,
     Timestamp,
     at_most,
@@ -102,6 +103,7 @@ class _Settings(RequestModel):
     api_version: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z.-]{1,40}$")] | None = None
     prices: Prices | None = None
     concurrency: Annotated[int, Field(ge=1, le=limits.MAX_LLM_CONCURRENCY)] | None = None
+    requests_per_second: RequestRate | None = None
     timeout_seconds: (
         Annotated[int, Field(ge=limits.MIN_LLM_CALL_SECONDS, le=limits.MAX_LLM_CALL_SECONDS)] | None
     ) = None
@@ -133,6 +135,8 @@ class CreateConnectionRequest(_Settings):
         api_version: the version of Azure's API.
         prices: of models by name, in place of published ones; 0 for what costs nothing.
         concurrency: most calls at the same time; 8 without it.
+        requests_per_second: most single calls in a second, evenly spaced, all batches together; no
+            limit without it. 20 a minute are 0.33.
         timeout_seconds: how long one call may take; 120 without it.
         batches: which rows go in batch jobs of the provider; without it ``unless_urgent``, and
             ``never`` for simulated ones, which have none.
@@ -154,13 +158,13 @@ class CreateConnectionRequest(_Settings):
     @model_validator(mode="after")
     def _what_the_provider_needs(self) -> Self:
         if (self.bedrock is not None) != (self.provider == "bedrock"):
-            raise ValueError("bedrock: provider bedrock needs it, and no other has it")
+            raise ValueError("bedrock: needed by the provider bedrock, and by no other")
         if self.bedrock is not None and self.api_key is not None:
             raise ValueError("apiKey: bedrock has none, but a role in bedrock.roleArn")
         if self.api_key is None and self.provider not in _KEYLESS:
             raise ValueError(f"apiKey: {self.provider} needs a key")
         if self.base_url is None and self.provider in _WITHOUT_DEFAULT_URL:
-            raise ValueError(f"baseUrl: {self.provider} needs it")
+            raise ValueError(f"baseUrl is needed: {self.provider} has no address of its own")
         if self.provider == "simulated" and self.batches not in {None, "never"}:
             raise ValueError("batches: simulated connections have no batch jobs, only never")
         return self
@@ -170,7 +174,7 @@ class UpdateConnectionRequest(_Settings):
     """What changes of a connection; what is left out stays.
 
     ``apiVersion``, ``maxRows`` and ``maxBytes`` get their defaults back by null; no other takes it.
-    A new ``api_key`` is the next version: calls under way end with the one before. Prices are
+    A new ``api_key`` is the next version: calls under way finish with the old key. Prices are
     replaced as a whole. Of ``limits`` and ``timings``, fields that are left out stay, and null is
     back to what holds without them; ``limits.enqueued_tokens`` is replaced as a whole.
     """
@@ -199,6 +203,7 @@ class LlmConnection(ResponseModel):
     bedrock: BedrockAccess | None = None
     prices: dict[str, ModelPrice] = {}
     concurrency: int
+    requests_per_second: float | None = None
     timeout_seconds: int
     batches: Batches
     min_rows: int
@@ -265,7 +270,7 @@ class VerifyConnectionRequest(RequestModel):
 
 
 class ConnectionVerification(ResponseModel):
-    """What came of one question.
+    """What came of one question, whose answer is waited for for 20 seconds at most.
 
     Attributes:
         error_code: as in a request's ``error``, where it did not work.

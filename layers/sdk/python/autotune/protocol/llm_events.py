@@ -13,6 +13,11 @@ from autotune.protocol.llm_batches import (
     LlmReported,
 )
 from autotune.protocol.llm_connections import LlmProvider
+from autotune.protocol.llm_imports import (
+    LlmImportCounts,
+    LlmImportErrorCode,
+    LlmImportState,
+)
 from autotune.protocol.types import ResponseModel, Timestamp
 
 
@@ -41,6 +46,78 @@ class LedgerBatchCompleted(ResponseModel):
     difference: LlmDifference | None = None
     created_at: Timestamp
     completed_at: Timestamp
+
+
+class LedgerBatchNeedsOperator(ResponseModel):
+    """The data of ``ledger.batch.needs_operator``: a batch does not go on by itself.
+
+    It comes once for each creation that is unclear, and each time that looks are refused for long.
+
+    Attributes:
+        stage: ``unknown``: nobody can say whether its job was created, or several may be it, as
+            ``candidates`` has them. ``polling``: the provider refuses to show the job.
+        job_id: the provider's name of the job, where it is known.
+    """
+
+    batch_id: str
+    connection_id: str
+    provider: LlmProvider
+    model: str
+    stage: Literal["unknown", "polling"]
+    job_id: str | None = None
+    candidates: list[str] = []
+    created_at: Timestamp
+
+
+class LedgerImportCompleted(ResponseModel):
+    """The data of ``ledger.import.completed``: an import that was started has ended.
+
+    Its requests may still be under way: each batch of them has an event of its own.
+
+    Attributes:
+        state: ``completed``, ``failed`` or ``canceled``.
+        error_code: why it failed.
+        counts: of its lines; those that were enqueued stay, however it ended.
+    """
+
+    import_id: str
+    state: LlmImportState
+    error_code: LlmImportErrorCode | None = None
+    connection_id: str
+    purpose: str
+    counts: LlmImportCounts
+    created_at: Timestamp
+    completed_at: Timestamp
+
+
+class LedgerConnectionPaused(ResponseModel):
+    """The data of ``ledger.connection.paused``: its provider refused its key, bill or models.
+
+    It comes once for each pause, however many requests were refused.
+
+    Attributes:
+        paused_because: what the provider said, at most 500 characters and without the key.
+    """
+
+    connection_id: str
+    name: str
+    provider: LlmProvider
+    paused_because: str
+
+
+class LedgerConnectionResumed(ResponseModel):
+    """The data of ``ledger.connection.resumed``: somebody changed it, and its requests go on.
+
+    Attributes:
+        paused_because: why it was paused.
+        paused_at: since when.
+    """
+
+    connection_id: str
+    name: str
+    provider: LlmProvider
+    paused_because: str
+    paused_at: Timestamp
 
 
 class BudgetExhausted(ResponseModel):

@@ -7,8 +7,14 @@ from pydantic import Field
 from autotune.protocol import limits
 from autotune.protocol.completions import Priority
 from autotune.protocol.llm_limits import ModelName
-from autotune.protocol.llm_requests import ConnectionId, Labels, LlmTrace, Purpose
-from autotune.protocol.types import Moment, RequestModel, ResponseModel, Timestamp
+from autotune.protocol.llm_requests import (
+    CompleteBy,
+    ConnectionId,
+    EnqueuedPurpose,
+    Labels,
+    LlmTrace,
+)
+from autotune.protocol.types import RequestModel, ResponseModel, Timestamp
 from autotune.protocol.verdict_formats import VerdictFormat
 
 LlmImportFormat = Literal["openai", "anthropic", "autotune"]
@@ -54,7 +60,7 @@ class LlmImportDefaults(RequestModel):
     verdict: VerdictFormat | None = None
     trace: LlmTrace | None = None
     labels: Labels | None = None
-    complete_by: Moment | None = None
+    complete_by: CompleteBy | None = None
     retention_days: (
         Annotated[int, Field(ge=limits.MIN_RETENTION_DAYS, le=limits.MAX_RETENTION_DAYS)] | None
     ) = None
@@ -72,7 +78,7 @@ class CreateLlmImportRequest(RequestModel):
     format: LlmImportFormat
     bytes: Annotated[int, Field(ge=1, le=limits.MAX_LLM_IMPORT_BYTES, strict=True)]
     connection_id: ConnectionId
-    purpose: Purpose
+    purpose: EnqueuedPurpose
     defaults: LlmImportDefaults = Field(default_factory=LlmImportDefaults)
     on_error: LlmImportRule = "rejectLine"
 

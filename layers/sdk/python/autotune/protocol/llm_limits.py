@@ -60,7 +60,7 @@ class ConnectionTimings(RequestModel):
 
     Attributes:
         poll_least_seconds: a job is looked at after a tenth of its age, but not sooner; 60 without.
-        poll_most_seconds: nor later; 900 without.
+        poll_most_seconds: nor later; 1,800 without.
         visibility_seconds: a job that is in no list of the provider by then was not created, and is
             created again; 900 without. Where the provider shows jobs later than that, they are
             created twice.
@@ -98,7 +98,7 @@ class TimingsInForce(ResponseModel):
     """Timings that hold, in seconds."""
 
     poll_least_seconds: int = 60
-    poll_most_seconds: int = 900
+    poll_most_seconds: int = 1_800
     visibility_seconds: int = 900
     patience_seconds: int = 900
     lost_after_seconds: int = 259_200

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from autotune.protocol.llm_requests import ChangeLlmRequests, LlmError
+from autotune.protocol.llm_filters import ChangeLlmRequests
+from autotune.protocol.llm_requests import LlmError
 from autotune.protocol.types import RequestModel, ResponseModel, Timestamp
 from autotune.protocol.verdict_formats import VerdictFormat
 

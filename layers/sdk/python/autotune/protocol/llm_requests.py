@@ -1,7 +1,7 @@
 """Requests to language models on the wire: rows of the ledger."""
 
-import json
-from typing import Annotated, Any, ClassVar, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
@@ -10,19 +10,20 @@ from autotune.protocol.completions import Priority
 from autotune.protocol.ids import ID_BODY
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.llm_limits import ModelName
-from autotune.protocol.types import (
-    Moment,
-    RequestModel,
-    ResponseModel,
-    Text,
-    Timestamp,
-    at_most,
-    nests_deeper_than,
-)
+from autotune.protocol.llm_messages import LlmMessage, NoMessages, not_of_conversations
+from autotune.protocol.llm_params import LlmInput, LlmParams
+from autotune.protocol.llm_prices import LlmPrice
+from autotune.protocol.types import Moment, RequestModel, ResponseModel, Text, Timestamp, at_most
 from autotune.protocol.verdict_formats import VerdictFormat
 
 LlmStatus = Literal["queued", "submitted", "completed", "error", "canceled"]
 """``completed``, ``error`` and ``canceled`` are for good; a retry is a request of its own."""
+
+ENDED_LLM_STATUSES: Final[tuple[LlmStatus, ...]] = ("completed", "error", "canceled")
+"""Statuses that do not change any more."""
+
+LlmBatchMode = Literal["calls", "job"]
+"""How requests are sent: in single calls, or together in a batch job of the provider."""
 
 LlmErrorCode = Literal[
     "rejected",
@@ -56,6 +57,7 @@ LlmWaitingReason = Literal[
     "over_budget",
     "backing_off",
     "budget_exhausted",
+    "connection_limit",
     "min_rows",
     "being_batched",
 ]
@@ -64,8 +66,9 @@ LlmWaitingReason = Literal[
 ``connection_paused`` waits for a change of its connection; ``no_price`` for a price of its model;
 ``over_budget`` may cost more than a whole period of the budget; ``backing_off`` was tried, or its
 provider had too much to do; ``budget_exhausted`` waits, or what is before it in its queue, for the
-next period; ``min_rows`` waits for others to share a batch with; ``being_batched`` is in the next
-batch, or in one of the next where many wait.
+next period; ``connection_limit`` waits, or the batch before it in its queue, until jobs of its
+connection have ended, because there may not be more; ``min_rows`` waits for others to share a batch
+with; ``being_batched`` is in the next batch, or in one of the next where many wait.
 """
 
 LlmReaskSkipped = Literal[
@@ -75,14 +78,18 @@ LlmReaskSkipped = Literal[
     "expired",
     "connection_revoked",
     "texts_deleted",
+    "texts_expire",
+    "unsupported_in_batch",
     "model_unpriced",
 ]
 """Why a request whose verdict cannot be read was not asked again, although it says so.
 
 ``output_cut``: its ``maxTokens`` would cut the next answer as well. ``asked_enough``: it is the
 second that came of the first. ``canceled``: it, or its batch, was not wanted any more. ``expired``:
-its ``completeBy`` had passed. In the others its connection was revoked, its texts were deleted, or
-its model had no price any more by then.
+its ``completeBy`` had passed. ``texts_expire``: its texts would go before the next answer must be
+there. ``unsupported_in_batch``: all requests of its connection are to go in batch jobs by then,
+which do not take a parameter of it. In the others its connection was revoked, its texts were
+deleted, or its model had no price any more by then.
 """
 
 FinishReason = Literal["stop", "length", "refusal", "other"]
@@ -92,6 +99,7 @@ Purpose = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=limits.MAX_LLM_PURPOSE_CHARACTERS),
 ]
+EnqueuedPurpose = Annotated[Purpose, AfterValidator(not_of_conversations)]
 _Label = Annotated[str, StringConstraints(min_length=1, max_length=limits.MAX_LLM_LABEL_CHARACTERS)]
 Labels = Annotated[dict[_Label, _Label], at_most(limits.MAX_LLM_LABELS)]
 _TracedId = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[!-~]+$")]
@@ -99,74 +107,15 @@ CustomId = Annotated[
     Text,
     StringConstraints(min_length=1, max_length=limits.MAX_LLM_CUSTOM_ID_CHARACTERS),
 ]
-_VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
-
-OWN_PARAMETERS = frozenset(
-    {"model", "messages", "input", "system", "contents", "stream", "n", "tools", "tool_choice"}
-)
-"""What ``extra`` may not set: who is asked and what, and what a row's one answer cannot hold.
-
-What would cost more than a row's bound is refused by provider, such as ``service_tier``.
-"""
 
 
-def _small(value: dict[str, Any]) -> dict[str, Any]:
-    if nests_deeper_than(value, limits.MAX_METADATA_DEPTH):
-        raise ValueError(f"expected at most {limits.MAX_METADATA_DEPTH} levels")
-    try:
-        size = len(json.dumps(value, separators=(",", ":"), allow_nan=False).encode())
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"expected JSON: {error}") from error
-    if size > limits.MAX_LLM_EXTRA_BYTES:
-        raise ValueError(f"expected at most {limits.MAX_LLM_EXTRA_BYTES} bytes of JSON")
+def _within_reach(value: datetime) -> datetime:
+    if value > datetime.now(UTC) + timedelta(days=limits.MAX_LLM_COMPLETE_BY_DAYS):
+        raise ValueError(f"expected a time within {limits.MAX_LLM_COMPLETE_BY_DAYS} days from now")
     return value
 
 
-def _foreign(value: dict[str, Any]) -> dict[str, Any]:
-    own = sorted(OWN_PARAMETERS.intersection(value))
-    if own:
-        raise ValueError(f"expected parameters of the provider, without {', '.join(own)}")
-    return _small(value)
-
-
-class LlmInput(RequestModel):
-    """One user message, and what stands before it.
-
-    ``{{name}}`` in ``system`` and ``user`` is replaced from ``variables``; what was put in is never
-    looked through again. So text that is not trusted belongs in variables.
-    """
-
-    system: Text | None = None
-    user: Annotated[Text, Field(min_length=1)]
-    variables: Annotated[dict[_VariableName, Text], at_most(limits.MAX_LLM_VARIABLES)] = {}
-
-
-class LlmParams(RequestModel):
-    """How a model is to answer.
-
-    Attributes:
-        max_tokens: most tokens of the answer, reasoning included; it bounds what a row can cost.
-        response_format: as the provider takes it.
-        extra: further parameters of the provider, sent as they are.
-    """
-
-    max_tokens: Annotated[int, Field(ge=1, le=limits.MAX_LLM_OUTPUT_TOKENS, strict=True)]
-    temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
-    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
-    stop: (
-        Annotated[
-            list[
-                Annotated[
-                    Text, StringConstraints(min_length=1, max_length=limits.MAX_LLM_STOP_CHARACTERS)
-                ]
-            ],
-            at_most(limits.MAX_LLM_STOPS),
-        ]
-        | None
-    ) = None
-    seed: Annotated[int, Field(ge=0, lt=2**53, strict=True)] | None = None
-    response_format: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
-    extra: Annotated[dict[str, Any], AfterValidator(_foreign)] | None = None
+CompleteBy = Annotated[Moment, AfterValidator(_within_reach)]
 
 
 class LlmTrace(RequestModel):
@@ -184,6 +133,7 @@ class EnqueueLlmRequest(RequestModel):
 
     Attributes:
         purpose: what it is for, such as ``scoring``; costs are listed by it.
+        messages: never given; conversations of several turns are not enqueued.
         verdict: what the end of the answer is read as; without it, the answer is kept as it is.
         completion_id: the completion that it is about.
         deck_id: the deck that it is for.
@@ -192,14 +142,15 @@ class EnqueueLlmRequest(RequestModel):
         labels: free names and values, up to 16.
         priority: rows of a higher one go first.
         complete_by: what waits at this time ends as ``expired``, within minutes; what is at the
-            provider by then is completed, also if it is answered late.
+            provider by then is completed, also if it is answered late. Ten years ahead at most.
         retention_days: when texts go; without it, they stay until they are deleted.
     """
 
     connection_id: ConnectionId
-    purpose: Purpose
+    purpose: EnqueuedPurpose
     model: ModelName
     input: LlmInput
+    messages: NoMessages = Field(default=None, exclude=True, repr=False)
     params: LlmParams
     verdict: VerdictFormat | None = None
     trace: LlmTrace | None = None
@@ -208,7 +159,7 @@ class EnqueueLlmRequest(RequestModel):
     custom_id: CustomId | None = None
     labels: Labels = {}
     priority: Priority = "normal"
-    complete_by: Moment | None = None
+    complete_by: CompleteBy | None = None
     retention_days: (
         Annotated[int, Field(ge=limits.MIN_RETENTION_DAYS, le=limits.MAX_RETENTION_DAYS)] | None
     ) = None
@@ -250,10 +201,15 @@ class LlmError(ResponseModel):
 
 
 class LlmAttempt(ResponseModel):
-    """One try of a request; ``cost_nano_usd`` is 0 where nothing was paid."""
+    """One try of a request; ``cost_nano_usd`` is 0 where nothing was paid.
+
+    ``key_version`` is of the connection's key that it was asked with: 1 for the first, and one more
+    with each that took its place. None where it was not asked, or without a key.
+    """
 
     number: int
     batch_id: str | None = None
+    key_version: int | None = None
     error: LlmError | None = None
     cost_nano_usd: int | None = None
     at: Timestamp
@@ -263,9 +219,14 @@ class LlmRequestSummary(ResponseModel):
     """A row of the ledger without its texts.
 
     Attributes:
+        mode: how it is sent, and so at which price: ``calls`` is a single call at the standard
+            price, ``job`` a batch job of the provider at its price for these. What is in a job's
+            queue may be asked by itself after all, where there are too few for a job.
         attempt: number of the try that is under way, or was the last.
         cost_nano_usd: what all tries cost, in billionths of a US dollar; None until one is over.
-        price_ref: the price that was counted with.
+        bound_nano_usd: what one attempt costs at most.
+        price: what is counted with.
+        price_ref: where that stands.
         parse_error: why the output has no verdict, where one was asked for; as the latest parse
             says it.
         parse_version: which parse its verdict is of: 1 for the first, more where the answer was
@@ -284,12 +245,15 @@ class LlmRequestSummary(ResponseModel):
     connection_id: str
     provider: LlmProvider
     model: str
+    mode: LlmBatchMode
     batch_id: str | None = None
     attempt: int
     error: LlmError | None = None
     finish_reason: FinishReason | None = None
     usage: LlmUsage | None = None
     cost_nano_usd: int | None = None
+    bound_nano_usd: int
+    price: LlmPrice
     price_ref: str
     parse_error: LlmError | None = None
     parse_version: int | None = None
@@ -318,6 +282,7 @@ class LlmRequestSummary(ResponseModel):
 class LlmRequest(LlmRequestSummary):
     """A row with its texts; ``input`` is what was sent in, before variables were put in.
 
+    A row of purpose ``conversation`` has ``messages`` in place of it, as they were sent.
     ``reasoning`` is what stands before the verdict; ``model_reasoning`` is what the provider
     returned apart from the answer. ``parsed_verdict`` is what the verdict's format makes of
     ``verdict_text``; the three are None where no verdict was asked for, or none could be read. They
@@ -326,6 +291,7 @@ class LlmRequest(LlmRequestSummary):
     """
 
     input: LlmInput | None = None
+    messages: list[LlmMessage] | None = None
     params: LlmParams
     verdict: VerdictFormat | None = None
     raw_output: str | None = None
@@ -354,59 +320,6 @@ class LlmRequestList(ResponseModel):
     """A page of rows, the youngest first."""
 
     requests: list[LlmRequestSummary]
-    next_token: str | None = None
-
-
-_Named = Annotated[str, StringConstraints(min_length=1, max_length=128)]
-
-
-class LlmRequestFilter(RequestModel):
-    """Which requests are meant: those that match all that is given.
-
-    Attributes:
-        batch_id: the batch that it is in, or was in last.
-        experiment_id: as in its ``trace``, like the four after it.
-        error_code: why it ended without an answer.
-        created_after: the earliest moment of its creation, included.
-        created_before: the latest one, left out.
-    """
-
-    status: LlmStatus | None = None
-    purpose: Purpose | None = None
-    provider: LlmProvider | None = None
-    model: ModelName | None = None
-    connection_id: _Named | None = None
-    batch_id: _Named | None = None
-    import_id: _Named | None = None
-    experiment_id: _Named | None = None
-    rubric_id: _Named | None = None
-    score_id: _Named | None = None
-    evidence_id: _Named | None = None
-    sample_id: _Named | None = None
-    error_code: LlmErrorCode | None = None
-    created_after: Moment | None = None
-    created_before: Moment | None = None
-
-
-class ChangeLlmRequests(RequestModel):
-    """Requests that are to be canceled or retried, a page of them at a time.
-
-    ``next_token`` is that of the page before; the first page has none.
-    """
-
-    filter: LlmRequestFilter
-    next_token: Annotated[str, StringConstraints(max_length=2_000)] | None = None
-
-
-class ChangedLlmRequests(ResponseModel):
-    """What one page changed; it may be empty while ``next_token`` says that there is more.
-
-    ``request_ids`` are those that were canceled, or the new ones of those that were retried;
-    ``skipped`` matched and were left as they are.
-    """
-
-    request_ids: list[str]
-    skipped: int = 0
     next_token: str | None = None
 
 

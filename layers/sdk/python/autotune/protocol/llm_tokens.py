@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from autotune.protocol.llm_requests import ConnectionId, Purpose
+from autotune.protocol import limits
+from autotune.protocol.llm_requests import ConnectionId, EnqueuedPurpose
 from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, Timestamp
 
 LlmTokenState = Literal["active", "revoked", "expired"]
@@ -14,6 +15,8 @@ LlmTokenScope = Literal["read", "write"]
 
 DEFAULT_PURPOSE = "openai_batch"
 
+_RetentionDays = Annotated[int, Field(ge=limits.MIN_RETENTION_DAYS, le=limits.MAX_RETENTION_DAYS)]
+
 
 class CreateLlmTokenRequest(RequestModel):
     """A token for one program; what it asks goes to the connection and is paid there.
@@ -21,13 +24,16 @@ class CreateLlmTokenRequest(RequestModel):
     Attributes:
         purpose: what its requests are for.
         expires_at: when it stops working, in the future; without it, once it is revoked.
+        retention_days: when texts of its requests go, and files earlier than after 7 days; without
+            it, texts stay until they are deleted.
     """
 
     name: Name
     connection_id: ConnectionId
-    purpose: Purpose = DEFAULT_PURPOSE
+    purpose: EnqueuedPurpose = DEFAULT_PURPOSE
     scopes: Annotated[list[LlmTokenScope], Field(min_length=1, max_length=2)] = ["read", "write"]
     expires_at: Moment | None = None
+    retention_days: _RetentionDays | None = None
 
 
 class LlmToken(ResponseModel):
@@ -46,6 +52,7 @@ class LlmToken(ResponseModel):
     created_at: Timestamp
     created_by: str | None = None
     expires_at: Timestamp | None = None
+    retention_days: int | None = None
 
 
 class CreateLlmTokenResponse(ResponseModel):

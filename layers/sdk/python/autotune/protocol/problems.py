@@ -19,7 +19,9 @@ class FieldProblem(ResponseModel):
 def field_problems(error: ValidationError, *, within: str = "") -> list[FieldProblem]:
     """Return pydantic's findings by their place on the wire, below ``within``; never the input."""
     return [
-        FieldProblem(field=_path(within, fault["loc"]), expected=fault["msg"])
+        FieldProblem(
+            field=_path(within, fault["loc"]), expected=fault["msg"].removeprefix("Value error, ")
+        )
         for fault in error.errors(include_url=False, include_context=False, include_input=False)
     ]
 

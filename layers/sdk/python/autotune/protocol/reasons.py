@@ -173,6 +173,36 @@ REASONS: Mapping[ReasonCode, Reason] = {
         whose="the grader's owner",
         do="name the range in the prompt",
     ),
+    "not_applicable": Reason(
+        means="the rubric says nothing of this response; the judge says so",
+        whose="the task's owner",
+        do="nothing, where that is so; else mend the rubric's `notApplicableWhen`",
+    ),
+    "judge_abstained": Reason(
+        means="the judge could not say which level fits",
+        whose="the grader's owner",
+        do="read its reasoning; make criteria and levels clearer",
+    ),
+    "uncalibrated": Reason(
+        means="nobody measured how far this judge agrees with people, or too little",
+        whose="the grader's owner",
+        do="label samples in its deck until it is calibrated, or have the task allow it",
+    ),
+    "uncalibrated_model": Reason(
+        means="another model answered than the one that was measured",
+        whose="the grader's owner",
+        do="grade the labelled samples of its deck again, which measures this one",
+    ),
+    "other_system_prompt": Reason(
+        means="the completion was written under another system prompt than the deck's",
+        whose="the task's owner",
+        do="send it to a task whose grader is of that prompt's deck",
+    ),
+    "input_too_long": Reason(
+        means="conversation and response have more than 400,000 characters",
+        whose="the task's owner",
+        do="shorten them, or have another grader score such texts",
+    ),
     "budget_exhausted": Reason(
         means="the organisation's budget for language models has no room before the deadline",
         whose="the task's owner",

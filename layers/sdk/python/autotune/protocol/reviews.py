@@ -1,14 +1,15 @@
 """Reviews on the wire: what people judge, and their answers."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 
 from autotune.protocol import limits
 from autotune.protocol.access import PrincipalId
 from autotune.protocol.completions import ReasonCode, VerdictState
 from autotune.protocol.grading import Dimensions, ScoreDimension
 from autotune.protocol.ids import ID_BODY
+from autotune.protocol.rubrics import RubricAnswer
 from autotune.protocol.tasks import OnExpiry
 from autotune.protocol.types import (
     RequestModel,
@@ -22,8 +23,14 @@ from autotune.protocol.types import (
 ReviewState = Literal["open", "answered", "expired", "withdrawn"]
 """``withdrawn``: the completion got its verdict without the review, as by being canceled."""
 
-ReviewReason = Literal["low_confidence", "disagreement", "sampled", "human"]
-"""Why a person is asked: what the task's review policy says, or a grader of the kind ``human``."""
+ReviewReason = Literal["low_confidence", "disagreement", "sampled", "human", "second_opinion"]
+"""Why a person is asked: what the task's review policy says, or a grader of the kind ``human``.
+
+``second_opinion``: another person answered the same before, and that answer is the verdict.
+"""
+
+CannotJudgeReason = Literal["unclear", "needs_expertise", "broken_text", "other"]
+"""Why a person cannot judge: the task is unclear, they lack the knowledge, the text is broken."""
 
 REVIEWER_SESSION_HEADER = "x-autotune-session"
 """Tells browsers apart that opened the same link: 8 to 40 letters and digits, random and secret."""
@@ -38,6 +45,20 @@ class AnswerReviewRequest(RequestModel):
     value: UnitInterval
     explanation: Explanation = ""
     dimensions: Dimensions | None = None
+
+
+class CannotJudgeRequest(RequestModel):
+    """Why a person cannot judge; ``other`` says it in words."""
+
+    reason: CannotJudgeReason
+    explanation: Annotated[Explanation, Field(validate_default=True)] = ""
+
+    @field_validator("explanation")
+    @classmethod
+    def _says_what_else(cls, explanation: str, info: ValidationInfo) -> str:
+        if info.data.get("reason") == "other" and not explanation.strip():
+            raise ValueError("explanation must say why where reason is other")
+        return explanation
 
 
 class AssignReviewRequest(RequestModel):
@@ -108,12 +129,27 @@ class ReviewAnswer(ResponseModel):
     reviewer_id: str
     saw_preliminary: bool
     answered_at: Timestamp
+    corrected_at: Timestamp | None = None
+
+
+class CannotJudge(ResponseModel):
+    """That a person could not judge, and why."""
+
+    reviewer_id: str
+    reason: CannotJudgeReason
+    explanation: str
+    at: Timestamp
 
 
 class ReviewSummary(ResponseModel):
     """A review without what is to be judged.
 
-    ``lease`` is there only while it holds. Past ``expires_at`` the task's ``on_expiry`` decides.
+    ``lease`` is there only while it holds. Past ``expires_at`` the task's ``on_expiry`` decides, as
+    it does once two people said that they ``cannot_judge``. Until ``correctable_until`` who
+    answered may change the answer; it is null where nobody may any more.
+
+    The role ``reviewer`` sees of what others said they cannot judge nothing, and of an answer that
+    a second opinion was asked beside nothing but its author's own.
     """
 
     id: str
@@ -128,6 +164,21 @@ class ReviewSummary(ResponseModel):
     expires_at: Timestamp
     on_expiry: OnExpiry
     answer: ReviewAnswer | None = None
+    cannot_judge: list[CannotJudge] = []
+    correctable_until: Timestamp | None = None
+
+
+class ReviewRubric(ResponseModel):
+    """What a rubric grader of the task judges by: its prompt, as a template.
+
+    ``answer`` says the range or the labels that its model answers with; of a rubric of levels it is
+    the rubric, which stands in ``user`` to be read.
+    """
+
+    name: str
+    system: str | None = None
+    user: str
+    answer: RubricAnswer
 
 
 class Review(ReviewSummary):
@@ -137,6 +188,10 @@ class Review(ReviewSummary):
     too large for a response: then ``text_too_large`` is true. With ``format=html`` both come as
     HTML, too, except where they are too long for it. ``preliminary`` comes only with
     ``include=preliminary``, which is noted: nobody is to be anchored by it.
+
+    ``rubrics`` are those of the organisation's own rubric graders that judged, ``dimensions`` the
+    names of what graders scored one by one, without a value. ``reference`` and ``metadata`` are
+    there only where the task's review policy shows them.
     """
 
     instructions: str
@@ -147,6 +202,10 @@ class Review(ReviewSummary):
     response_html: str | None = None
     has_preliminary: bool
     preliminary: Preliminary | None = None
+    rubrics: list[ReviewRubric] = []
+    dimensions: list[str] = []
+    reference: str | None = None
+    metadata: dict[str, Any] | None = None
 
 
 class ReviewResponse(ResponseModel):
@@ -182,7 +241,7 @@ class ReviewLink(ResponseModel):
     """Where a person reviews without a key, without its address.
 
     Who has that can review until ``expires_at``, or until it is revoked. ``created_by`` is the key
-    that made it.
+    that made it. ``last_used_at`` may be five minutes behind; it is null where nobody used it.
     """
 
     id: str
@@ -192,6 +251,7 @@ class ReviewLink(ResponseModel):
     created_at: Timestamp
     created_by: str
     expires_at: Timestamp
+    last_used_at: Timestamp | None = None
 
 
 class CreateReviewLinkResponse(ResponseModel):

@@ -3,6 +3,8 @@
 The prompt is a template as those of builtin graders are (``autotune.protocol.builtin``). The model
 is asked through the ledger, at a connection of the organisation's, and answers with JSON: ``steps``
 and then ``result``, the shape that OpenAI's graders ask for. What it says is not calibrated.
+
+A rubric of levels has no prompt of its own (``autotune.protocol.levels``), and may be calibrated.
 """
 
 from typing import Annotated, Literal, Self
@@ -10,9 +12,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from autotune.protocol import limits
+from autotune.protocol.levels import Calibration, LevelsRubric
 from autotune.protocol.llm_limits import ModelName
-from autotune.protocol.llm_requests import ConnectionId, LlmParams
-from autotune.protocol.types import RequestModel, at_most
+from autotune.protocol.llm_params import LlmParams
+from autotune.protocol.llm_requests import ConnectionId
+from autotune.protocol.types import RequestModel, Text, at_most
 
 _Bound = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 _Label = Annotated[
@@ -74,7 +78,26 @@ class RubricLabels(RequestModel):
         return self
 
 
-RubricAnswer = Annotated[RubricScore | RubricLabels, Field(discriminator="type")]
+class RubricLevels(LevelsRubric):
+    """The model names one of seven levels: -3 counts as 0, 3 as 1, and those between evenly.
+
+    Attributes:
+        system_prompt: what the responses were written under: a completion with another one is
+            abstained. ``{{name}}`` stands for what differs from one to another. None for any.
+        calibration: how far the judge agrees with people, where that was measured.
+    """
+
+    type: Literal["levels"]
+    system_prompt: (
+        Annotated[Text, StringConstraints(max_length=limits.MAX_PROMPT_TEMPLATE_CHARACTERS)] | None
+    ) = None
+    calibration: Calibration | None = None
+
+
+PromptedAnswer = Annotated[RubricScore | RubricLabels, Field(discriminator="type")]
+"""What a model is to answer with that is asked by a prompt of the grader's own."""
+
+RubricAnswer = Annotated[RubricScore | RubricLabels | RubricLevels, Field(discriminator="type")]
 """What a model is to answer with."""
 
 
@@ -85,15 +108,25 @@ class RubricConfiguration(RequestModel):
         connection_id: where the model is called, with whose key, and at whose cost.
         system: what stands before the question.
         user: the question; what of it comes of a completion is never read as instructions to us.
+            A rubric of levels has neither: its question is the same for all.
         params: as of any request; ``response_format`` follows from ``answer``.
     """
 
     connection_id: ConnectionId
     model: ModelName
     system: RubricTemplate | None = None
-    user: RubricTemplate
+    user: RubricTemplate | None = None
     answer: RubricAnswer
     params: LlmParams
+
+    @model_validator(mode="after")
+    def _has_the_prompt_of_its_answer(self) -> Self:
+        if not isinstance(self.answer, RubricLevels):
+            if self.user is None:
+                raise ValueError("user must be given where answer.type is score or label")
+        elif self.system is not None or self.user is not None:
+            raise ValueError("system and user are left out where answer.type is levels")
+        return self
 
     @model_validator(mode="after")
     def _leaves_the_format(self) -> Self:

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
-from autotune.protocol.types import ResponseModel
+from autotune.protocol.types import ResponseModel, Timestamp
 
 Month = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
 """A month in UTC, such as ``2026-11``."""
@@ -54,15 +54,34 @@ class VersionFigures(GraderFigures):
     version: str
 
 
+class GraderBucket(GraderFigures):
+    """Figures of a stretch of time, the last of which is not over yet."""
+
+    start: Timestamp
+
+
+class GraderWindow(ResponseModel):
+    """A window of time up to now; ``is_complete`` is whether all of its counts were read."""
+
+    from_: Timestamp = Field(alias="from")
+    to: Timestamp
+    bucket_seconds: int
+    buckets: list[GraderBucket]
+    is_complete: bool
+
+
 class GraderStats(GraderFigures):
     """Figures of a grader over all its versions, or of one that was asked for.
 
     ``versions`` has those with most verdicts first, at most 50; the figures beside it are of all.
+    Where a window was asked for, all of them are of the caller's organisation in it, and
+    ``over_time`` has them by stretches of time; late answers are not counted by time.
     """
 
     grader_id: str
     version: str | None = None
     versions: list[VersionFigures]
+    over_time: GraderWindow | None = None
 
 
 class GraderUsage(ResponseModel):

@@ -13,6 +13,7 @@ from pydantic import (
 )
 
 from autotune.protocol import limits, types
+from autotune.protocol.levels import Uncalibrated
 
 PromptTemplate = Annotated[str, StringConstraints(max_length=limits.MAX_PROMPT_TEMPLATE_CHARACTERS)]
 DeadlineSeconds = Annotated[
@@ -47,7 +48,11 @@ class ReviewPolicy(types.RequestModel):
     counting as 0; where the highest and the lowest value differ by more than
     ``disagreement_above``; and for ``sampled_share`` of all completions, drawn by their ids.
     ``on_expiry`` ``keep`` keeps the graders' score, and fails with ``review_expired`` where they
-    gave none. ``instructions`` are shown to reviewers.
+    gave none. ``instructions`` are shown to reviewers; so is the completion's metadata with
+    ``show_metadata``, and with ``show_reference`` what of it a grader would compare with: its field
+    ``reference``, else ``answer``. For ``second_opinion_share`` of the reviews, drawn by their ids,
+    another person is asked as well once the first has answered. With ``correct_within_minutes`` a
+    reviewer may change an answer for so long, and the verdict waits for that.
     """
 
     confidence_below: types.UnitInterval | None = None
@@ -58,6 +63,12 @@ class ReviewPolicy(types.RequestModel):
     ] = 259_200
     on_expiry: OnExpiry = "keep"
     instructions: types.Description = ""
+    show_reference: bool = False
+    show_metadata: bool = False
+    second_opinion_share: types.UnitInterval | None = None
+    correct_within_minutes: Annotated[
+        int, Field(ge=0, le=limits.MAX_CORRECTION_MINUTES, strict=True)
+    ] = 0
 
 
 Graders = Annotated[
@@ -115,6 +126,8 @@ class CreateTaskRequest(_NamesGraders):
     completion that has no verdict ``deadline_seconds`` after it was submitted ends ``failed`` with
     ``deadline_exceeded``. Prompt, response and metadata of a completion are gone ``retention_days``
     after it was submitted, which is then its latest deadline as well; its verdict stays.
+    ``uncalibrated`` is what becomes of completions where a rubric grader is not calibrated; without
+    it, one whose rubric has levels abstains, and one of another kind, which never is, scores.
     """
 
     name: types.Name
@@ -126,6 +139,7 @@ class CreateTaskRequest(_NamesGraders):
     share_identity: bool = False
     deadline_seconds: DeadlineSeconds | None = None
     retention_days: RetentionDays | None = None
+    uncalibrated: Uncalibrated | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -146,8 +160,8 @@ class CreateTaskRequest(_NamesGraders):
 class UpdateTaskRequest(_NamesGraders):
     """Fields to change; what is left out stays.
 
-    A null ``deadline_seconds``, ``review`` or ``retention_days`` lifts it, a null ``quorum`` makes
-    it all graders.
+    A null ``deadline_seconds``, ``review``, ``retention_days`` or ``uncalibrated`` lifts it, a null
+    ``quorum`` makes it all graders.
     Other graders take the place of all that there were, and lift a quorum that is not given anew.
     """
 
@@ -159,6 +173,7 @@ class UpdateTaskRequest(_NamesGraders):
     share_identity: bool | None = None
     deadline_seconds: DeadlineSeconds | None = None
     retention_days: RetentionDays | None = None
+    uncalibrated: Uncalibrated | None = None
 
 
 class TaskGrader(GraderWeight):
@@ -194,6 +209,7 @@ class Task(types.ResponseModel):
     share_identity: bool
     deadline_seconds: int | None = None
     retention_days: int | None = None
+    uncalibrated: Uncalibrated | None = None
     created_at: types.Timestamp
     updated_at: types.Timestamp
 

@@ -25,6 +25,17 @@ from autotune.protocol.ids import ID_BODY
 # In older ones, threads that are the first to use a model break it (pydantic's issue 13419).
 _THREADS_MAY_BUILD = tuple(map(int, VERSION.split(".")[:2])) >= (2, 14)
 
+RequestRate = Annotated[
+    float,
+    Field(
+        ge=limits.MIN_REQUESTS_PER_SECOND,
+        le=limits.MAX_REQUESTS_PER_SECOND,
+        allow_inf_nan=False,
+        strict=True,
+    ),
+]
+"""Most calls in a second."""
+
 METADATA_TOO_LARGE: Final = "metadata_too_large"
 """Type of the fault of metadata over their limit; its context has ``maximum`` and ``actual``."""
 
@@ -49,9 +60,11 @@ class RequestModel(_WireModel):
 
     Attributes:
         most_values: how many JSON values a body that is this model may have.
+        most_bytes: how many bytes, on a route that nobody signs.
     """
 
     most_values: ClassVar[int] = limits.MAX_REQUEST_VALUES
+    most_bytes: ClassVar[int] = limits.MAX_REQUEST_BYTES
 
     model_config = ConfigDict(extra="forbid")
 
@@ -158,6 +171,7 @@ Metadata = Annotated[dict[str, Any], AfterValidator(_metadata_within_limit)]
 
 TaskId = Annotated[str, StringConstraints(pattern=rf"^task_{ID_BODY}$")]
 GraderId = Annotated[str, StringConstraints(pattern=rf"^grd_{ID_BODY}$")]
+SampleId = Annotated[str, StringConstraints(pattern=rf"^smp_{ID_BODY}$")]
 
 Timestamp = datetime
 """UTC, ISO 8601 on the wire."""

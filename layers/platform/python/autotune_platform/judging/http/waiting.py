@@ -40,6 +40,10 @@ class CallWaits:
             if call.state == "answered"
         }
 
+    def of_completion(self, completion_id: str) -> list[Call]:
+        """Return the calls whose callback a completion waits for, or did, as far as stored."""
+        return self.repository.get_many(self.repository.asked_about(completion_id))
+
     def until(self, asked: Iterable[Asked]) -> dict[Asked, datetime]:
         """Return when each callback is due, of those that may still come."""
         return {question: call.until for question, call in self.open_calls(asked).items()}

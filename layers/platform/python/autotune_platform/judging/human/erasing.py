@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from autotune.protocol.ids import is_id
-from autotune_platform.judging.human.models import review_id
+from autotune_platform.judging.human.models import review_id, second_review_id
 from autotune_platform.judging.human.records import ReviewRecords
 from autotune_platform.runtime.parts import part
 from autotune_platform.runtime.threads import in_parallel
@@ -36,6 +36,7 @@ class ExplanationEraser:
                 if is_id("pnl", verdict.grader_id):
                     reviewed = review_id(completion_id, verdict.grader_id, verdict.generation)
                     self.records.erase_explanation(reviewed)
+                    self.records.erase_explanation(second_review_id(reviewed))
 
         if completion_ids:
             in_parallel(erase, completion_ids, at_most=_CONCURRENT_ERASURES)

@@ -49,4 +49,4 @@ class ReviewWaits:
             if id_ not in decided
         }
         reviews = self.records.find_many(asked)
-        return {asked[id_] for id_, review in reviews.items() if review.state == "open"}
+        return {asked[id_] for id_, review in reviews.items() if review.is_awaited}

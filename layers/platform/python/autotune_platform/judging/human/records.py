@@ -1,6 +1,6 @@
 """Where reviews are stored, and the lists of those that are assigned to somebody."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from autotune.protocol.ids import is_id
@@ -8,6 +8,7 @@ from autotune.protocol.reviews import ReviewState
 from autotune_platform.judging.human.models import Review, ReviewSummary
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.storage.changes import Change, ChangeKind
+from autotune_platform.storage.counting import Addition
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.table import Item, Page, Table
@@ -57,11 +58,47 @@ class ReviewRecords:
             raise UnavailableError("a review is busy", retry_after_seconds=1)
         return stored
 
-    def change(self, before: Review, after: Review) -> bool:
-        """Store a change; return False where another one came first."""
+    def change(self, before: Review, after: Review, *, counted: Sequence[Addition] = ()) -> bool:
+        """Store a change; return False where another one came first.
+
+        Args:
+            counted: what it counts for, stored together with it or not at all; then False may also
+                mean that others were counting the same.
+        """
+        if counted:
+            return self._table.add_together([self._difference(before, after), *counted])
         return self._table.replace(
             before.id, _REVIEW, _item(after), only_if={"version": before.version}
         )
+
+    def _difference(self, before: Review, after: Review) -> Addition:
+        was, becomes = _item(before), _item(after)
+        return Addition(
+            table=self._table.name,
+            pk=before.id,
+            sk=_REVIEW,
+            changes={name: one for name, one in becomes.items() if was.get(name) != one},
+            remove=[name for name in was if name not in becomes],
+            only_if={"version": before.version},
+        )
+
+    def seal(self, review: Review) -> Review:
+        """Let nobody change an answer any more whose verdict is about to be written.
+
+        Raises:
+            UnavailableError: others kept changing it; do it again.
+        """
+        current: Review | None = review
+        for _ in range(_ATTEMPTS):
+            if current is None:
+                break
+            if current.correctable_until is None:
+                return current
+            after = current.after(correctable_until=None)
+            if self.change(current, after):
+                return after
+            current = self.find(review.id)
+        raise UnavailableError("a review is busy", retry_after_seconds=1)
 
     def expire(self, review: Review) -> Review:
         """Close a review for good, unless somebody answered it; return what is stored then.
@@ -122,6 +159,31 @@ class ReviewRecords:
         )
 
 
+class Declined:
+    """Which reviews are not to be offered to whom again: hints beside the reviews, as assignments.
+
+    Who cannot judge one, or gave the first opinion on it, is offered others. The hints go by
+    themselves when their review expires.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def note(self, organization_id: str, reviewer_id: str, review_id: str, *, until: int) -> None:
+        """Note that a person is not to be offered a review; noting it again changes nothing.
+
+        Args:
+            until: Unix seconds.
+        """
+        pk = _declined(organization_id, reviewer_id)
+        self._table.put_new({"pk": pk, "sk": review_id, "expires_at": until})
+
+    def by(self, organization_id: str, reviewer_id: str) -> set[str]:
+        """Return ids of reviews that a person is not to be offered, some 10,000 at most."""
+        page = self._table.query(_declined(organization_id, reviewer_id))
+        return {item["sk"] for item in page.items}
+
+
 class Assignments:
     """Which reviews were assigned to whom: hints beside the reviews, which alone decide.
 
@@ -154,6 +216,10 @@ class Assignments:
 
 def _assigned(organization_id: str, assignee_id: str) -> str:
     return f"{organization_id}#reviews#{assignee_id}"
+
+
+def _declined(organization_id: str, reviewer_id: str) -> str:
+    return f"{organization_id}#declined#{reviewer_id}"
 
 
 def _partition(organization_id: str, state: ReviewState) -> str:

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from autotune.protocol.grading import GraderScore, ScoreDimension
 from autotune.protocol.limits import MAX_REASONING_CHARACTERS
-from autotune.protocol.rubrics import RubricAnswer, RubricScore
+from autotune.protocol.rubrics import PromptedAnswer, RubricScore
 from autotune_platform.checks.faults import CompletionFaultError
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.frozen_model import DEFERRED
@@ -17,7 +17,7 @@ _SHOWN = ("description", "conclusion")
 _MOST_VALUES = 5_000
 _MOST_CHARACTERS = 2_000_000
 
-_answer: TypeAdapter[RubricAnswer] = TypeAdapter(RubricAnswer, config=DEFERRED)
+_answer: TypeAdapter[PromptedAnswer] = TypeAdapter(PromptedAnswer, config=DEFERRED)
 
 
 def read_answer(text: str, form: str) -> GraderScore:
@@ -28,7 +28,7 @@ def read_answer(text: str, form: str) -> GraderScore:
     not count.
 
     Args:
-        form: what the model was to answer with, as JSON of ``RubricAnswer``.
+        form: what the model was to answer with, as JSON of ``PromptedAnswer``.
 
     Raises:
         CompletionFaultError: no such result is in it, or the number is outside of its range.
@@ -53,7 +53,7 @@ def is_asked_again(form: str) -> bool:
     return _rule(form).on_parse_failure == "reask"
 
 
-def _rule(form: str) -> RubricAnswer:
+def _rule(form: str) -> PromptedAnswer:
     return _answer.validate_python(parse_strictly(form.encode(), most_values=_MOST_VALUES))
 
 

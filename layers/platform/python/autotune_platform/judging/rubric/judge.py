@@ -4,7 +4,7 @@ The model is never asked from here. A row's id follows from what is asked, so th
 crash, or another run for the same completions, finds what was asked and pays nothing twice.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache, partial
@@ -12,10 +12,10 @@ from functools import cache, partial
 from aws_lambda_powertools import Logger
 
 from autotune.protocol.completions import ReasonCode
-from autotune.protocol.llm_requests import LlmErrorCode
-from autotune.protocol.rubrics import RubricConfiguration
+from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune_platform.access.models import Caller
 from autotune_platform.checks.faults import CompletionFaultError
-from autotune_platform.checks.rubrics import ANSWER, Rubric
+from autotune_platform.checks.rubrics import ANSWER
 from autotune_platform.completions.models import Completion
 from autotune_platform.judging.judge import (
     Awaited,
@@ -26,7 +26,9 @@ from autotune_platform.judging.judge import (
     Round,
 )
 from autotune_platform.judging.rubric.answers import is_asked_again, read_answer
-from autotune_platform.judging.rubric.questions import key_of, question, row_id
+from autotune_platform.judging.rubric.level_scoring import ASKED, level_judgement
+from autotune_platform.judging.rubric.levels import read_levels, reason_of, repair_notice
+from autotune_platform.judging.rubric.questions import Questions, key_of, row_id
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.ordering import Ordered, RowOrders
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -55,16 +57,6 @@ _LAST_LOOK = timedelta(minutes=15)
 _UNREADABLE: frozenset[ReasonCode] = frozenset(
     {"model_answer_unreadable", "model_answer_out_of_range"}
 )
-_REASONS: Mapping[LlmErrorCode, ReasonCode] = {
-    "rejected": "model_rejected",
-    "content_filtered": "model_refused",
-    "unsupported_in_batch": "model_rejected",
-    "canceled": "model_canceled",
-    "account": "model_connection_lost",
-    "expired": "deadline_exceeded",
-    "platform_error": "platform_error",
-}
-"""Of codes of the ledger; the others are of what was tried five times."""
 
 
 @dataclass
@@ -114,14 +106,16 @@ class RubricJudge(NeedsNoPermit):
                     unasked.append(completion_id)
                 elif ordered.row.has_ended:
                     judgement = _judgement(ordered)
-                    if _is_to_be_asked_again(ordered, judgement) and self.orders.ask_again(ordered):
+                    if self._is_asked_again(ordered, judgement):
                         waiting[completion_id] = Awaited(
                             self.clock.now() + _FIRST_LOOK, round_.attempt
                         )
                     else:
                         judgements[completion_id] = judgement
                 elif self.orders.end_without_money(ordered.row, uses()):
-                    judgements[completion_id] = Judgement(reason_code="budget_exhausted")
+                    judgements[completion_id] = Judgement(
+                        reason_code="budget_exhausted", source_request_id=ordered.row.id
+                    )
                 else:
                     waiting[completion_id] = self._awaited(ordered.row, round_)
             if judgements:
@@ -157,42 +151,76 @@ class RubricJudge(NeedsNoPermit):
     def _ask(self, round_: Round, completions: Iterable[Completion], asking: _Asking) -> None:
         stored = round_.grader.rubric
         assert stored is not None, "a rubric grader has its configuration"
-        rubric = Rubric(RubricConfiguration.model_validate(stored), field="rubric")
         organization_id = round_.asker.organization_id
-        connection = self.orders.connection(organization_id, rubric.configuration.connection_id)
+        connection = self.orders.connection(organization_id, stored["connectionId"])
         try:
             caller = self.orders.caller_for(organization_id)
         except NotFoundError:
             connection = None
+        if connection is None:
+            lost = Judgement(reason_code="model_connection_lost")
+            asking.judgements |= {completion.id: lost for completion in completions}
+            return
+        questions = Questions(round_, connection)
         look_at = self.clock.now() + _FIRST_LOOK
 
         def ask_one(completion: Completion) -> None:
-            if connection is None:
-                lost = Judgement(reason_code="model_connection_lost")
-                asking.judgements[completion.id] = lost
-                return
             if round_.seconds_left() < _SECONDS_TO_STOP:
                 asking.put_off(completion.id, None)
                 return
-            key = key_of(completion.id, round_.asker)
             try:
-                request = question(rubric, completion, round_, connection)
-                self.orders.order(caller, key, request)
+                asked = questions.about(completion)
             except CompletionFaultError as fault:
-                asking.judgements[completion.id] = Judgement(reason_code=fault.reason_code)
-            except InvalidRequestError as error:
-                # The fields alone: what is expected may quote the text.
-                fields = [one.field for one in error.fields]
-                logger.warning("question refused", grader_id=round_.grader.id, fields=fields)
-                asking.judgements[completion.id] = Judgement(reason_code="model_rejected")
-            except TooManyOpenRowsError:
-                asking.put_off(completion.id, _FULL_SECONDS)
-            except UnavailableError as error:
-                asking.put_off(completion.id, error.retry_after_seconds)
-            else:
+                asked = Judgement(reason_code=fault.reason_code)
+            if isinstance(asked, Judgement):
+                asking.judgements[completion.id] = asked
+            elif self._ordered(caller, completion, round_, asked, asking):
                 asking.waiting[completion.id] = Awaited(look_at, round_.attempt)
 
         in_parallel(ask_one, list(completions), at_most=_ENQUEUERS)
+
+    def _ordered(
+        self,
+        caller: Caller,
+        completion: Completion,
+        round_: Round,
+        request: EnqueueLlmRequest,
+        asking: _Asking,
+    ) -> bool:
+        """Have a row asked about a completion; return whether it is, and note what else it is."""
+        try:
+            self.orders.order(caller, key_of(completion.id, round_.asker), request)
+        except InvalidRequestError as error:
+            # The fields alone: what is expected may quote the text.
+            fields = [one.field for one in error.fields]
+            logger.warning("question refused", grader_id=round_.grader.id, fields=fields)
+            asking.judgements[completion.id] = Judgement(reason_code="model_rejected")
+        except TooManyOpenRowsError:
+            asking.put_off(completion.id, _FULL_SECONDS)
+        except UnavailableError as error:
+            asking.put_off(completion.id, error.retry_after_seconds)
+        else:
+            return True
+        return False
+
+    def _is_asked_again(self, ordered: Ordered, judgement: Judgement) -> bool:
+        """Ask once more where an answer cannot be read and more can come of that; return whether.
+
+        It is read as it was asked, whatever its grader's configuration is by now.
+        """
+        if ordered.asked is None:
+            return False
+        variables = ordered.asked.input["variables"]
+        if ASKED in variables:
+            fault = read_levels(ordered.row, ordered.answered).fault
+            return fault is not None and self.orders.ask_again(
+                ordered, notice=repair_notice(fault), at_most=1
+            )
+        return (
+            judgement.reason_code in _UNREADABLE
+            and is_asked_again(variables[ANSWER])
+            and self.orders.ask_again(ordered)
+        )
 
     def _awaited(self, row: Row, round_: Round) -> Awaited:
         """Return when to look at a row again: nobody is woken by its end."""
@@ -201,36 +229,41 @@ class RubricJudge(NeedsNoPermit):
         return Awaited(now + wait, round_.attempt)
 
 
-def _is_to_be_asked_again(ordered: Ordered, judgement: Judgement) -> bool:
-    """Return whether an answer cannot be read, and its question says that it is asked again then.
-
-    It is read as it was asked, whatever its grader's configuration is by now.
-    """
-    if ordered.asked is None or judgement.reason_code not in _UNREADABLE:
-        return False
-    return is_asked_again(ordered.asked.input["variables"][ANSWER])
-
-
 def _judgement(ordered: Ordered) -> Judgement:
     """Return what a row that has ended says of its completion."""
     row = ordered.row
     version = row.labels.get("version") or None
     reason: ReasonCode | None = None
     if row.status != "completed":
-        code = row.error.code if row.error else ""
-        reason = next((one for name, one in _REASONS.items() if name == code), "model_unavailable")
+        reason = reason_of(row.error.code if row.error else "")
     elif row.finish_reason == "refusal":
         reason = "model_refused"
     elif ordered.asked is None or ordered.answered is None:
         reason = "platform_error"
     if reason is not None or ordered.asked is None or ordered.answered is None:
-        return Judgement(reason_code=reason)
+        return Judgement(reason_code=reason, source_request_id=row.id)
     latency = round((row.updated_at - row.created_at).total_seconds() * 1000)
-    form = ordered.asked.input["variables"][ANSWER]
+    variables = ordered.asked.input["variables"]
+    if ASKED in variables:
+        return level_judgement(
+            read_levels(row, ordered.answered),
+            variables,
+            version=version,
+            latency_ms=latency,
+            request_id=row.id,
+        )
     try:
-        score = read_answer(ordered.answered.raw_output, form)
+        score = read_answer(ordered.answered.raw_output, variables[ANSWER])
     except CompletionFaultError as fault:
         return Judgement(
-            reason_code=fault.reason_code, reported_version=version, grader_latency_ms=latency
+            reason_code=fault.reason_code,
+            reported_version=version,
+            grader_latency_ms=latency,
+            source_request_id=row.id,
         )
-    return Judgement(score=score, reported_version=version, grader_latency_ms=latency)
+    return Judgement(
+        score=score,
+        reported_version=version,
+        grader_latency_ms=latency,
+        source_request_id=row.id,
+    )

@@ -16,16 +16,18 @@ from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.stepping import (
     Advanced,
     Desk,
-    jittered,
     state_of,
 )
 from autotune_platform.ledger.calls import Answer, Outcome, Refusal
 from autotune_platform.ledger.ending import RowEnds
-from autotune_platform.ledger.models import Batch, Connection, JobEnd, Row, RowInput
+from autotune_platform.ledger.job_states import JobEnd
+from autotune_platform.ledger.models import Batch, Connection, Row
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.row_texts import RowInput
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import jittered
 from autotune_platform.runtime.threads import in_parallel
 
 logger = Logger()
@@ -41,6 +43,9 @@ CHECKPOINT_LINES: Final = 100_000
 
 _WRITERS = 8
 _SPARE_SECONDS = 30
+
+_Named = tuple[str, int]
+"""A row's id, and the attempt that a line is of."""
 
 
 @part
@@ -74,7 +79,7 @@ class JobResults:
             return self.desk.store(batch, job={"source": state.source + 1, "offset": 0})
         key = self.desk.session(connection, batch).key
         provider = self.desk.provider(batch)
-        found: dict[str, tuple[int, Outcome]] = {}
+        found: dict[_Named, Outcome] = {}
         offset, strange, count = state.offset, 0, 0
         begun = offset
         for place, raw in self.files.lines(batch.id, result_name(state.source), offset):
@@ -83,10 +88,10 @@ class JobResults:
             named = row_of(line.custom_id) if line else None
             if line is None or named is None:
                 strange += bool(raw is None or raw.strip())
-            elif named[0] in found:
+            elif named in found:
                 strange += 1
             else:
-                found[named[0]] = (named[1], line.outcome)
+                found[named] = line.outcome
             if (
                 len(found) >= CHECKPOINT_ROWS
                 or count >= CHECKPOINT_LINES
@@ -104,13 +109,14 @@ class JobResults:
         return self.desk.store(batch, job=noted)
 
     def _store_all(
-        self, batch: Batch, connection: Connection, found: dict[str, tuple[int, Outcome]]
+        self, batch: Batch, connection: Connection, found: Mapping[_Named, Outcome]
     ) -> int:
         """Store what came of rows; return how many lines were of no row of the batch."""
-        rows = self.rows.get_many(found)
+        rows = self.rows.get_many(row_id for row_id, _ in found)
+        # A line of another attempt, such as another job's, is of no row of this batch.
         own = [
             row
-            for row_id, (attempt, _) in found.items()
+            for row_id, attempt in found
             if (row := rows.get(row_id)) is not None
             and row.is_pending_in(batch.id)
             and row.attempt == attempt
@@ -119,7 +125,7 @@ class JobResults:
             texts = self.texts.inputs(row.id for row in some)
 
             def store(row: Row, texts: Mapping[str, RowInput] = texts) -> None:
-                self._store(batch, connection, row, texts.get(row.id), found[row.id][1])
+                self._store(batch, connection, row, texts.get(row.id), found[row.id, row.attempt])
 
             in_parallel(store, some, at_most=_WRITERS)
         return len(found) - len(own)
@@ -132,9 +138,10 @@ class JobResults:
         text: RowInput | None,
         outcome: Outcome,
     ) -> None:
+        version = state_of(batch).key_version
         if isinstance(outcome, Answer):
             # What it asks was erased in the meantime: nothing of the answer is kept either.
-            self.ends.answered(row, text, outcome)
+            self.ends.answered(row, text, outcome, key_version=version)
             return
         is_unwanted = batch.cancel_requested_at or row.cancel_requested_at
         if outcome.code == "canceled" or (is_unwanted and outcome.code == "batch_expired"):
@@ -147,13 +154,14 @@ class JobResults:
                 self.desk.pause(connection, outcome)
             self.ends.put_back(row)
         else:
-            self.ends.refused(row, outcome, more_attempts=not is_unwanted)
+            more_attempts = not is_unwanted
+            self.ends.refused(row, outcome, more_attempts=more_attempts, key_version=version)
 
     def _finish(self, batch: Batch, connection: Connection) -> Advanced:
         """Decide what becomes of rows that no line was of."""
         state, end = state_of(batch), end_of(batch)
-        missing = next(self.remaining.pending(batch), None) is not None
-        if missing:
+        # Each row is stored once, so that no row is missing where as many are as were sent.
+        if state.stored < state.rows and next(self.remaining.pending(batch), None) is not None:
             answered = self._answered(batch)
             is_short = end.succeeded is not None and answered < end.succeeded
             is_early = self.clock.now() < end.seen_at + connection.timings.results_within

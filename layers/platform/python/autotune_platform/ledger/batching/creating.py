@@ -3,8 +3,8 @@
 What is about to be asked is stored first, with a name for this one creation. It is asked once, and
 never again by itself: only an explicit refusal says that there is no job. After anything else the
 provider's list is searched. One job that it may be is adopted; where there is none once it could be
-seen, the creation is begun anew under another name; several wait for an operator. As long as it is
-unclear, rows and money are held.
+seen, the creation is begun anew under another name; several wait for an operator, and so does one
+that is noted as another batch's. As long as it is unclear, rows and money are held.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,6 @@ from autotune_platform.ledger.batching.stepping import (
     LONGEST_WAIT_SECONDS,
     Advanced,
     Desk,
-    jittered,
     job_of,
     shown,
     state_of,
@@ -27,11 +26,13 @@ from autotune_platform.ledger.batching.stepping import (
 from autotune_platform.ledger.batching.writing import INPUT
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
-from autotune_platform.ledger.jobs.contract import Created, NotCreated
-from autotune_platform.ledger.models import Batch, Connection, JobState, new_nonce
+from autotune_platform.ledger.job_states import JobState, new_nonce
+from autotune_platform.ledger.jobs.contract import MOST_FOUND, Created, NotCreated
+from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR, needs_operator
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import jittered
 
 logger = Logger()
 
@@ -42,6 +43,7 @@ SEND_SECONDS = 270
 _LEASE = timedelta(minutes=20)
 _LEASE_UNCLEAR = timedelta(hours=1)
 _SEARCH_EVERY_SECONDS = 60
+_TURN_SECONDS, _LONGEST_TURN_SECONDS = 15, 300
 _MOST_TRIES = 40
 _MOST_EARLY_TRIES = 5
 
@@ -119,7 +121,7 @@ class JobCreating:
     ) -> Advanced | None:
         """Have the connection's creations for oneself, and this one counted; else wait."""
         if not self.creations.take(batch, now, until=now + _LEASE):
-            return Advanced(batch, jittered(15))
+            return Advanced(batch, jittered(turn_wait(now - batch.created_at)))
         most = connection.limits.creations_per_hour
         wait = 0 if most is None else self.creations.spend(batch, now, at_most=most)
         if wait <= 0:
@@ -153,11 +155,15 @@ class JobCreating:
             found = provider.search(newer, job_of(batch)) or found
         if isinstance(found, Refusal):
             return self.desk.failed(batch, shown(found, session.key))
-        mine = [one for one in found if self.creations.may_own(batch, one)]
-        if len(mine) == 1:
+        some = list(dict.fromkeys(found))[:MOST_FOUND]
+        is_all = len(some) == len(set(found))
+        mine = [one for one in some if self.creations.may_own(batch, connection, one)]
+        if len(mine) == 1 and is_all and state.taken is None:
             return self._adopt(batch, connection, mine[0])
-        if mine:
-            waiting = self.desk.store(batch, job={"candidates": mine})
+        # There is a job. Another would be paid, and be noted as another batch's too.
+        taken = [state.taken] if state.taken else some if provider.is_named or not is_all else []
+        if candidates := mine or taken:
+            waiting = self.desk.store(batch, job={"candidates": candidates})
             return Advanced(waiting, LONGEST_WAIT_SECONDS)
         if now < state.begun_at + visible_within(state, connection):
             return Advanced(batch, jittered(_SEARCH_EVERY_SECONDS))
@@ -166,21 +172,21 @@ class JobCreating:
 
     def begin_again(self, batch: Batch) -> Advanced:
         """Create a job under another name, because it is certain that there is none."""
-        anew: dict[str, Any] = {"begun_at": None, "candidates": [], "tries": 0}
+        anew: dict[str, Any] = {"begun_at": None, "candidates": [], "taken": None, "tries": 0}
         begun = self.desk.store(batch, phase="creating", job=anew)
         self.creations.release(batch)
         return Advanced(begun)
 
     def _adopt(self, batch: Batch, connection: Connection, job_id: str) -> Advanced:
         """Take a job for the batch's own, unless another batch has it."""
-        if not self.creations.own(batch, job_id):
-            return self._unclear(batch, "the job is another batch's")
+        if not self.creations.own(batch, connection, job_id):
+            taken = self.desk.store(batch, job={"taken": job_id, "candidates": [job_id]})
+            return self._unclear(taken, "the job is another batch's")
         now = self.clock.now()
         adopted = self.desk.store(
             batch,
             phase="polling",
             job={"job_id": job_id, "tries": 0, "candidates": []},
-            status="submitted",
             submitted_at=now,
         )
         self.creations.release(batch)
@@ -189,7 +195,7 @@ class JobCreating:
 
     def _unclear(self, batch: Batch, why: str) -> Advanced:
         logger.warning("it is unclear whether a job was created", batch_id=batch.id, reason=why)
-        unclear = self.desk.store(batch, phase="unknown", job={"tries": 0}, status="submitted")
+        unclear = self.desk.store(batch, phase="unknown", job={"tries": 0})
         if self.desk.provider(batch).is_named:
             self.creations.release(batch)
         return Advanced(unclear)
@@ -204,6 +210,15 @@ class JobCreating:
         if state.tries < most:
             return self.desk.failed(batch, made.refusal)
         return self.failing.fail(batch, connection, made.refusal, made.lines, was_created=False)
+
+
+def turn_wait(age: timedelta) -> float:
+    """Return after how many seconds a batch of an age looks again whether it may create its job.
+
+    One creation takes seconds. Where many batches wait for it, each waits for longer, and they look
+    no more often together.
+    """
+    return min(max(age.total_seconds() / 10, _TURN_SECONDS), _LONGEST_TURN_SECONDS)
 
 
 def visible_within(state: JobState, connection: Connection) -> timedelta:

@@ -1,19 +1,25 @@
 """What becomes of the rows of a job that ran nothing: refused at once, or when it was looked at."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from aws_lambda_powertools import Logger
 
+from autotune_platform.ledger.attempts import Fault
 from autotune_platform.ledger.batch_rows import BatchRows
-from autotune_platform.ledger.batching.stepping import Advanced, Desk
+from autotune_platform.ledger.batching.stepping import Advanced, Desk, state_of
 from autotune_platform.ledger.batching.writing import JobWriting
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.ending import RowEnds
-from autotune_platform.ledger.models import Batch, Connection, Fault
+from autotune_platform.ledger.halvings import HalvingRepository
+from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
+
+_HALVES_WAIT_SECONDS: Final = 60
 
 
 @part
@@ -25,6 +31,8 @@ class JobFailing:
     rows: RowRepository
     ends: RowEnds
     writing: JobWriting
+    halvings: HalvingRepository
+    clock: Clock = SYSTEM_CLOCK
 
     def fail(
         self,
@@ -38,6 +46,8 @@ class JobFailing:
         """End a batch none of whose rows was asked.
 
         Where no row is named, half of them are sent at a time: what is refused alone is the reason.
+        That goes on for as many jobs as one bad row takes to be found, and some more; then all rows
+        of a job that is refused end for its reason.
 
         Args:
             was_created: the provider had taken the job. What it refuses before that without a row's
@@ -69,8 +79,20 @@ class JobFailing:
         return {order[place]: why for place, why in lines.items() if 0 <= place < len(order)}
 
     def _halve(self, batch: Batch, refusal: Refusal) -> None:
-        pending = [row.id for row in self.remaining.pending(batch)]
-        if len(pending) > 1:
-            self.remaining.put_back(batch, together=len(pending) // 2)
-        else:
-            self.remaining.refuse(batch, refusal, more_attempts=False)
+        row = next(self.remaining.pending(batch), None)
+        if row is None:
+            return
+        # What was in the job, however many of it are back: a step may have been killed at this.
+        rows = state_of(batch).rows
+        first = row.halved_of or batch.id
+        if rows > 1 and self.halvings.add(batch, of=first, rows=rows, now=self.clock.now()):
+            self.remaining.put_back_halved(
+                batch,
+                together=(rows + 1) // 2,
+                halved_of=first,
+                wait_seconds=_HALVES_WAIT_SECONDS,
+            )
+            return
+        if rows > 1:
+            logger.warning("rows ended that none was named of", batch_id=batch.id, first=first)
+        self.remaining.refuse(batch, refusal, more_attempts=False)

@@ -9,9 +9,10 @@ from aws_lambda_powertools import Logger
 
 from autotune_platform.ledger.batching.files import LONGEST_LINE_BYTES, JobFiles
 from autotune_platform.ledger.batching.stepping import Advanced, Desk, job_of, shown, state_of
+from autotune_platform.ledger.job_states import JobEnd
 from autotune_platform.ledger.jobs.contract import Results
 from autotune_platform.ledger.jobs.session import FETCH_SECONDS, FetchError, Session
-from autotune_platform.ledger.models import Batch, Connection, JobEnd
+from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 

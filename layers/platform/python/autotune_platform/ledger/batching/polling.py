@@ -12,18 +12,19 @@ from autotune_platform.ledger.batching.failing import JobFailing
 from autotune_platform.ledger.batching.stepping import (
     Advanced,
     Desk,
-    jittered,
     job_of,
     shown,
     state_of,
 )
 from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.job_sizes import ends_within
+from autotune_platform.ledger.job_states import JobEnd, JobProgress
 from autotune_platform.ledger.jobs.contract import Ended, Missing, Reported, Running
-from autotune_platform.ledger.jobs.registry import ends_within
-from autotune_platform.ledger.models import Batch, Connection, JobEnd, JobProgress
+from autotune_platform.ledger.models import Batch, Connection
 from autotune_platform.ledger.unclear import WAITS_FOR_OPERATOR, needs_operator
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import jittered
 
 logger = Logger()
 
@@ -137,7 +138,7 @@ class JobPolling:
     def _cancel(self, batch: Batch, connection: Connection) -> Batch:
         """Ask the provider to end the job, once, if it is not wanted or overdue."""
         longest = ends_within(connection) + connection.timings.overdue
-        is_late = self._age(batch) > longest and batch.provider != "azure"
+        is_late = self._age(batch) > longest and self.desk.provider(batch).expires_by_itself
         if state_of(batch).is_cancel_sent or not (batch.cancel_requested_at or is_late):
             return batch
         session = self.desk.session(connection, batch)

@@ -12,6 +12,7 @@ from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.creations import CreationRepository
 from autotune_platform.ledger.jobs.contract import Missing, Reported
 from autotune_platform.ledger.models import Batch, Connection
+from autotune_platform.ledger.phases import entering
 from autotune_platform.ledger.wire import batch_on_wire
 from autotune_platform.outbound.connections import time_limit
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -53,14 +54,20 @@ class BatchResolving:
         if request.job_id is None:
             _require_time(batch, self.desk.connection(batch), now)
             gone = {"begun_at": None, "job_id": None, "is_adopted": False}
-            changes = {"phase": "creating"}
+            changes = entering(batch, "creating")
         else:
-            self._require_fit(batch, request.job_id)
-            if not self.creations.own(batch, request.job_id):
+            connection = self._require_fit(batch, request.job_id)
+            if not self.creations.own(batch, connection, request.job_id):
                 raise ConflictError("the job is another batch's")
             gone = {"job_id": request.job_id, "is_adopted": True}
-            changes = {"phase": "polling", "status": "submitted", "submitted_at": now}
-        anew: dict[str, Any] = {"candidates": [], "tries": 0, "missed_since": None, **gone}
+            changes = {**entering(batch, "polling"), "submitted_at": now}
+        anew: dict[str, Any] = {
+            "candidates": [],
+            "taken": None,
+            "tries": 0,
+            "missed_since": None,
+            **gone,
+        }
         job = state_of(batch).model_copy(update=anew)
         changes["job"] = job.model_dump(mode="json", exclude_none=True)
         # A step may have come and gone while the provider was asked.
@@ -71,17 +78,17 @@ class BatchResolving:
         self.creations.release(batch)
         return batch_on_wire(self._batch(caller, batch_id))
 
-    def _require_fit(self, batch: Batch, job_id: str) -> None:
-        """Look at a job before it is taken for a batch's own.
+    def _require_fit(self, batch: Batch, job_id: str) -> Connection:
+        """Look at a job before it is taken for a batch's own; return where it is.
 
         Raises:
             ConflictError: the provider shows no such job, or one of another model or size.
         """
-        if not self.creations.may_own(batch, job_id):
-            raise ConflictError("the job is another batch's")
         connection = self.desk.connection(batch)
         if connection is None:
             raise ConflictError("the batch's connection was revoked")
+        if not self.creations.may_own(batch, connection, job_id):
+            raise ConflictError("the job is another batch's")
         state = state_of(batch)
         named = batch.model_copy(update={"job": state.model_copy(update={"job_id": job_id})})
         with time_limit(_LOOK_SECONDS):
@@ -99,6 +106,7 @@ class BatchResolving:
             raise ConflictError(f"the job could not be looked at, so it is not taken: {said}")
         if not isinstance(look, Missing):
             _require_likeness(look.reported, batch)
+        return connection
 
     def _batch(self, caller: Caller, batch_id: str) -> Batch:
         batch = self.batches.get(batch_id)

@@ -15,7 +15,10 @@ from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.batching.stepping import Desk, job_of, shown, state_of
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.connections import ConnectionService
-from autotune_platform.ledger.models import Batch, BatchPhase, Connection
+from autotune_platform.ledger.job_sizes import is_cancelable
+from autotune_platform.ledger.models import Batch, Connection
+from autotune_platform.ledger.phases import phase_of
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.outbound.connections import time_limit
 from autotune_platform.runtime.clients import REFUSALS
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -38,8 +41,6 @@ ASK_SECONDS = 6
 _TABLE_REFUSES = (*REFUSALS, UnavailableError)
 _PAGE = 100
 _AT_ONCE = 8
-# Phases in which there is a job that has not ended, or may be one at any moment.
-_LIVE: frozenset[BatchPhase] = frozenset({"writing", "uploading", "creating", "unknown", "polling"})
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,27 @@ class ConnectionRevoking:
     desk: Desk
     clock: Clock = SYSTEM_CLOCK
 
-    def revoke(self, caller: Caller, connection_id: str) -> wire.RevokedLlmConnection:
+    def revoke(
+        self, caller: Caller, connection_id: str, *, may_ask: bool = True
+    ) -> wire.RevokedLlmConnection:
         """Revoke a connection for good; say of each job that it had whether it was asked to end.
+
+        Args:
+            may_ask: whether there is time to look for jobs and ask for their end.
 
         Raises:
             NotFoundError: there is none, or it is another organisation's.
         """
         before = self.connections.get(caller, connection_id)
-        if before.status == "revoked":
+        if usable(before) is None:
             again = self.connections.revoke(caller, connection_id)
             return wire.RevokedLlmConnection.model_validate(again.model_dump())
-        found = self._live(before, pages=None)
+        found = self._live(before, pages=None) if may_ask else _Found([], is_all=False)
         jobs: list[wire.JobOfRevokedConnection] = []
 
         def end_jobs(_: Connection) -> None:
+            if not may_ask:
+                return
             # Steps see from now on that it is revoked; one may have made a batch just before.
             late = self._live(before, pages=1)
             every = {one.id: one for one in (*late.batches, *found.batches)}
@@ -103,7 +111,7 @@ class ConnectionRevoking:
             found += [
                 one
                 for one in some
-                if one.connection_id == connection.id and one.job and one.phase in _LIVE
+                if one.connection_id == connection.id and one.job and phase_of(one).may_be_live
             ]
             read += 1
             if token is None:
@@ -143,12 +151,12 @@ class ConnectionRevoking:
         except _TABLE_REFUSES:
             logger.exception("batch not read", batch_id=before.id)
             return before
-        return batch if batch is not None and batch.phase in _LIVE else before
+        return batch if batch is not None and phase_of(batch).may_be_live else before
 
     def _refusal(self, connection: Connection, batch: Batch, seconds: float) -> str | None:
         """Ask for the end of a job; return why it may go on, None where it was asked to end."""
         provider = self.desk.provider(batch)
-        if not provider.is_cancelable:
+        if not is_cancelable(batch.provider):
             return f"{batch.provider} cancels no jobs"
         try:
             with time_limit(seconds):

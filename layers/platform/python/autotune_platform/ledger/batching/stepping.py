@@ -1,14 +1,15 @@
 """What the phases of a job have in common: who is asked, what is stored, and how long to wait."""
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.connections import ConnectionRepository, pause
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.connections import pause
 from autotune_platform.ledger.exchanges import Exchanges
+from autotune_platform.ledger.job_states import JobState
 from autotune_platform.ledger.jobs.contract import (
     Ended,
     Job,
@@ -20,11 +21,15 @@ from autotune_platform.ledger.jobs.contract import (
 from autotune_platform.ledger.jobs.registry import provider_jobs
 from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.keys import ProviderKeys
-from autotune_platform.ledger.models import Batch, BatchPhase, Connection, JobState
+from autotune_platform.ledger.models import Batch, BatchPhase, Connection
+from autotune_platform.ledger.phases import entering
 from autotune_platform.ledger.providers.refusals import without_key
 from autotune_platform.ledger.roles import RoleSessions
+from autotune_platform.ledger.usable_connections import usable
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import jittered
 
 FIRST_WAIT_SECONDS = 15
 LONGEST_WAIT_SECONDS = 900
@@ -51,11 +56,11 @@ class Desk:
     keys: ProviderKeys
     exchanges: Exchanges
     roles: RoleSessions
+    clock: Clock = SYSTEM_CLOCK
 
     def connection(self, batch: Batch) -> Connection | None:
         """Return the connection of a batch; None where it was revoked, and its key is gone."""
-        found = self.connections.get(batch.connection_id)
-        return None if found is None or found.status == "revoked" else found
+        return usable(self.connections.get(batch.connection_id))
 
     def provider(self, batch: Batch) -> JobProvider:
         """Return what speaks with the batch's provider."""
@@ -114,9 +119,12 @@ class Desk:
 
         Raises:
             LostError: another step has the batch, or it is settled.
+            PhaseOrderError: the phase may not follow the batch's.
         """
+        if phase is not None:
+            changes |= entering(batch, phase)
         state = state_of(batch).model_copy(update=dict(job or {}))
-        after = batch.model_copy(update={**changes, "phase": phase or batch.phase, "job": state})
+        after = batch.model_copy(update={**changes, "job": state})
         written = {
             **{
                 name: value.model_dump(mode="json") if isinstance(value, FrozenModel) else value
@@ -135,12 +143,12 @@ class Desk:
         after = self.store(batch, job={"tries": tries + 1})
         # A job may fail for weeks, and a float has no room for so many doublings.
         wait = min(FIRST_WAIT_SECONDS * 2.0 ** min(tries, 10), LONGEST_WAIT_SECONDS)
-        return Advanced(after, max(wait * _jitter(), refusal.retry_after_seconds or 0))
+        return Advanced(after, max(jittered(wait), refusal.retry_after_seconds or 0))
 
     def pause(self, connection: Connection, refusal: Refusal) -> None:
         """Keep a connection's queued rows from being sent until somebody changes it."""
         if connection.status == "active":
-            pause(self.connections, connection, refusal.message)
+            pause(self.connections, connection, refusal.message, self.clock.now())
 
 
 def state_of(batch: Batch) -> JobState:
@@ -168,12 +176,3 @@ def shown(refusal: Refusal, key: str | None) -> Refusal:
     hidden = without_key(refusal, key)
     assert isinstance(hidden, Refusal)
     return hidden
-
-
-def jittered(seconds: float) -> float:
-    """Return a time to wait that is not everybody's."""
-    return seconds * _jitter()
-
-
-def _jitter() -> float:
-    return random.uniform(0.85, 1.15)  # noqa: S311 - it spreads load

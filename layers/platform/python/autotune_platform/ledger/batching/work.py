@@ -24,15 +24,17 @@ from autotune_platform.ledger.building import LOOK_AGAIN
 from autotune_platform.ledger.calls import Refusal
 from autotune_platform.ledger.jobs.contract import Results
 from autotune_platform.ledger.models import Batch, BatchPhase, Connection
+from autotune_platform.ledger.phases import phase_of
+from autotune_platform.ledger.queue_repository import QueueRepository
 from autotune_platform.ledger.reasking import AGAIN_SECONDS, Reasking
-from autotune_platform.ledger.settling import BatchSettling
+from autotune_platform.ledger.settling import BatchSettling, Totals
+from autotune_platform.ledger.unclear import needs_operator, operator_needed
 from autotune_platform.outbound.connections import time_limit
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 
 logger = Logger()
 
-_UNSENT: frozenset[BatchPhase] = frozenset({"writing", "uploading", "creating"})
 _Timed = Callable[[Batch, Connection, Callable[[], float]], Advanced]
 _MOST_CLEANING_TRIES = 6
 _SPARE_SECONDS = 20
@@ -47,6 +49,7 @@ class JobWork:
 
     desk: Desk
     batches: BatchRepository
+    queues: QueueRepository
     remaining: BatchRows
     writing: JobWriting
     creating: JobCreating
@@ -67,6 +70,9 @@ class JobWork:
                 with time_limit(seconds_left() - _STORING_SECONDS):
                     advanced = self._phase(batch, seconds_left)
                 batch = advanced.batch
+                now = self.clock.now()
+                if needs_operator(batch, now):
+                    self.batches.publish_once(batch.id, operator_needed(batch, now))
                 if advanced.wait_seconds is not None:
                     return advanced
         except LostError:
@@ -80,20 +86,13 @@ class JobWork:
             return self._clean(batch, connection, seconds_left)
         if connection is None:
             return self._abandon(batch)
-        if batch.phase in _UNSENT and self._is_unwanted(batch, connection):
+        if phase_of(batch).is_unsent and self._is_unwanted(batch, connection):
             return Advanced(self.desk.store(batch, phase="cleaning", job={"tries": 0}))
         if batch.phase == "unknown":
             return self.creating.find(batch, connection)
         if batch.phase == "polling":
             return self.polling.poll(batch, connection)
-        timed: Mapping[BatchPhase, _Timed] = {
-            "writing": self.writing.write,
-            "uploading": self.creating.upload,
-            "creating": self.creating.create,
-            "fetching": self.fetching.fetch,
-            "ingesting": self.results.ingest,
-        }
-        return timed[batch.phase](batch, connection, seconds_left)
+        return _TIMED[batch.phase](self)(batch, connection, seconds_left)
 
     def _is_unwanted(self, batch: Batch, connection: Connection) -> bool:
         """Return whether nothing is to be sent, after the rows were ended or put back."""
@@ -109,7 +108,7 @@ class JobWork:
 
     def _abandon(self, batch: Batch) -> Advanced:
         """End the rows of a batch whose connection was revoked: nobody can ask for it any more."""
-        if batch.phase in _UNSENT and state_of(batch).begun_at is None:
+        if phase_of(batch).is_unsent and state_of(batch).begun_at is None:
             self.remaining.end_unasked(batch, "account")
         else:
             gone = Refusal("account", "its connection was revoked", may_be_paid=True)
@@ -139,18 +138,18 @@ class JobWork:
                 logger.warning("files are left at the provider", batch_id=batch.id)
         names = [INPUT, ORDER, *(result_name(number) for number in range(len(places)))]
         self.files.delete(batch.id, names)
+        totals, due = Totals(), []
         # A row may have come to it late, taken while another step was at this.
-        self.remaining.put_back(batch)
-        is_released, due = False, []
-        for row in self.remaining.all(batch):
-            is_released |= row.batch_id != batch.id
+        for row in self.remaining.let_go(batch):
+            totals.add(row, batch.id)
             if row.is_reask_due_in(batch.id):
                 due.append(row)
         if not self.reasking.ask_again(batch, due, seconds_left):
             return Advanced(batch, AGAIN_SECONDS)
-        if is_released:
-            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
-        self.settling.settle(batch)
+        if totals.released:
+            self.queues.open(batch.group, self.clock.now() + LOOK_AGAIN)
+        # That rows were asked again is noted on them.
+        self.settling.settle(batch, self.settling.totals(batch) if due else totals)
         if state.key_version:
             self._let_key_go(batch, connection)
         return Advanced(batch.model_copy(update={"phase": "settled"}))
@@ -161,3 +160,12 @@ class JobWork:
         keys.let_go(batch.connection_id, batch.id)
         if connection is not None and state_of(batch).key_version != connection.key_version:
             keys.retire(connection, is_settled=self.batches.is_settled, now=self.clock.now())
+
+
+_TIMED: Mapping[BatchPhase, Callable[[JobWork], _Timed]] = {
+    "writing": lambda work: work.writing.write,
+    "uploading": lambda work: work.creating.upload,
+    "creating": lambda work: work.creating.create,
+    "fetching": lambda work: work.fetching.fetch,
+    "ingesting": lambda work: work.results.ingest,
+}

@@ -12,10 +12,12 @@ from autotune_platform.ledger.batching.files import JobFiles
 from autotune_platform.ledger.batching.stepping import Advanced, Desk
 from autotune_platform.ledger.building import LOOK_AGAIN
 from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.job_sizes import bytes_at_most, rows_at_least, rows_at_most
 from autotune_platform.ledger.jobs.contract import JobProvider
-from autotune_platform.ledger.jobs.registry import bytes_at_most, rows_at_least, rows_at_most
-from autotune_platform.ledger.models import Batch, BatchPhase, Connection, Row, RowInput
+from autotune_platform.ledger.models import Batch, BatchPhase, Connection, Row
+from autotune_platform.ledger.queue_repository import QueueRepository
 from autotune_platform.ledger.row_repository import RowRepository
+from autotune_platform.ledger.row_texts import RowInput
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.grouping import groups
@@ -49,6 +51,7 @@ class JobWriting:
 
     desk: Desk
     batches: BatchRepository
+    queues: QueueRepository
     rows: RowRepository
     texts: RowTexts
     ends: RowEnds
@@ -75,7 +78,7 @@ class JobWriting:
             order = []
         self.files.store(batch.id, ORDER, ["\n".join(order).encode()])
         if written.is_cut:
-            self.batches.open_group(batch.group, self.clock.now() + LOOK_AGAIN)
+            self.queues.open(batch.group, self.clock.now() + LOOK_AGAIN)
             if not self.remaining.put_back_others(batch, set(order), seconds_left):
                 return Advanced(batch, 1)  # the input is written again, without those that are back
         phase: BatchPhase = "uploading" if order else "cleaning"

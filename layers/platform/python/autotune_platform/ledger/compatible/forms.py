@@ -36,7 +36,7 @@ def form_of(content_type: str, body: bytes) -> Form:
     header["Content-Type"] = content_type
     try:
         boundary = header.get_boundary()
-    except UnicodeError:  # it names an encoding of its own that it is not in (RFC 2231)
+    except ValueError:  # it names an encoding of its own that it is not in, or none (RFC 2231)
         boundary = None
     if header.get_content_type() != "multipart/form-data" or not boundary:
         raise UnsupportedMediaTypeError("the body must be multipart/form-data with a boundary")
@@ -72,7 +72,7 @@ def _read(part: bytes) -> tuple[str, str | None, bytes]:
     try:
         name = headers.get_param("name", header="content-disposition")
         filename = headers.get_filename()
-    except UnicodeError as error:
+    except ValueError as error:
         raise _malformed("a name and a filename in the encoding that they say") from error
     if headers.get_content_disposition() != "form-data" or not isinstance(name, str):
         raise _malformed("Content-Disposition: form-data with a name in each part")

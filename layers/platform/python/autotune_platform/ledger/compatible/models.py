@@ -21,6 +21,19 @@ Settled = tuple[int, int, int, int, int, int, int]
 """Lines that are done: completed, others, expired; tokens of input, cached, output, reasoning."""
 
 
+LONGEST_SECONDS = LLM_IMPORT_DAYS * 86_400
+"""How long a file is there at most."""
+
+
+class ExpiresAfter(BaseModel):
+    """When a file goes, in OpenAI's words: 30 days at most there, of which we keep it 7."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    anchor: Literal["created_at"]
+    seconds: Annotated[int, Field(ge=3_600, le=2_592_000)]
+
+
 class CreateBatch(BaseModel):
     """What ``POST /v1/batches`` takes, in OpenAI's words."""
 
@@ -39,16 +52,18 @@ class CreateBatch(BaseModel):
         ]
         | None
     ) = None
+    output_expires_after: ExpiresAfter | None = None
 
 
 class _Expiring(Entity):
     connection_id: str
     created_at: datetime
+    kept_seconds: int = LONGEST_SECONDS
 
     @property
     def expires_at(self) -> datetime:
         """When it goes, with its content."""
-        return self.created_at.replace(microsecond=0) + timedelta(days=LLM_IMPORT_DAYS)
+        return self.created_at.replace(microsecond=0) + timedelta(seconds=self.kept_seconds)
 
 
 class File(_Expiring):
@@ -68,6 +83,7 @@ class Batch(_Expiring):
         settled: what is known of blocks of lines that are done, by the block's number.
         output_file_id: where answers are to go; it is there once the batch has ended, if any came.
         error_file_id: so for what has no answer.
+        output_seconds: how long these two are there.
         output_bytes: how long that file is; 0 where there is none.
         errors: why its file was refused, the first lines.
     """
@@ -80,6 +96,7 @@ class Batch(_Expiring):
     settled: Mapping[str, Settled] = {}
     output_file_id: str
     error_file_id: str
+    output_seconds: int = LONGEST_SECONDS
     output_bytes: int = 0
     error_bytes: int = 0
     errors: Sequence[Mapping[str, str | int | None]] = ()

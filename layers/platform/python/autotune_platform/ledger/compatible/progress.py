@@ -42,6 +42,8 @@ Status = Literal[
 _LATE_ROWS = timedelta(minutes=6)
 _CANCELERS = 8
 _NOTHING: Settled = (0, 0, 0, 0, 0, 0, 0)
+# A row's own last moment, and a provider's job that ended before it asked it, at the last attempt.
+_EXPIRED = frozenset({"expired", "batch_expired"})
 _CODES: Mapping[str, str] = {"canceled": "batch_cancelled", "expired": "batch_expired"}
 
 
@@ -137,8 +139,8 @@ class BatchProgress:
     def _write(self, batch: Batch, block: int, rows: Sequence[Row]) -> Settled:
         """Store what a block's rows came to, and return how many they are."""
         parts: dict[Kind, list[str]] = {"output": [], "errors": []}
-        for ended in self.records.with_texts(rows):
-            result = openai_result(ended.request)
+        for request in self.records.with_texts(rows):
+            result = openai_result(request)
             error = result["error"]
             if error is not None:
                 result["error"] = {**error, "code": _CODES.get(error["code"], error["code"])}
@@ -185,6 +187,7 @@ class BatchProgress:
                 purpose="batch_output",
                 bytes=size,
                 created_at=self.clock.now(),
+                kept_seconds=batch.output_seconds,
             )
         )
         return size
@@ -233,7 +236,7 @@ def _counted(row: Row) -> Settled:
     return (
         int(row.status == "completed"),
         int(row.status != "completed"),
-        int(row.error is not None and row.error.code == "expired"),
+        int(row.error is not None and row.error.code in _EXPIRED),
         used.input_tokens if used else 0,
         used.cached_input_tokens if used else 0,
         used.output_tokens if used else 0,

@@ -1,4 +1,4 @@
-"""What the bearer of a token asks in OpenAI's words: files and batches of its connection."""
+"""What the bearer of a token asks in OpenAI's words: batches of its connection."""
 
 import hashlib
 import json
@@ -8,24 +8,21 @@ from datetime import datetime
 from pydantic import ValidationError
 
 from autotune.protocol.ids import new_id
-from autotune.protocol.limits import MAX_LLM_FILE_BYTES, MAX_LLM_FILE_LINES
-from autotune.protocol.llm_imports import CreateLlmImportRequest
-from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune.protocol.llm_imports import CreateLlmImportRequest, LlmImportDefaults
+from autotune.protocol.problems import FieldProblem
 from autotune_platform.access.models import Caller
 from autotune_platform.http.problems import invalid_request
-from autotune_platform.ledger.compatible.forms import Form
+from autotune_platform.ledger.compatible.files import CompatibleFiles, seconds_kept
 from autotune_platform.ledger.compatible.models import Batch, CreateBatch, File
-from autotune_platform.ledger.compatible.objects import FileObjects
 from autotune_platform.ledger.compatible.progress import BatchProgress, Progress
 from autotune_platform.ledger.compatible.repository import (
     BatchRepository,
     Creation,
-    FileRepository,
 )
 from autotune_platform.ledger.imports.files import ImportFiles
 from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.imports.service import ImportService
-from autotune_platform.ledger.tokens import Token
+from autotune_platform.ledger.token_repository import Token
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
@@ -33,98 +30,10 @@ from autotune_platform.runtime.errors import (
     InvalidRequestError,
     MalformedRequestError,
     NotFoundError,
-    RequestTooLargeError,
 )
 from autotune_platform.runtime.parts import part
 
 _MOST_VALUES = 100
-_LONGEST_NAME = 255
-_BOM = b"\xef\xbb\xbf"
-_FORM = frozenset({"purpose"})
-
-
-@part
-class CompatibleFiles:
-    """Files of a connection."""
-
-    repository: FileRepository
-    objects: FileObjects
-    clock: Clock = SYSTEM_CLOCK
-
-    def create(self, token: Token, form: Form) -> File:
-        """Store an uploaded file, whose lines are read once a batch is made of it.
-
-        Raises:
-            InvalidRequestError: there is no file, it has an empty line, or is for something else.
-            RequestTooLargeError: it has too many bytes or lines.
-        """
-        unknown = sorted((form.texts.keys() - _FORM) | (form.files.keys() - {"file"}))
-        if unknown:
-            raise InvalidRequestError.of_field(unknown[0][:100], "left out")
-        if form.texts.get("purpose") != "batch":
-            raise InvalidRequestError.of_field("purpose", "batch")
-        if "file" not in form.files:
-            raise InvalidRequestError.of_field("file", "a file")
-        filename, content = form.files["file"]
-        now = self.clock.now()
-        file = File(
-            id=new_id("llf"),
-            organization_id=token.organization_id,
-            connection_id=token.connection_id,
-            filename=filename[:_LONGEST_NAME].encode(errors="replace").decode() or "file",
-            purpose="batch",
-            bytes=len(content),
-            lines=_lines_of(content),
-            created_at=now,
-        )
-        self.objects.put(file, content)
-        self.repository.add(file)
-        return file
-
-    def get(self, token: Token, file_id: str) -> File:
-        """Return a file.
-
-        Raises:
-            NotFoundError: there is none, it has expired, or it is another connection's.
-        """
-        return self.repository.find(
-            token.organization_id, token.connection_id, file_id, self.clock.now()
-        )
-
-    def list(
-        self, token: Token, *, after: str | None, limit: int, order: str, purpose: str | None
-    ) -> tuple[list[File], bool]:
-        """Return files behind one, and whether there are more."""
-        return self.repository.list(
-            token.organization_id,
-            token.connection_id,
-            after=after,
-            limit=limit,
-            newest_first=order == "desc",
-            where={"purpose": purpose} if purpose else {},
-            now=self.clock.now(),
-        )
-
-    def link(self, token: Token, file_id: str) -> str:
-        """Return a URL of a file's content, which holds for five minutes."""
-        return self.objects.link(self.get(token, file_id))
-
-    def content(self, file: File) -> bytes:
-        """Return an uploaded file's content, 4 MB at most.
-
-        Raises:
-            InvalidRequestError: it is gone.
-        """
-        content = self.objects.read(file)
-        if content is None:
-            raise InvalidRequestError.of_field("input_file_id", "a file whose content is there")
-        return content
-
-    def delete(self, token: Token, file_id: str) -> None:
-        """Delete a file; a batch that was made of it goes on with a copy."""
-        file = self.get(token, file_id)
-        self.objects.delete(file)
-        self.repository.delete(file.id)
 
 
 @part
@@ -215,7 +124,8 @@ class CompatibleBatches:
     def _begin(
         self, token: Token, file: File, request: CreateBatch, idempotency_key: str | None
     ) -> Creation:
-        fingerprint = _digest(request.model_dump_json())
+        unsaid = {"output_expires_after"} if request.output_expires_after is None else set()
+        fingerprint = _digest(request.model_dump_json(exclude=unsaid))
         named = _digest(token.connection_id, idempotency_key or f"{file.id}.{fingerprint}")
         mine = Creation(
             batch_id=new_id("lob"),
@@ -237,9 +147,11 @@ class CompatibleBatches:
             bytes=file.bytes,
             connection_id=token.connection_id,
             purpose=token.purpose,
+            defaults=LlmImportDefaults(retention_days=token.retention_days),
             on_error="rejectAll",
         )
-        made, _ = self.imports.create(caller, asked, idempotency_key=begun.batch_id)
+        # No caller's key has a space in it.
+        made, _ = self.imports.create(caller, asked, idempotency_key=f"batch {begun.batch_id}")
         one = self.import_repository.get(made.id)
         if one is not None and one.state == "awaiting_upload":
             self.import_files.put_upload(one, self.files.content(file))
@@ -256,6 +168,7 @@ class CompatibleBatches:
                 metadata=request.metadata,
                 output_file_id=begun.output_file_id,
                 error_file_id=begun.error_file_id,
+                output_seconds=seconds_kept(token, request.output_expires_after),
             )
         )
         return self.get(token, begun.batch_id)
@@ -273,30 +186,6 @@ def _creation(body: bytes) -> CreateBatch:
         return CreateBatch.model_validate(document)
     except ValidationError as error:
         raise invalid_request(error.errors()) from error
-
-
-def _lines_of(content: bytes) -> int:
-    """Return how many lines a file has, each of which is to be a request."""
-    if not content.removeprefix(_BOM).strip():
-        raise InvalidRequestError.of_field("file", "one request a line", detail="file: it is empty")
-    if len(content) > MAX_LLM_FILE_BYTES:
-        raise _too_large("bytes of the file", MAX_LLM_FILE_BYTES, "bytes", len(content))
-    lines = content.removesuffix(b"\n").split(b"\n")
-    if len(lines) > MAX_LLM_FILE_LINES:
-        raise _too_large("lines of the file", MAX_LLM_FILE_LINES, "lines", len(lines))
-    empty = next((at for at, line in enumerate(lines, start=1) if not line.strip()), None)
-    if empty is not None:
-        raise InvalidRequestError.of_field(
-            "file", "one request a line", detail=f"file: line {empty} is empty"
-        )
-    return len(lines)
-
-
-def _too_large(name: str, maximum: int, unit: str, actual: int) -> RequestTooLargeError:
-    return RequestTooLargeError(
-        f"the file has {actual} {unit}, and may have {maximum}",
-        limit=LimitProblem(name=name, maximum=maximum, unit=unit, actual=actual),
-    )
 
 
 def _digest(*parts: str) -> str:

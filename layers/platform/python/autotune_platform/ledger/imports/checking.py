@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from aws_lambda_powertools import Logger
+
 from autotune.protocol.ids import derived_id
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
@@ -18,9 +20,11 @@ from autotune_platform.ledger.imports.formats import (
 )
 from autotune_platform.ledger.imports.lines import Chunk, Line
 from autotune_platform.ledger.imports.models import Import, LineError
-from autotune_platform.ledger.planning import PlannedRow, RowPlanner
+from autotune_platform.ledger.planning import OF_DATA, PlannedRow, RowPlanner
 from autotune_platform.runtime.errors import InvalidRequestError
 from autotune_platform.runtime.parts import part
+
+logger = Logger()
 
 _SHOWN_CUSTOM_ID = 128
 _SHOWN_FIELD = 200
@@ -57,6 +61,12 @@ class LineChecking:
                     request = request_of(document, one.request)
                 except LineRejectedError as error:
                     checked.errors.append(_error(line, custom_id, error))
+                    continue
+                except OF_DATA:
+                    # It is the line's, and would come again at each attempt.
+                    logger.exception("a line cannot be read", import_id=one.id, line=line.number)
+                    unread = LineRejectedError(None, "this line cannot be read")
+                    checked.errors.append(_error(line, custom_id, unread))
                     continue
                 names = names_of(document, one.request.format)
                 asked.append((line, request.custom_id, names))

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from autotune.protocol.limits import MAX_LLM_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES
 from autotune.protocol.llm_imports import CreateLlmImportRequest, LlmImportFormat
 from autotune.protocol.llm_requests import EnqueueLlmRequest
+from autotune.protocol.llm_templates import names_in
 from autotune_platform.http.problems import invalid_request
-from autotune_platform.ledger.templates import names_in
 from autotune_platform.runtime.bounded_json import TooManyValuesError, parse_strictly
 from autotune_platform.runtime.errors import InvalidRequestError
 

@@ -7,6 +7,7 @@ from typing import Any
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_OPEN_LLM_IMPORTS
 from autotune.protocol.llm_imports import LlmImportState
+from autotune_platform.ledger.imports.events import import_completed
 from autotune_platform.ledger.imports.models import Import
 from autotune_platform.ledger.models import as_stored
 from autotune_platform.runtime.errors import UnavailableError
@@ -17,6 +18,7 @@ from autotune_platform.storage.due_index import DueIndex
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.registry import entity_attributes, entity_from
 from autotune_platform.storage.table import Table
+from autotune_platform.webhooks.outbox import outbox_addition
 
 _STATE = "state"
 _DUE = "dueBatches"
@@ -118,11 +120,17 @@ class ImportRepository:
     def end(self, one: Import, changes: Mapping[str, Any]) -> bool:
         """End an import; False where it is not any more as it was read.
 
+        One that was started makes an event, in the same transaction.
+
         Raises:
             UnavailableError: the table is busy.
         """
         ended = self._change(one, as_stored(changes))
-        additions = [ended, self._counted(one, -1)] if one.started_at else [ended]
+        additions = [ended]
+        if one.started_at is not None:
+            event = import_completed(one.model_copy(update=dict(changes)))
+            published = outbox_addition(event, table=self._table.name, pk=one.id)
+            additions += [self._counted(one, -1), published]
         for _ in BUSY.attempts(_ATTEMPTS):
             if self._table.add_together(additions):
                 self._due.close(one.id)

@@ -13,16 +13,16 @@ from autotune.protocol.limits import (
 )
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.imports.files import ImportFiles
 from autotune_platform.ledger.imports.models import LATEST_START, Import
 from autotune_platform.ledger.imports.repository import ImportRepository
 from autotune_platform.ledger.imports.work import START_WITHIN, start_import
+from autotune_platform.ledger.usable_connections import require_usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     ConflictError,
     IdempotencyKeyReusedError,
-    InvalidRequestError,
     NotFoundError,
     TooManyImportsError,
 )
@@ -65,7 +65,9 @@ class ImportService:
                     "this Idempotency-Key came before with another body"
                 )
             return self._on_wire(before), True
-        self._require_connection(caller, request.connection_id)
+        require_usable(
+            self.connections, organization_id, request.connection_id, field="connectionId"
+        )
         one = Import(
             id=import_id,
             organization_id=organization_id,
@@ -174,18 +176,6 @@ class ImportService:
         ):
             raise NotFoundError(f"no import {import_id}")
         return one
-
-    def _require_connection(self, caller: Caller, connection_id: str) -> None:
-        try:
-            connection = self.connections.get_of(caller.organization_id, connection_id)
-        except NotFoundError as error:
-            raise InvalidRequestError.of_field(
-                "connectionId",
-                "a connection of this organisation",
-                detail="no such connection in this organisation",
-            ) from error
-        if connection.status == "revoked":
-            raise InvalidRequestError.of_field("connectionId", "a connection that is not revoked")
 
     def _on_wire(self, one: Import) -> wire.LlmImport:
         known = _known(one)

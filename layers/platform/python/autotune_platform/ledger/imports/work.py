@@ -17,7 +17,7 @@ from autotune.protocol.limits import MAX_LLM_IMPORT_LISTED, MAX_LLM_IMPORT_REJEC
 from autotune.protocol.llm_imports import LlmImportErrorCode
 from autotune_platform.access.models import Caller
 from autotune_platform.access.organizations import OrganizationService
-from autotune_platform.ledger.connections import ConnectionRepository
+from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.enqueuing import EnqueuingService
 from autotune_platform.ledger.imports.checking import LineChecking
 from autotune_platform.ledger.imports.files import (
@@ -28,6 +28,7 @@ from autotune_platform.ledger.imports.files import (
 from autotune_platform.ledger.imports.lines import WINDOW_BYTES, Chunk, chunk_of
 from autotune_platform.ledger.imports.models import LONGEST, UNDER_WAY, Import
 from autotune_platform.ledger.imports.repository import ImportRepository
+from autotune_platform.ledger.usable_connections import usable
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import TooManyOpenRowsError
 from autotune_platform.runtime.executions import Executions
@@ -136,8 +137,8 @@ class ImportWork:
         if one.started_at is not None and one.started_at + LONGEST <= now:
             is_full = one.state == "waiting"
             raise _EndedError(one, "too_many_open_requests" if is_full else "platform_error")
-        connection = self.connections.get(one.request.connection_id)
-        if connection is None or connection.status == "revoked":
+        connection = usable(self.connections.get(one.request.connection_id))
+        if connection is None:
             raise _EndedError(one, "connection_revoked")
         return self._changed(one, {}, due_in=timedelta(seconds=seconds))
 

@@ -18,7 +18,6 @@ from autotune_platform.ledger.jobs.contract import (
     Ended,
     Framing,
     Job,
-    JobLimits,
     Line,
     Look,
     Missing,
@@ -58,10 +57,9 @@ class AnthropicJobs:
     A creation has no name: its job is found again by time and number of rows.
     """
 
-    limits = JobLimits(rows=100_000, bytes=256_000_000)
     framing = Framing(before=lambda _: b'{"requests":[', between=b",", after=b"]}")
     is_named = False
-    is_cancelable = True
+    expires_by_itself = True
 
     def __init__(self, spoken: AnthropicFormat) -> None:
         """Take the format that single calls have."""

@@ -7,12 +7,11 @@ model of the service bedrock, read in November 2026. Rows are bodies of Converse
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from autotune.protocol.limits import MAX_LLM_BATCH_ROWS
 from autotune_platform.ledger.calls import Outcome, Question, Refusal
 from autotune_platform.ledger.jobs.bedrock_bucket import BedrockBucket
 from autotune_platform.ledger.jobs.bedrock_documents import (
@@ -24,12 +23,12 @@ from autotune_platform.ledger.jobs.bedrock_documents import (
     usage_of,
 )
 from autotune_platform.ledger.jobs.contract import (
+    MOST_FOUND,
     Body,
     Creation,
     Ended,
     Framing,
     Job,
-    JobLimits,
     Line,
     Look,
     Missing,
@@ -63,15 +62,9 @@ class BedrockJobs:
     records are refused.
     """
 
-    limits = JobLimits(
-        rows=MAX_LLM_BATCH_ROWS,
-        bytes=1_000_000_000,
-        ends_within=timedelta(hours=24),
-        rows_at_least=100,
-    )
     framing = Framing()
     is_named = True
-    is_cancelable = True
+    expires_by_itself = True
 
     def __init__(self, spoken: BedrockFormat) -> None:
         """Take the format that single calls have."""
@@ -142,7 +135,7 @@ class BedrockJobs:
                 if job_id and inside(one, "jobName") == _name_of(job):
                     found[job_id] = None
             token = text(document.get("nextToken"))
-            if token is None:
+            if token is None or len(found) > MOST_FOUND:
                 return list(found)
             if len(token) > _LONGEST_TOKEN:
                 break

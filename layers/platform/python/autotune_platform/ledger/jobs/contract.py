@@ -7,29 +7,15 @@ stored beforehand what they are about to do.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, Protocol
 
 from autotune_platform.ledger.calls import Outcome, Question, Refusal
 from autotune_platform.ledger.jobs.session import Session
 from autotune_platform.ledger.usage import JobUsage
 
-DAY = timedelta(hours=24)
-
-
-@dataclass(frozen=True)
-class JobLimits:
-    """What a provider takes in one job at most; a connection may lower it.
-
-    Attributes:
-        ends_within: after which a job has ended by itself, unless the connection says otherwise.
-        rows_at_least: fewer are refused, and asked one by one instead.
-    """
-
-    rows: int
-    bytes: int
-    ends_within: timedelta = DAY
-    rows_at_least: int = 1
+MOST_FOUND = 100
+"""Jobs that may have come of one creation: of a list that has more, the rest is not read."""
 
 
 @dataclass(frozen=True)
@@ -202,17 +188,16 @@ class JobProvider(Protocol):
     Every method that takes a ``Session`` makes one request, or as many as it says.
 
     Attributes:
-        limits: the most that the provider documents.
         framing: how rows make an input.
         is_named: whether a creation is known from all others by its nonce. Where it cannot, the
             ledger has one unclear creation at a time in a workspace.
-        is_cancelable: whether it ends jobs when it is asked to.
+        expires_by_itself: whether its jobs expire: one that is overdue all the same is asked to
+            end. Others take as long as they take.
     """
 
-    limits: JobLimits
     framing: Framing
     is_named: bool
-    is_cancelable: bool
+    expires_by_itself: bool
 
     def row(self, custom_id: str, asked: Question) -> bytes:
         """Return one row as it stands in the input: JSON without line breaks."""
@@ -231,7 +216,8 @@ class JobProvider(Protocol):
 
         It reads all pages from five minutes before ``begun_at`` to fifteen after, and compares what
         the provider tells: the nonce, or time, model and rows where there is no name. Filters of
-        the list are asked for and not relied on.
+        the list are asked for and not relied on. Where more than ``MOST_FOUND`` may be it, it
+        returns some of them, and more than these.
         """
 
     def look(self, session: Session, job: Job) -> Look | Refusal:

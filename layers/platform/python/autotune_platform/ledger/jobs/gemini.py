@@ -6,20 +6,18 @@ November 2026. Rows always go as a file: only these come back with their keys.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
 
-from autotune.protocol.limits import MAX_LLM_BATCH_ROWS
 from autotune_platform.ledger.calls import Question, Refusal
 from autotune_platform.ledger.jobs.contract import (
+    MOST_FOUND,
     Body,
     Creation,
     Ended,
     Framing,
     Job,
-    JobLimits,
     Line,
     Look,
     Missing,
@@ -64,13 +62,9 @@ class GeminiJobs:
     has no results then.
     """
 
-    # Google limits a job's bytes and the tokens of all jobs, and says nothing of rows.
-    limits = JobLimits(
-        rows=MAX_LLM_BATCH_ROWS, bytes=2_000_000_000, ends_within=timedelta(hours=48)
-    )
     framing = Framing()
     is_named = True
-    is_cancelable = True
+    expires_by_itself = True
 
     def __init__(self, spoken: GeminiFormat) -> None:
         """Take the format that single calls have."""
@@ -163,7 +157,7 @@ class GeminiJobs:
                 if job_id and inside(one, "metadata", "displayName") == job.nonce:
                     found[job_id] = None
             token = text(document.get("nextPageToken"))
-            if token is None:
+            if token is None or len(found) > MOST_FOUND:
                 return list(found)
             if len(token) > _LONGEST_TOKEN:
                 break

@@ -14,36 +14,34 @@ from urllib.parse import quote
 
 from autotune_platform.ledger.calls import Question, Refusal
 from autotune_platform.ledger.jobs.contract import (
+    MOST_FOUND,
     Body,
     Creation,
     Ended,
     Framing,
     Job,
-    JobLimits,
     Line,
     Look,
     Missing,
     NotCreated,
-    Reported,
     Results,
     Running,
-    reported,
 )
-from autotune_platform.ledger.jobs.replies import creation, fetched, outcome_of, refusal_of
+from autotune_platform.ledger.jobs.openai_documents import (
+    ENDS,
+    counts_of,
+    failure,
+    line_of,
+    number,
+    progress_of,
+    usage_of,
+)
+from autotune_platform.ledger.jobs.replies import creation, fetched, refusal_of
 from autotune_platform.ledger.jobs.session import Reply, Session
-from autotune_platform.ledger.models import Connection
-from autotune_platform.ledger.providers.documents import (
-    all_of,
-    document_of,
-    inside,
-    items,
-    name,
-    text,
-    tokens,
-)
+from autotune_platform.ledger.providers.azure import api_version, key_header
+from autotune_platform.ledger.providers.documents import inside, items, name
 from autotune_platform.ledger.providers.json_format import present
 from autotune_platform.ledger.providers.openai import OpenAiFormat
-from autotune_platform.ledger.usage import JobUsage
 
 _UPLOAD_SECONDS: Final = 240
 _PAGES: Final = 50
@@ -51,18 +49,7 @@ _BEFORE, _AFTER = timedelta(minutes=5), timedelta(minutes=15)
 # What we leave behind, because we lost sight of it, goes by itself. Azure counts files to a limit
 # that is higher where they all expire after fourteen days or more.
 _KEPT_SECONDS: Final = 14 * 86_400
-_ENDS: Mapping[str, Any] = {
-    "completed": "completed",
-    "failed": "failed",
-    "expired": "expired",
-    "cancelled": "canceled",
-}
-_NOT_COME_TO: Mapping[str, Refusal] = {
-    "batch_expired": Refusal("batch_expired", "the provider's job expired before this row"),
-    "batch_cancelled": Refusal("canceled", "the provider's job was canceled before this row"),
-}
 _INPUT_FIELDS = frozenset({"file_id", "input_file_id"})
-_TOKEN_LIMIT: Final = "token_limit_exceeded"  # noqa: S105 - a word of OpenAI's, no secret
 
 
 @dataclass(frozen=True)
@@ -85,10 +72,9 @@ class OpenAiJobs:
     A creation is named by its metadata, which lists show.
     """
 
-    limits = JobLimits(rows=50_000, bytes=200_000_000)
     framing = Framing()
     is_named = True
-    is_cancelable = True
+    expires_by_itself = True
     endpoint = "/v1/chat/completions"
     _names_models = True
 
@@ -188,7 +174,9 @@ class OpenAiJobs:
                 job_id = name(inside(one, "id"))
                 if job_id and inside(one, "metadata", "nonce") == job.nonce:
                     found.append(job_id)
-            times = [moment for one in listed if (moment := _number(inside(one, "created_at")))]
+            if len(found) > MOST_FOUND:
+                break
+            times = [moment for one in listed if (moment := number(inside(one, "created_at")))]
             cursor = name(inside(document, "last_id")) or ""
             more = inside(document, "has_more") is True and cursor
             if not more or (times and max(times) < first):
@@ -210,29 +198,20 @@ class OpenAiJobs:
         status = inside(document, "status")
         if not isinstance(status, str):
             return Refusal("provider_error", "the answer tells no status")
-        if status not in _ENDS:
-            return Running(self._reported(document))
+        if status not in ENDS:
+            return Running(progress_of(document, names_models=self._names_models))
         files = (name(inside(document, f"{kind}_file_id")) for kind in ("output", "error"))
-        succeeded, total = _counts(inside(document, "request_counts"))
-        refusal, lines = _failure(document) if status == "failed" else (None, {})
+        succeeded, total = counts_of(inside(document, "request_counts"))
+        refusal, lines = failure(document) if status == "failed" else (None, {})
         return Ended(
-            how=_ENDS[status],
+            how=ENDS[status],
             results=[Results(file) for file in files if file],
             succeeded=succeeded,
             total=total,
             refusal=refusal,
             lines=lines,
-            usage=_usage(inside(document, "usage")),
-            reported=self._reported(document),
-        )
-
-    def _reported(self, document: Any) -> Reported:
-        counts = inside(document, "request_counts")
-        return reported(
-            name(inside(document, "model")) if self._names_models else None,
-            completed=tokens(inside(counts, "completed")),
-            failed=tokens(inside(counts, "failed")),
-            total=tokens(inside(counts, "total")),
+            usage=usage_of(inside(document, "usage")),
+            reported=progress_of(document, names_models=self._names_models),
         )
 
     def cancel(self, session: Session, job: Job) -> Refusal | None:
@@ -252,24 +231,7 @@ class OpenAiJobs:
 
     def line(self, line: bytes, key: str | None) -> Line | None:
         """Return what a line of an output or error file means."""
-        document = document_of(line)
-        custom_id = inside(document, "custom_id")
-        if not isinstance(custom_id, str):
-            return None
-        error, response = inside(document, "error"), inside(document, "response")
-        code = inside(error, "code")
-        if isinstance(code, str) and code in _NOT_COME_TO:
-            return Line(custom_id, _NOT_COME_TO[code])
-        if isinstance(response, dict):
-            status = inside(response, "status_code")
-            request_id = name(inside(response, "request_id"))
-            known = status if isinstance(status, int) and not isinstance(status, bool) else 0
-            body = inside(response, "body")
-            outcome = outcome_of(self._spoken, known, body, key, request_id=request_id)
-            return Line(custom_id, outcome)
-        if error is None:
-            return Line(custom_id, Refusal("result_malformed", "the result holds nothing"))
-        return Line(custom_id, outcome_of(self._spoken, 500, {"error": error}, key))
+        return line_of(line, self._spoken, key)
 
     def clean(self, session: Session, job: Job, ended: Sequence[Results]) -> Refusal | None:
         """Delete the input file and the files of results."""
@@ -301,20 +263,14 @@ class AzureJobs(OpenAiJobs):
     The model is the deployment. Jobs do not expire, and files count to a limit of the resource.
     """
 
-    limits = JobLimits(rows=100_000, bytes=200_000_000)
     endpoint = "/chat/completions"
+    expires_by_itself = False
     # It may show the model behind the deployment.
     _names_models = False
 
     def _place(self, session: Session) -> _Place:
-        headers = {"api-key": session.key} if session.key else {}
         version = api_version(session.connection)
-        return _Place(f"{session.base_url}/openai", f"api-version={version}", headers)
-
-
-def api_version(connection: Connection) -> str:
-    """Return the version of Azure's API that has batches; older dated ones have none."""
-    return connection.api_version or "2024-10-21"
+        return _Place(f"{session.base_url}/openai", version, key_header(session.key))
 
 
 def _path_of(job: Job) -> str:
@@ -324,48 +280,3 @@ def _path_of(job: Job) -> str:
 def _in_url(named: str) -> str:
     """Return a name that the provider gave as one part of a path or a query, whatever it holds."""
     return quote(named, safe="")
-
-
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
-
-
-def _counts(shown: Any) -> tuple[int | None, int | None]:
-    """Return how many rows were answered, and how many there were, as far as that can be."""
-    found = all_of(tokens(inside(shown, "completed")), tokens(inside(shown, "total")))
-    if found is None or found[1] == 0:
-        return None, None
-    return found[0], found[1]
-
-
-def _usage(shown: Any) -> JobUsage | None:
-    found = all_of(tokens(inside(shown, "input_tokens")), tokens(inside(shown, "output_tokens")))
-    if found is None:
-        return None
-    sent, answered = found
-    cached = tokens(inside(shown, "input_tokens_details", "cached_tokens"))
-    return JobUsage(input_tokens=sent, cached_input_tokens=cached, output_tokens=answered)
-
-
-def _failure(document: Any) -> tuple[Refusal, dict[int, str]]:
-    """Return why a job failed when it was validated, and the rows that it failed for."""
-    errors = items(inside(document, "errors", "data"))
-    lines: dict[int, str] = {}
-    messages: list[str] = []
-    codes: set[str] = set()
-    for error in errors:
-        message = text(inside(error, "message")) or "the provider refused it without a reason"
-        messages.append(message)
-        code = inside(error, "code")
-        if isinstance(code, str):
-            codes.add(code)
-        number = tokens(inside(error, "line"))
-        if number:
-            lines.setdefault(number - 1, message)
-    why = messages[0] if messages else "the job failed without a reason"
-    if _TOKEN_LIMIT in codes:
-        return Refusal("rate_limited", why), {}
-    if codes & OpenAiFormat.vocabulary.account:
-        return Refusal("account", why), {}
-    return Refusal("rejected", why), lines

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from autotune_platform.ledger.calls import Refusal
-from autotune_platform.ledger.jobs.contract import Job
+from autotune_platform.ledger.jobs.contract import MOST_FOUND, Job
 from autotune_platform.ledger.jobs.session import Reply
 from autotune_platform.ledger.providers.documents import inside, name
 
@@ -50,6 +50,8 @@ def jobs_like(
             job_id = name(inside(one, "id"))
             if job_id and (time is None or first <= time <= last) and is_like(one):
                 found[job_id] = None
+        if len(found) > MOST_FOUND:
+            return list(found)
         has_more = inside(document, "has_more") is True
         is_past = bool(times) and all(time is not None and time < first for time in times)
         if not has_more or is_past:

@@ -6,8 +6,9 @@ As in https://platform.claude.com/docs/en/api/messages and /api/errors, as of Au
 from collections.abc import Mapping
 from typing import Any
 
-from autotune.protocol.llm_requests import FinishReason, LlmParams
-from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question
+from autotune.protocol.llm_params import LlmParams
+from autotune.protocol.llm_requests import FinishReason
+from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Turn
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
 from autotune_platform.ledger.providers.documents import (
@@ -25,6 +26,7 @@ from autotune_platform.ledger.providers.json_format import (
     words,
 )
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.providers.turns import apart, typed_content
 from autotune_platform.ledger.usage import Usage
 
 VERSION = "2023-06-01"
@@ -100,13 +102,14 @@ class AnthropicFormat(JsonFormat):
         params = asked.params
         extra = dict(params.extra or {})
         config = extra.pop("output_config", None)
+        instructions, said = apart(asked.turns)
         if params.response_format is not None:
             config = {**(config or {}), "format": params.response_format}
         own = {
             "model": asked.model,
             "max_tokens": params.max_tokens,
-            "system": asked.system or None,
-            "messages": [{"role": "user", "content": asked.user}],
+            "system": _system(instructions),
+            "messages": [{"role": turn.role, "content": typed_content(turn)} for turn in said],
             "temperature": params.temperature,
             "top_p": params.top_p,
             "stop_sequences": params.stop,
@@ -166,6 +169,13 @@ def headers(key: str | None) -> dict[str, str]:
 def status_of(kind: Any) -> int:
     """Return the status that errors of a type come with, 500 for those that are not known."""
     return _STATUS_OF_TYPE.get(kind, 500) if isinstance(kind, str) else 500
+
+
+def _system(instructions: list[Turn]) -> str | list[dict[str, Any]] | None:
+    """Return the instructions: one text as it is, and several as blocks."""
+    if len(instructions) == 1:
+        return typed_content(instructions[0])
+    return [{"type": "text", "text": text} for turn in instructions for text in turn.texts] or None
 
 
 def _joined(blocks: list[Any], kind: str) -> str | None:

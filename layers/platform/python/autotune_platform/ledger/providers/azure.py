@@ -11,8 +11,7 @@ from autotune_platform.ledger.providers.json_format import json_question
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 from autotune_platform.ledger.providers.refusals import Vocabulary
 
-DEFAULT_API_VERSION = "2024-10-21"
-"""The last dated version that is generally available."""
+_API_VERSION = "2024-10-21"
 
 
 class AzureFormat(OpenAiFormat):
@@ -34,11 +33,25 @@ class AzureFormat(OpenAiFormat):
     def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
         """Return what is sent."""
         base = connection.base_url.rstrip("/")
-        version = urlencode({"api-version": connection.api_version or DEFAULT_API_VERSION})
+        version = api_version(connection)
         deployment = quote(asked.model, safe="")
         return json_question(
             f"{base}/openai/deployments/{deployment}/chat/completions?{version}",
-            {"api-key": key} if key else {},
+            key_header(key),
             self.members(asked),
             asked.params.extra or {},
         )
+
+
+def api_version(connection: Connection) -> str:
+    """Return the query that names the version of the API.
+
+    Without one of the connection's own it is the last dated one that is generally available: older
+    ones have no batches.
+    """
+    return urlencode({"api-version": connection.api_version or _API_VERSION})
+
+
+def key_header(key: str | None) -> dict[str, str]:
+    """Return the header that holds the key."""
+    return {"api-key": key} if key else {}

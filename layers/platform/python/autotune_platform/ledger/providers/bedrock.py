@@ -6,10 +6,12 @@ yet: whoever sends it signs it with the connection's role.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any, Literal
 from urllib.parse import quote
 
-from autotune.protocol.llm_requests import FinishReason, LlmParams
+from autotune.protocol.llm_params import LlmParams
+from autotune.protocol.llm_requests import FinishReason
 from autotune_platform.ledger.bedrock_access import BedrockAccess, bedrock_url
 from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Refusal
 from autotune_platform.ledger.models import Connection
@@ -31,6 +33,7 @@ from autotune_platform.ledger.providers.json_format import (
 )
 from autotune_platform.ledger.providers.lengths import lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.providers.turns import apart, text_blocks
 from autotune_platform.ledger.usage import Usage
 
 _HIGHEST_TEMPERATURE = 1
@@ -81,7 +84,10 @@ class BedrockFormat(JsonFormat):
         return json_question(url, {}, self.body(asked), {})
 
     def body(self, asked: Question) -> dict[str, Any]:
-        """Return the body; ``response_format`` is ``outputConfig.textFormat`` there."""
+        """Return the body; ``response_format`` is ``outputConfig.textFormat`` there.
+
+        Turns of one role in a row are one message: Converse wants roles to alternate.
+        """
         params = asked.params
         config = {
             "maxTokens": params.max_tokens,
@@ -90,9 +96,13 @@ class BedrockFormat(JsonFormat):
             "stopSequences": params.stop,
         }
         form = params.response_format
+        instructions, said = apart(asked.turns)
         own = {
-            "system": [{"text": asked.system}] if asked.system else None,
-            "messages": [{"role": "user", "content": [{"text": asked.user}]}],
+            "system": text_blocks(instructions) or None,
+            "messages": [
+                {"role": role, "content": text_blocks(turns)}
+                for role, turns in groupby(said, key=lambda turn: turn.role)
+            ],
             "inferenceConfig": present(config),
             "outputConfig": None if form is None else {"textFormat": form},
         }

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from autotune.protocol.llm_requests import FinishReason, LlmParams
+from autotune.protocol.llm_messages import LlmRole
+from autotune.protocol.llm_params import LlmParams, asks_for_logprobs
+from autotune.protocol.llm_requests import FinishReason
 from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Refusal
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
@@ -30,6 +32,7 @@ from autotune_platform.ledger.providers.json_format import (
 )
 from autotune_platform.ledger.providers.lengths import lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.providers.turns import apart, text_blocks
 from autotune_platform.ledger.usage import Usage
 
 _SEEDS_END = 2**31
@@ -51,6 +54,7 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
     "SAFETY": "refusal",
     "SPII": "refusal",
 }
+_ROLES: Mapping[LlmRole, str] = {"user": "user", "assistant": "model"}
 _DELAY = re.compile(r"(\d{1,6})(\.\d{1,9})?s", re.ASCII)
 
 
@@ -91,11 +95,14 @@ class GeminiFormat(JsonFormat):
             "stopSequences": params.stop,
             "seed": params.seed,
         }
-        system = {"systemInstruction": {"parts": [{"text": asked.system}]}} if asked.system else {}
+        instructions, said = apart(asked.turns)
+        system = {"systemInstruction": {"parts": text_blocks(instructions)}} if instructions else {}
         return {
             **extra,
             **system,
-            "contents": [{"role": "user", "parts": [{"text": asked.user}]}],
+            "contents": [
+                {"role": _ROLES[turn.role], "parts": text_blocks([turn])} for turn in said
+            ],
             _CONFIG: {**given, **present(config)},
         }
 
@@ -114,6 +121,7 @@ class GeminiFormat(JsonFormat):
         if not isinstance(given, dict):
             return f"extra.{_CONFIG}"
         refused = next((field for field in sorted(given) if plain(field) in _OWN_CONFIG), None)
+        refused = refused or asks_for_logprobs(given)
         return f"extra.{_CONFIG}.{refused}" if refused else next(lengthening(extra, "extra"), None)
 
     def _trouble(self, status: int, document: Any) -> Trouble | None:

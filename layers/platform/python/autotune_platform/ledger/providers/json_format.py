@@ -2,16 +2,17 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autotune.protocol.llm_requests import LlmParams
-from autotune_platform.ledger.calls import HttpQuestion, Outcome, Question
+from autotune.protocol.llm_params import LlmParams
+from autotune_platform.ledger.calls import HttpQuestion, Outcome, Question, Turn
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
 from autotune_platform.ledger.providers.documents import document_of, name
 from autotune_platform.ledger.providers.lengths import lengthening, plain
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.providers.turns import late_instruction
 from autotune_platform.runtime.bounded_json import EXPANDING
 
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id")
@@ -41,6 +42,10 @@ class JsonFormat(ABC):
         own = {plain(field) for field in self.own_fields}
         refused = (f"extra.{member}" for member in sorted(extra) if plain(member) in own)
         return next(refused, None) or next(lengthening(extra, "extra"), None)
+
+    def unsupported_turn(self, turns: Sequence[Turn]) -> int | None:
+        """Return the place of an instruction behind what was said; None if there is none."""
+        return late_instruction(turns)
 
     def unsupported_in_batch(self, params: LlmParams) -> str | None:  # noqa: ARG002 - others refuse some
         """Return the first field that single calls take and batch jobs do not; None if none."""

@@ -4,11 +4,13 @@ The shapes are those of https://platform.openai.com/docs/api-reference/chat and
 https://openrouter.ai/docs/api/reference/errors-and-debugging, as of August 2026.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from autotune.protocol.llm_requests import FinishReason, LlmParams
-from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question
+from autotune.protocol.llm_messages import LlmRole
+from autotune.protocol.llm_params import LlmParams
+from autotune.protocol.llm_requests import FinishReason
+from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Turn
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers import refusals
 from autotune_platform.ledger.providers.documents import (
@@ -22,6 +24,7 @@ from autotune_platform.ledger.providers.documents import (
 )
 from autotune_platform.ledger.providers.json_format import JsonFormat, json_question, words
 from autotune_platform.ledger.providers.refusals import Trouble, Vocabulary
+from autotune_platform.ledger.providers.turns import typed_content
 from autotune_platform.ledger.usage import Usage
 
 _FINISH_REASONS: Mapping[str, FinishReason] = {
@@ -115,10 +118,10 @@ class OpenAiFormat(JsonFormat):
     def members(self, asked: Question) -> dict[str, Any]:
         """Return the members of a question's body that are ours, but the model; some are None."""
         params = asked.params
-        user = {"role": "user", "content": asked.user}
-        system = [{"role": "system", "content": asked.system}] if asked.system else []
         return {
-            "messages": [*system, user],
+            "messages": [
+                {"role": self._role(turn), "content": typed_content(turn)} for turn in asked.turns
+            ],
             self._limit_field: params.max_tokens,
             "temperature": params.temperature,
             "top_p": params.top_p,
@@ -126,6 +129,15 @@ class OpenAiFormat(JsonFormat):
             "seed": params.seed,
             "response_format": params.response_format,
         }
+
+    def unsupported_turn(self, turns: Sequence[Turn]) -> int | None:  # noqa: ARG002 - any will do
+        """Return None: instructions may stand anywhere."""
+        return None
+
+    def _role(self, turn: Turn) -> LlmRole:
+        """Return a turn's role; only OpenAI and Azure know developers, who are their system."""
+        knows_developers = self._limit_field == "max_completion_tokens"
+        return "system" if turn.role == "developer" and not knows_developers else turn.role
 
     def _trouble(self, status: int, document: Any) -> Trouble | None:
         # Some hold one in the choice that it ended; vLLM's of old is the document itself.

@@ -1,10 +1,10 @@
 """Which provider speaks which format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from autotune.protocol.llm_connections import LlmProvider
-from autotune.protocol.llm_requests import LlmParams
-from autotune_platform.ledger.calls import ProviderFormat
+from autotune.protocol.llm_params import LlmParams
+from autotune_platform.ledger.calls import ProviderFormat, Turn
 from autotune_platform.ledger.providers.anthropic import AnthropicFormat
 from autotune_platform.ledger.providers.azure import AzureFormat
 from autotune_platform.ledger.providers.bedrock import BedrockFormat
@@ -20,11 +20,18 @@ _FORMATS: Mapping[LlmProvider, ProviderFormat] = {
     "bedrock": BedrockFormat(),
     "simulated": OpenAiFormat("max_tokens"),
 }
+# Of others only some models take schemas.
+_STRUCTURED: frozenset[LlmProvider] = frozenset({"openai", "azure"})
 
 
 def format_of(provider: LlmProvider) -> ProviderFormat:
     """Return how a provider is asked and how its answers are read."""
     return _FORMATS[provider]
+
+
+def takes_json_schema(provider: LlmProvider) -> bool:
+    """Return whether all of a provider's models take OpenAI's schemas in chat completions."""
+    return provider in _STRUCTURED
 
 
 def unsupported(provider: LlmProvider, params: LlmParams) -> str | None:
@@ -34,6 +41,11 @@ def unsupported(provider: LlmProvider, params: LlmParams) -> str | None:
     of a row's cost is not taken by any: more answers, other models, dearer tiers, searches.
     """
     return format_of(provider).unsupported(params)
+
+
+def unsupported_turn(provider: LlmProvider, turns: Sequence[Turn]) -> int | None:
+    """Return the place of the first turn that a provider does not take there, None if none."""
+    return format_of(provider).unsupported_turn(turns)
 
 
 def unsupported_in_batch(provider: LlmProvider, params: LlmParams) -> str | None:

@@ -1,0 +1,147 @@
+// How far a grader agrees with people, by version, beside how far people agree among themselves.
+
+import { useApi } from "../../api.js";
+import { Field } from "../../components/field.js";
+import { LevelMark } from "../../components/levels.js";
+import { FactsToCome, Section, Stat, Stats } from "../../components/page.js";
+import { Table } from "../../components/table.js";
+import { Trouble } from "../../components/trouble.js";
+import { count, difference, percent, score } from "../../format.js";
+import { html } from "../../preact.js";
+import { go, link } from "../../router.js";
+import { GraderPage } from "./frame.js";
+import { biasText, insufficientText, intervalText, undefinedText } from "./measures.js";
+import { useGrader, versionOptions } from "./version-choice.js";
+
+const VERSIONS_SHOWN = 5;
+
+export function Agreement({ deckId, id, query }) {
+  const path = ["decks", deckId, "graders", id, "agreement"];
+  const of = `decks/${deckId}/graders/${id}`;
+  const which = useGrader(deckId, id);
+  const { data, problem, again } = useApi(`${of}/agreement`, { version: query.version });
+  const found = data?.agreement;
+  const isThere = found && which.isThere;
+  const told = problem ?? which.problem;
+  return html`
+    <${GraderPage} deckId=${deckId} id=${id} open="Agreement" title=${which.grader?.name ?? "Grader"} about="On drawn samples that are held out: nobody looked at them to change the rubric.">
+      <${Trouble} problem=${told} again=${problem ? again : which.again} />
+      ${!isThere && !told && html`<${FactsToCome} />`}
+      ${isThere && html`
+        <div class="filters">
+          <${Field} label="Version" name="version" value=${query.version ?? ""} onInput=${(version) => go(path, { version })} options=${versionOptions(which)} />
+        </div>
+        <${Claim} found=${found} />
+        <${ByVersion} of=${of} path=${path} newest=${which.newest} shown=${found.version} ceiling=${found.ceiling} />
+        <${People} ceiling=${found.ceiling} />
+        <${Bias} found=${found} />
+        <${Applies} found=${found} />`}
+    <//>
+  `;
+}
+
+function Claim({ found }) {
+  const { kappa, meanBias } = found;
+  const insufficient = insufficientText(found);
+  const isDefined = kappa.value !== null;
+  return html`
+    ${insufficient && html`<p class="notice">${insufficient}</p>`}
+    <${Stats}>
+      <${Stat} label="κ with people" value=${isDefined ? score(kappa.value) : "undefined"} hint=${isDefined ? `${percent(kappa.confidence)} interval` : undefinedText(kappa)} />
+      <${Stat} label="Its interval" value=${isDefined ? intervalText(kappa) : "none"} hint="by groups of samples" />
+      <${Stat} label="Pairs" value=${count(found.n)} hint=${`in ${count(found.groups)} groups, of ${count(found.labels)} labels`} />
+      <${Stat} label="Coverage" value=${percent(found.coverage)} hint="of labels with a level" />
+      <${Stat} label="Bias" value=${meanBias.value === null ? "undefined" : difference(meanBias.value)} hint=${meanBias.value === null ? "nothing to compare yet" : intervalText(meanBias, difference)} />
+      <${Stat} label="Same level" value=${percent(found.percentAgreement)} hint="decides nothing" />
+    <//>
+    <p class="note">
+      <span class="told">${count(found.outsideCommonest)} outside the commonest level</span><span class="told">${count(found.toAdjudicate)} to adjudicate</span><span class="told">${count(found.otherCriteria)} labelled by other criteria</span><span class="told">${count(found.failed)} failed</span><span class="told">${count(found.ungraded)} not judged</span>
+    </p>
+  `;
+}
+
+function ByVersion({ of, path, newest, shown, ceiling }) {
+  const numbers = Array.from({ length: VERSIONS_SHOWN }, (_, index) => newest - index);
+  // As many hooks each time, whatever there is.
+  const asked = numbers.map((version) => useApi(version > 0 ? `${of}/agreement` : null, { version }));
+  const wanted = asked.slice(0, newest);
+  const columns = [
+    { name: "version", title: "Version", width: 5.5, cell: ({ version }) => html`<a href=${link(path, { version })}>${version}</a>` },
+    { name: "kappa", title: "κ", width: 15, cell: ({ kappa }) => (kappa.value === null ? undefinedText(kappa) : html`${score(kappa.value)} <span class="why">${intervalText(kappa)}</span>`) },
+    { name: "bar", title: "−1 to 1", width: 12, cell: ({ kappa }) => html`<${KappaBar} kappa=${kappa} ceiling=${ceiling.leaveOneOutKappa} />` },
+    { name: "n", title: "Pairs", width: 5, numeric: true, cell: ({ n }) => count(n) },
+    { name: "coverage", title: "Coverage", width: 6, numeric: true, cell: ({ coverage }) => percent(coverage) },
+    { name: "bias", title: "Bias", width: 6, numeric: true, cell: ({ meanBias }) => (meanBias.value === null ? "undefined" : difference(meanBias.value)) },
+  ];
+  const rows = wanted.every(({ data }) => data) ? wanted.map(({ data }) => data.agreement) : null;
+  return html`
+    <${Section} title="By version">
+      <${Table} label="Agreement by version" columns=${columns} rows=${rows} id=${({ version }) => version} isOpen=${({ version }) => version === shown}
+        problem=${wanted.find(({ problem }) => problem)?.problem} skeletons=${wanted.length} />
+      ${ceiling.leaveOneOutKappa !== null && html`<p class="hint">The dashed line is how far one person agrees with the others: ${score(ceiling.leaveOneOutKappa)}.</p>`}
+    <//>
+  `;
+}
+
+function KappaBar({ kappa, ceiling }) {
+  const at = (value) => `${50 * (value + 1)}%`;
+  if (kappa.value === null) return html`<span class="nothing">–</span>`;
+  return html`
+    <div class="kappa-bar" aria-hidden="true">
+      ${kappa.low !== null && html`<span style=${{ left: at(kappa.low), width: `${50 * (kappa.high - kappa.low)}%` }}></span>`}
+      <i style=${{ left: at(kappa.value) }}></i>
+      ${ceiling !== null && html`<b style=${{ left: at(ceiling) }}></b>`}
+    </div>`;
+}
+
+function People({ ceiling }) {
+  const { alpha } = ceiling;
+  const columns = [
+    { name: "rater", title: "Person", width: 14 },
+    { name: "value", title: "κ with the others", width: 12, cell: (one) => (one.value === null ? undefinedText(one) : score(one.value)) },
+    { name: "n", title: "Pairs", width: 6, numeric: true, cell: (one) => count(one.n) },
+  ];
+  return html`
+    <${Section} title="How far people agree">
+      <${Stats}>
+        <${Stat} label="α of people" value=${alpha.value === null ? "undefined" : score(alpha.value)} hint=${alpha.value === null ? undefinedText(alpha) : "Krippendorff’s, of intervals"} />
+        <${Stat} label="One with the others" value=${ceiling.leaveOneOutKappa === null ? "undefined" : score(ceiling.leaveOneOutKappa)} hint="κ: compare the judge’s with it" />
+        <${Stat} label="People" value=${count(ceiling.raters)} hint=${`on ${count(ceiling.samples)} shared samples`} />
+      <//>
+      ${ceiling.byRater.length > 0 && html`<${Table} label="People" columns=${columns} rows=${ceiling.byRater} id=${({ rater }) => rater} />`}
+    <//>
+  `;
+}
+
+function Bias({ found }) {
+  const columns = [
+    { name: "level", title: "The judge says", width: 8, cell: ({ level }) => html`<${LevelMark} value=${level} />` },
+    { name: "value", title: "Too high by", width: 16, cell: (one) => (one.n === 0 ? html`<span class="nothing">–</span>` : biasText(one)) },
+    { name: "n", title: "Samples", width: 6, numeric: true, cell: (one) => count(one.n) },
+  ];
+  return html`
+    <${Section} title="Bias by the judge’s level">
+      <${Table} label="Bias by level" columns=${columns} rows=${found.biasByLevel} id=${({ level }) => level} />
+    <//>
+  `;
+}
+
+function Applies({ found }) {
+  const { applicability: it, development } = found;
+  const rows = [
+    { id: "applies", name: "it applies", judge: it.bothApply, abstains: it.onlyJudgeAbstains },
+    { id: "not", name: "it does not apply", judge: it.onlyTruthDoesNotApply, abstains: it.neitherApplies },
+  ];
+  const columns = [
+    { name: "name", title: "People say", width: 10 },
+    { name: "judge", title: "Judge gives a level", width: 10, numeric: true, cell: (row) => count(row.judge) },
+    { name: "abstains", title: "Judge abstains", width: 10, numeric: true, cell: (row) => count(row.abstains) },
+  ];
+  const { kappa } = development;
+  return html`
+    <${Section} title="Whether it applies"><${Table} label="Whether it applies" columns=${columns} rows=${rows} /><//>
+    <${Section} title="Development half">
+      <p class="note">For choosing what to try; it backs no claim. κ ${kappa.value === null ? undefinedText(kappa) : `${score(kappa.value)}, ${intervalText(kappa)}`}, ${count(kappa.n)} pairs in ${count(development.groups)} groups.</p>
+    <//>
+  `;
+}

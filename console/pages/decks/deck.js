@@ -1,0 +1,152 @@
+// One deck: its prompt, its graders with how far they agree with people, and the next useful step.
+
+import { send, useAct, useApi } from "../../api.js";
+import { Badge } from "../../components/badge.js";
+import { Copy } from "../../components/copy.js";
+import { Confirm } from "../../components/dialog.js";
+import { Empty } from "../../components/empty.js";
+import { Facts, FactsToCome, Section, Stat, Stats } from "../../components/page.js";
+import { Table } from "../../components/table.js";
+import { Time } from "../../components/time.js";
+import { Trouble } from "../../components/trouble.js";
+import { count, nanoDollars, percent } from "../../format.js";
+import { html, useState } from "../../preact.js";
+import { go, link } from "../../router.js";
+import { DeckPage } from "./frame.js";
+import { kappaText } from "./measures.js";
+import { StartRun } from "./run-dialogs.js";
+
+const RECENT = 50;
+
+export function Deck({ deckId }) {
+  const { data, problem, again } = useApi(`decks/${deckId}`);
+  const graders = useApi(`decks/${deckId}/graders`);
+  const runs = useApi(`decks/${deckId}/runs`, { limit: RECENT });
+  const [asked, setAsked] = useState(null);
+  const deck = data?.deck;
+  const isThere = deck && [graders, runs].every((one) => one.data !== null || one.problem !== null);
+  const close = () => setAsked(null);
+  const changed = () => {
+    close();
+    again();
+  };
+  const actions = isThere
+    ? html`
+      <button type="button" class="primary" onClick=${() => setAsked("grade")}>Grade samples</button>
+      ${deck.status !== "active" && html`<button type="button" onClick=${() => setAsked("active")}>Activate</button>`}
+      ${deck.status === "active" && html`<button type="button" onClick=${() => setAsked("archived")}>Archive</button>`}`
+    : null;
+  return html`
+    <${DeckPage} deckId=${deckId} open="Deck" title=${deck?.name ?? "Deck"} about="A system prompt in versions, samples of what a model answered to it, and graders that judge these." actions=${actions}>
+      <${Trouble} problem=${problem} again=${again} />
+      ${!isThere && !problem && html`<${FactsToCome} />`}
+      ${isThere && html`
+        <${Figures} deck=${deck} runs=${runs} />
+        <${NextStep} deck=${deck} graders=${graders.data?.graders ?? []} runs=${runs.data?.runs ?? []} />
+        <${Graders} deckId=${deckId} graders=${graders} />
+        <${Prompt} deck=${deck} onDelete=${() => setAsked("delete")} />`}
+    <//>
+    ${asked === "grade" && html`<${StartRun} deckId=${deckId} onDone=${(run) => go(["decks", deckId, "runs", run.id])} onClose=${close} />`}
+    ${(asked === "active" || asked === "archived") && html`<${ChangeStatus} deck=${deck} status=${asked} onDone=${changed} onClose=${close} />`}
+    ${asked === "delete" && html`<${DeleteDeck} deck=${deck} onClose=${close} />`}
+  `;
+}
+
+function Figures({ deck, runs }) {
+  const found = runs.data?.runs ?? [];
+  const cost = found.reduce((sum, run) => sum + run.costNanoUsd, 0);
+  const hint = runs.data?.nextToken ? `of the ${RECENT} newest runs` : `of ${count(found.length)} ${found.length === 1 ? "run" : "runs"}`;
+  return html`
+    <${Trouble} problem=${runs.problem} again=${runs.again} />
+    <${Stats}>
+      <${Stat} label="Status" value=${html`<${Badge}>${deck.status}<//>`} hint=${html`changed <${Time} at=${deck.updatedAt} relative />`} />
+      <${Stat} label="Samples" value=${count(deck.samples)} hint=${`${percent(deck.holdoutShare)} of groups held out`} />
+      <${Stat} label="Graders" value=${count(deck.graders)} />
+      <${Stat} label="Spent" value=${runs.problem ? "–" : nanoDollars(cost)} hint=${hint} />
+    <//>
+  `;
+}
+
+function NextStep({ deck, graders, runs }) {
+  const of = ["decks", deck.id];
+  const active = graders.find(({ status }) => status === "active");
+  const proposed = graders.find(({ status }) => status === "proposed");
+  const steps = [
+    [deck.samples === 0, [...of, "samples"], "Add samples of what a model answered to this prompt."],
+    [graders.length === 0, [...of, "graders", "new"], "Write a rubric: what is good, in seven levels."],
+    [!active && proposed, proposed && [...of, "graders", proposed.id], "Read the rubric, and activate it."],
+    [runs.length === 0, [...of, "runs"], "Have samples graded; what it costs is said before."],
+    [active, active && ["labelling", deck.id, active.id], "Label samples, without seeing what the judge said."],
+  ];
+  const [, to, what] = steps.find(([is]) => is) ?? [];
+  return to ? html`<p class="waits">Next: <a href=${link(to)}>${what}</a></p>` : null;
+}
+
+function Graders({ deckId, graders }) {
+  const columns = [
+    { name: "name", title: "Name", width: 12 },
+    { name: "status", title: "Status", width: 7, cell: (grader) => html`<${Badge}>${grader.status}<//>` },
+    { name: "version", title: "Version", width: 5.5, numeric: true, cell: (grader) => count(grader.version) },
+    { name: "kappa", title: "κ with people", width: 19, cell: (grader) => html`<${Agrees} deckId=${deckId} grader=${grader} />` },
+    { name: "label", title: "", width: 6, cell: (grader) => html`<a href=${link(["labelling", deckId, grader.id])} aria-label=${`Label for ${grader.name}`}>Label</a>` },
+    { name: "judge", title: "Judge", width: 9, cell: (grader) => grader.judge?.model ?? "none yet" },
+  ];
+  return html`
+    <${Section} title="Graders" actions=${html`<a class="button" href=${link(["decks", deckId, "graders", "new"])}>New grader</a>`}>
+      <${Table} label="Graders" problem=${graders.problem} again=${graders.again} columns=${columns} rows=${graders.data?.graders ?? null} href=${(grader) => link(["decks", deckId, "graders", grader.id])}
+        empty=${html`<${Empty} title="No graders" command=${`autotune decks graders add ${deckId} graders.deck.md`}>A grader is a rubric of seven levels and a model that judges by it.<//>`} />
+    <//>
+  `;
+}
+
+function Agrees({ deckId, grader }) {
+  const isMeasured = grader.status === "active";
+  const { data, problem } = useApi(isMeasured ? `decks/${deckId}/graders/${grader.id}/agreement` : null);
+  if (!isMeasured) return html`<span class="nothing">–</span>`;
+  if (problem) return html`<span class="why">${problem.title}</span>`;
+  if (!data) return html`<span class="loading">${"\u00a0"}</span>`;
+  const { kappa, n, sufficient } = data.agreement;
+  return html`<span class="one-line"><a href=${link(["decks", deckId, "graders", grader.id, "agreement"])}>${kappaText(kappa)}</a> <span class="why">n ${count(n)}${sufficient || kappa.value === null ? "" : ", too few"}</span></span>`;
+}
+
+function Prompt({ deck, onDelete }) {
+  return html`
+    <${Section} title="System prompt" actions=${html`<a class="button" href=${link(["decks", deck.id, "versions"])}>Versions and changes</a>`}>
+      <pre class="body text" tabindex="0" role="region" aria-label="System prompt of now">${deck.systemPrompt}</pre>
+      <${Facts} facts=${[
+        ["About", deck.description],
+        ["Id", html`<${Copy} text=${deck.id} />`],
+        ["Version", count(deck.version)],
+        ["Made", html`<${Time} at=${deck.createdAt} />`],
+        ["Made by", html`<code>${deck.createdBy}</code>`],
+      ]} />
+      <button type="button" onClick=${onDelete}>Delete the deck</button>
+    <//>
+  `;
+}
+
+const WHAT = {
+  active: ["Activate", "It is in use from now on."],
+  archived: ["Archive", "It stays readable, with all that it has, and can be activated again."],
+};
+
+function ChangeStatus({ deck, status, onDone, onClose }) {
+  const { act, problem, busy } = useAct();
+  const [yes, told] = WHAT[status];
+  const change = async () => {
+    if (await act(() => send("PATCH", `decks/${deck.id}`, { status }))) onDone();
+  };
+  return html`<${Confirm} title=${`${yes} ${deck.name}?`} yes=${yes} busy=${busy} problem=${problem} onYes=${change} onClose=${onClose}>${told}<//>`;
+}
+
+function DeleteDeck({ deck, onClose }) {
+  const { act, problem, busy } = useAct();
+  const remove = async () => {
+    if ((await act(() => send("DELETE", `decks/${deck.id}`))) !== undefined) go(["decks"]);
+  };
+  return html`
+    <${Confirm} title=${`Delete ${deck.name}?`} yes="Delete" busy=${busy} problem=${problem} onYes=${remove} onClose=${onClose}>
+      Its ${count(deck.samples)} samples, its graders, and all that judges and people said go with it. This cannot be undone.
+    <//>
+  `;
+}

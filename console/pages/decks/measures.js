@@ -1,0 +1,43 @@
+// How measures of agreement are said: with their interval, and where there is none, why.
+
+import { difference, score } from "../../format.js";
+
+const UNDEFINED = { no_pairs: "nothing to compare yet", one_level_only: "all is at one level" };
+const NO_INTERVAL = {
+  undefined: "it has no value",
+  one_group: "all is of one group",
+  perfect: "every pair agrees",
+  undefined_replicate: "all hangs on one group",
+  no_variation: "no group changes it",
+};
+const INSUFFICIENT = {
+  few_labels: "Fewer than 50 drawn, held-out samples have a label and a judge’s level. Nothing can be claimed yet.",
+  few_outside_commonest_level: "Fewer than 15 of them are outside the commonest level. Nothing can be claimed yet.",
+};
+
+/** "0.612, 0.451 to 0.733", or why it is undefined. */
+export function kappaText(kappa) {
+  if (kappa.value === null) return undefinedText(kappa);
+  return kappa.low === null ? score(kappa.value) : `${score(kappa.value)}, ${intervalText(kappa)}`;
+}
+
+/** Why a coefficient has no value: "undefined: nothing to compare yet". */
+export function undefinedText({ undefinedBecause }) {
+  return `undefined: ${UNDEFINED[undefinedBecause] ?? undefinedBecause}`;
+}
+
+/** "0.451 to 0.733", or why there is none; `show` makes text of a bound. */
+export function intervalText({ low, high, noIntervalBecause }, show = score) {
+  if (low !== null && high !== null && low !== undefined) return `${show(low)} to ${show(high)}`;
+  return `no interval: ${NO_INTERVAL[noIntervalBecause] ?? noIntervalBecause}`;
+}
+
+/** "+0.250, 0.100 to 0.400" of a mean of judge minus person. */
+export function biasText(mean) {
+  return mean.value === null ? "undefined" : `${difference(mean.value)}, ${intervalText(mean, difference)}`;
+}
+
+/** Why nothing can be claimed, null where something can. */
+export function insufficientText({ sufficient, insufficientBecause }) {
+  return sufficient ? null : (INSUFFICIENT[insufficientBecause] ?? insufficientBecause);
+}

@@ -1,0 +1,1 @@
+"""The Lambda function that serves the pages of console and review."""

@@ -1,0 +1,159 @@
+"""Decks, and the samples in them."""
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration
+from aws_cdk import aws_apigatewayv2 as apigateway
+from constructs import Construct
+
+from infra.constructs.service_function import ServiceFunction
+from infra.constructs.signed_api import resource_paths
+from infra.stacks.deck_runs import DeckRuns
+from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
+from infra.stacks.http import HttpStack
+from infra.tables import BY_COLLECTION_INDEX
+
+DECKS = "dck_*"
+SAMPLES = "smp_*"
+TASKS = "task_*"
+ERASE_TIMEOUT = Duration.minutes(5)
+COUNTED_DECKS = "org_*#decks"
+OF_GRADER = "decks/{deckId}/graders/{graderId}"
+
+
+class DecksStack(DomainStack):
+    """Holds the functions of decks.
+
+    Attributes:
+        deck_environment: For functions that read or write decks.
+        sample_environment: For functions that read or write their samples as well.
+        runs: The workflow that has samples judged.
+    """
+
+    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+        super().__init__(scope, domain="decks", shared=shared, holds="rubric graders of prompts")
+        self.deck_environment: Mapping[str, str] = {
+            "DECKS_TABLE": shared.data.decks.table.table_name,
+        }
+        self.sample_environment: Mapping[str, str] = {
+            **self.deck_environment,
+            "CONTENT_BUCKET": shared.data.content.bucket.bucket_name,
+        }
+        self._add_decks(http)
+        self._add_samples(http)
+        self._add_feedback(http)
+        self._add_measures(http)
+        self._add_erasure()
+        self.runs = DeckRuns(self, environment=self.deck_environment, http=http)
+
+    def _add_decks(self, http: HttpStack) -> None:
+        decks = self.create_api("DecksApi", environment=self.deck_environment)
+        table = self.shared.data.decks
+        table.grant_read(decks.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
+        table.grant_query_index(decks.function, index_name=BY_COLLECTION_INDEX)
+        table.grant_write(decks.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
+        table.grant_write(decks.function, "UpdateItem", keys=COUNTED_DECKS)
+        self.shared.data.registry.grant_write(decks.function, "PutItem", keys=TASKS)
+        self.grant_count_entities(decks)
+        http.api.route(decks, paths=resource_paths("decks"))
+
+    def _add_samples(self, http: HttpStack) -> None:
+        data = self.shared.data
+        samples = self.create_api(
+            "SamplesApi",
+            module="samples_api",
+            environment=self.sample_environment,
+        )
+        data.decks.grant_read(samples.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
+        data.decks.grant_read(samples.function, "BatchGetItem", "Query", keys=SAMPLES)
+        # What judges and people said of a sample goes with it.
+        data.decks.grant_read(samples.function, "Query", keys=GRADERS)
+        data.decks.grant_write(samples.function, "DeleteItem", keys=GRADERS)
+        data.decks.grant_write(samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
+        data.decks.grant_write(samples.function, "DeleteItem", "PutItem", keys=SAMPLES)
+        data.content.grant_read(samples.function)
+        data.content.grant_put(samples.function)
+        data.content.grant_delete(samples.function)
+        below = "/api/v1/decks/{deckId}/samples"
+        http.api.route(samples, paths=[below, f"{below}/{{proxy+}}"])
+
+    def _add_feedback(self, http: HttpStack) -> None:
+        """Routes ratings, which lie in the partition of their grader."""
+        feedback = self.create_api(
+            "DeckFeedbackApi",
+            module="feedback_api",
+            environment=self.sample_environment,
+        )
+        table = self.shared.data.decks
+        table.grant_read(feedback.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
+        table.grant_read(feedback.function, "BatchGetItem", "GetItem", "Query", keys=GRADERS)
+        table.grant_read(feedback.function, "BatchGetItem", keys=SAMPLES)
+        table.grant_write(
+            feedback.function,
+            "BatchWriteItem",
+            "DeleteItem",
+            "PutItem",
+            "UpdateItem",
+            keys=GRADERS,
+        )
+        table.grant_query_index(feedback.function, index_name=BY_COLLECTION_INDEX)
+        self.shared.data.content.grant_read(feedback.function)
+        http.api.route(
+            feedback,
+            paths=[
+                "/api/v1/deck-inbox",
+                *resource_paths(f"{OF_GRADER}/feedback"),
+                *resource_paths(f"{OF_GRADER}/truth"),
+            ],
+        )
+
+    def _add_measures(self, http: HttpStack) -> None:
+        """Routes what is computed with numpy; that results were shown is noted."""
+        measures = self.create_api(
+            "DeckMeasuresApi",
+            module="measures_api",
+            environment=self.deck_environment,
+            computes=True,
+        )
+        table = self.shared.data.decks
+        table.grant_read(measures.function, "BatchGetItem", "GetItem", keys=DECKS)
+        table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
+        table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
+        for name in ("agreement", "disagreements", "means", "patterns"):
+            http.api.route(
+                measures,
+                paths=[f"/api/v1/{OF_GRADER}/{name}"],
+                method=apigateway.HttpMethod.GET,
+            )
+        self._add_publishing(measures, http)
+
+    def _add_publishing(self, measures: ServiceFunction, http: HttpStack) -> None:
+        """Routes publishing: what was measured goes into the registry with the grader."""
+        data = self.shared.data
+        data.decks.grant_write(measures.function, "PutItem", keys=DECKS)
+        data.registry.grant_write(measures.function, "PutItem", keys=GRADERS)
+        data.registry.grant_write(measures.function, "DeleteItem", keys=HEALTH)
+        self.grant_count_entities(measures)
+        http.api.route(
+            measures,
+            paths=[f"/api/v1/{OF_GRADER}/publish"],
+            method=apigateway.HttpMethod.POST,
+        )
+
+    def _add_erasure(self) -> None:
+        data = self.shared.data
+        erase = self.create(
+            "EraseDecks",
+            module="erase_decks",
+            description="Erases what belongs to deleted decks",
+            timeout=ERASE_TIMEOUT,
+            environment=self.sample_environment,
+        )
+        data.decks.grant_query_index(erase.function, index_name=BY_COLLECTION_INDEX)
+        for keys in (DECKS, GRADERS, SAMPLES):
+            data.decks.grant_read(erase.function, "Query", keys=keys)
+        for keys in (DECKS, GRADERS, SAMPLES):
+            data.decks.grant_write(erase.function, "BatchWriteItem", keys=keys)
+        data.decks.grant_write(erase.function, "DeleteItem", keys=DECKS)
+        data.content.grant_delete(erase.function, finds=True)
+        self.run_every(Duration.minutes(2), erase)

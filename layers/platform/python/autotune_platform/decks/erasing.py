@@ -1,0 +1,102 @@
+"""Erasing what belongs to deleted decks, in passes that may end anywhere.
+
+A deleted deck leaves an item that names it. What lies in partitions of graders and samples goes
+first, then what names these, and that item last: a pass that is killed is done again. What was
+under way when the deck was deleted writes for a while, so that passes go on for an hour.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from autotune_platform.decks.items import DECK, GRADER, SAMPLE
+from autotune_platform.decks.models import DeletedDeck
+from autotune_platform.decks.repository import DeckRepository
+from autotune_platform.decks.runs.repository import RUN, is_open_run
+from autotune_platform.decks.sample_objects import object_prefix
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import UnavailableError
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.purging import Key, OrganizationItems
+from autotune_platform.storage.table import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+STILL_WRITES = timedelta(hours=1)
+"""For so long after its deletion, what was under way may write about a deck."""
+
+HasTime = Callable[[], bool]
+
+
+@part
+class DeckErasure:
+    """Erases deleted decks of all organisations."""
+
+    repository: DeckRepository
+    table: Table
+    items: OrganizationItems
+    bucket: str
+    s3: "S3Client"
+    clock: Clock = SYSTEM_CLOCK
+
+    def erase(self, *, has_time: HasTime) -> int:
+        """Erase what is left of deleted decks, as far as there is time; return of how many.
+
+        Raises:
+            UnavailableError: a store kept something; another pass erases it.
+        """
+        count = 0
+        for deck in self.repository.deleted():
+            if not has_time():
+                break
+            self._erase(deck, has_time)
+            count += 1
+        return count
+
+    def _erase(self, deck: DeletedDeck, has_time: HasTime) -> None:
+        self._erase_objects(deck.id, has_time)
+        graders = dict.fromkeys([*deck.graders, *self._named(deck.id, GRADER)])
+        for grader_id in graders:
+            self.items.delete_partition(grader_id, has_time=has_time)
+        for sample_id in self._named(deck.id, SAMPLE):
+            if not has_time():
+                return
+            self.items.delete_partition(sample_id, has_time=has_time)
+        if not has_time():
+            return
+        self.items.delete(self._beside(deck.id), has_time=has_time)
+        if not has_time() or self.clock.now() - deck.deleted_at < STILL_WRITES:
+            return
+        if not any(is_open_run(item) for item in self.table.items(deck.id, starting=RUN)):
+            self.table.delete(deck.id, DECK)
+
+    def _named(self, deck_id: str, prefix: str) -> Iterator[str]:
+        """Yield the ids that a deck's sort keys have behind a prefix."""
+        for item in self.table.items(deck_id, starting=prefix):
+            yield item["sk"].removeprefix(prefix)
+
+    def _beside(self, deck_id: str) -> Iterator[Key]:
+        """Yield the keys of all that is in a deck's partition but what names the deck.
+
+        Runs that are open stay, too: their sweeper has them canceled, which frees their places.
+        """
+        for item in self.table.items(deck_id):
+            if item["sk"] != DECK and not is_open_run(item):
+                yield item["pk"], item["sk"]
+
+    def _erase_objects(self, deck_id: str, has_time: HasTime) -> None:
+        pages = self.s3.get_paginator("list_objects_v2").paginate(
+            Bucket=self.bucket, Prefix=object_prefix(deck_id)
+        )
+        for page in pages:
+            names = [one["Key"] for one in page.get("Contents", [])]
+            if names:
+                answer = self.s3.delete_objects(
+                    Bucket=self.bucket,
+                    Delete={"Objects": [{"Key": name} for name in names], "Quiet": True},
+                )
+                if answer.get("Errors"):
+                    raise UnavailableError("the bucket is busy", retry_after_seconds=1)
+            if not has_time():
+                return

@@ -1,0 +1,89 @@
+"""Edits of rubrics as the platform stores them, and looks at held-out labels."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from autotune.protocol.deck_edits import EditChange, EditOrigin, EditPattern, EditStatus
+from autotune.protocol.deck_effects import EditEffect, EditTrial
+from autotune.protocol.deck_runs import DeckRunStatus
+from autotune.protocol.deck_samples import Split
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
+
+
+class Edit(Entity):
+    """A patch of a version of a grader, and how far it has come.
+
+    Attributes:
+        base_version: the version that it changes.
+        candidate_version: the version that it makes, which the first replay stores.
+        run_id: the latest replay; it is named before the run is stored, so that whoever is killed
+            in between is followed by another.
+        split: the half of that replay, and ``labels_by`` the moment by which its labels were given.
+        unfinished: how that replay ended, where it was no end.
+        look: number of the look that was spent, and ``look_at`` its moment.
+        labels_since: only labels from after that moment are looked at.
+        accept_if_better: whether a person consented to what is acceptable before it is measured.
+        revision: how often it changed; a write names the one that it has read.
+    """
+
+    deck_id: str
+    grader_id: str
+    status: EditStatus = "proposed"
+    origin: EditOrigin
+    base_version: int
+    candidate_version: int | None = None
+    patch: Sequence[EditChange]
+    pattern: EditPattern | None = None
+    sample_ids: Sequence[str] = ()
+    note: str = ""
+    run_id: str | None = None
+    split: Split | None = None
+    labels_by: datetime | None = None
+    unfinished: DeckRunStatus | None = None
+    look: int | None = None
+    look_at: datetime | None = None
+    labels_since: datetime | None = None
+    accept_if_better: bool = False
+    trial: EditTrial | None = None
+    effect: EditEffect | None = None
+    consented: bool = False
+    reason: str = ""
+    revision: int = 1
+    created_at: datetime
+    created_by: str
+    decided_at: datetime | None = None
+    decided_by: str | None = None
+
+
+class Look(FrozenModel):
+    """A look at the held-out labels of a grader that was spent: it is never given back."""
+
+    at: datetime
+    edit_id: str
+    number: int
+
+
+class Looks(FrozenModel):
+    """All looks at the held-out labels of a grader, the oldest first.
+
+    A look at a moment sees labels that were given by then.
+    """
+
+    organization_id: str
+    grader_id: str
+    spent: Sequence[Look] = ()
+    revision: int = 0
+
+    def next_number(self, labels_since: datetime | None) -> int:
+        """Return the number of the next look: one more than there are that saw its labels.
+
+        Args:
+            labels_since: labels from after this moment alone are looked at.
+        """
+        seen = [one for one in self.spent if labels_since is None or one.at > labels_since]
+        return len(seen) + 1
+
+    def after(self, look: Look) -> "Looks":
+        """Return these with one more."""
+        return self.model_copy(update={"spent": [*self.spent, look], "revision": self.revision + 1})

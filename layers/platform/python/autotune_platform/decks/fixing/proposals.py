@@ -1,0 +1,117 @@
+"""Proposals of edits as the platform stores them: one at a time of a grader."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from autotune.protocol.deck_edit_proposals import EditProposalFailure, EditProposalStatus
+from autotune.protocol.deck_edits import EditPattern
+from autotune.protocol.deck_rubrics import DeckJudge
+from autotune_platform.decks.items import item_of, model_from
+from autotune_platform.decks.runs.repository import packed_rows
+from autotune_platform.ledger.models import Row
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.table import Table
+from autotune_platform.storage.transactions import Condition, Put
+
+FIXING = "fixing#"
+
+
+class Question(FrozenModel):
+    """A row that is asked.
+
+    Attributes:
+        about: the sample that is coded, or the place of the pattern that is mended.
+        most: what it may cost, in nano-USD.
+    """
+
+    row_id: str
+    about: str
+    most: int
+
+
+class Cited(FrozenModel):
+    """A pattern with the samples that it cites."""
+
+    pattern: EditPattern
+    sample_ids: Sequence[str]
+
+
+class Refused(FrozenModel):
+    """A patch that was refused."""
+
+    pattern: str
+    because: str
+
+
+class Proposal(FrozenModel):
+    """What a model is asked for a version of a grader, and what it has said.
+
+    Attributes:
+        questions: what is asked now.
+        is_asked: whether their rows are enqueued; until then ``rows`` has them.
+        codes: what each disagreement was named, by sample.
+        erasing: rows whose texts are to go.
+    """
+
+    organization_id: str
+    deck_id: str
+    grader_id: str
+    number: int
+    base_version: int
+    proposer: DeckJudge
+    status: EditProposalStatus = "coding"
+    failed_because: EditProposalFailure | None = None
+    shown: Sequence[str]
+    questions: Sequence[Question] = ()
+    rows: bytes | None = None
+    is_asked: bool = False
+    codes: Mapping[str, str] = {}
+    patterns: Sequence[Cited] = ()
+    edit_ids: Sequence[str] = ()
+    refused: Sequence[Refused] = ()
+    erasing: Sequence[str] = ()
+    cap: int
+    spent: int = 0
+    revision: int = 1
+    created_at: datetime
+    created_by: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something left to do."""
+        return self.status in {"coding", "merging", "patching"}
+
+    @property
+    def order_key(self) -> str:
+        """The key under which what is asked now is enqueued."""
+        return f"edits.{self.grader_id}.{self.number}.{self.status}"
+
+    def asking(self, questions: Sequence[Question], rows: Sequence[Row]) -> dict[str, object]:
+        """Return the changes that have it ask something next."""
+        return {"questions": questions, "rows": packed_rows(rows), "is_asked": False}
+
+
+class ProposalRepository:
+    """The latest proposal of each grader, in the partition of its deck."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, deck_id: str, grader_id: str) -> Proposal | None:
+        """Return the latest proposal of a grader's edits."""
+        item = self._table.get(deck_id, FIXING + grader_id)
+        return None if item is None else model_from(item, Proposal)
+
+    def store(self, before: Proposal | None, after: Proposal) -> bool:
+        """Store a proposal; return False where it is not as it was read."""
+        as_read = (
+            Condition(exists=False)
+            if before is None
+            else Condition(only_if={"number": before.number, "revision": before.revision})
+        )
+        item = item_of(
+            after.model_copy(update={"rows": None}), pk=after.deck_id, sk=FIXING + after.grader_id
+        )
+        if after.rows is not None:
+            item["rows"] = after.rows
+        return not self._table.transact([Put(item=item, condition=as_read)])

@@ -1,0 +1,176 @@
+"""Making edits: a patch is applied, and checked, before an edit of it is stored."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from autotune.protocol.deck_edits import CreateEditRequest, EditChange, EditOrigin, EditPattern
+from autotune.protocol.ids import new_id
+from autotune.protocol.levels import LevelsRubric, RubricExample
+from autotune.protocol.limits import EDIT_COPIED_WORDS, MAX_EDIT_COMPARED_SAMPLES
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.fixing.copying import copied
+from autotune_platform.decks.fixing.models import Edit
+from autotune_platform.decks.fixing.patching import added_texts, patched
+from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.models import DeckGrader
+from autotune_platform.decks.sample_repository import SampleRepository
+from autotune_platform.decks.service import require_current
+from autotune_platform.judging.rubric.conversations import SampleTexts, sample_texts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import InvalidRequestError, UnavailableError
+from autotune_platform.runtime.parts import part
+
+
+@part
+class EditWriting:
+    """Makes edits of graders, and refuses those that would only repeat samples."""
+
+    graders: LabelledGraders
+    edits: EditRepository
+    labels: LabelRepository
+    samples: SampleRepository
+    clock: Clock = SYSTEM_CLOCK
+
+    def create(
+        self, caller: Caller, deck_id: str, grader_id: str, request: CreateEditRequest
+    ) -> Edit:
+        """Store an edit of a grader's current version that a person wrote.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+            InvalidRequestError: the patch does not apply, makes the rubric too long, or copies a
+                sample; or a sample is none of the development half.
+            ConflictError: ``baseVersion`` is not the current version.
+        """
+        grader = self.graders.require(caller, deck_id, grader_id)
+        require_current(grader.version, request.base_version)
+        base = self.graders.version(grader)
+        self._require_development(deck_id, request)
+        checked = self.checked(grader, base.rubric, request.patch, named=request.sample_ids)
+        assert checked != base.rubric, "what changes nothing is refused"
+        return self.add(
+            grader,
+            origin="person",
+            patch=request.patch,
+            pattern=request.pattern,
+            sample_ids=list(dict.fromkeys(request.sample_ids)),
+            note=request.note,
+            author=caller.principal_id,
+        )
+
+    def checked(
+        self,
+        grader: DeckGrader,
+        base: LevelsRubric,
+        patch: Sequence[EditChange],
+        *,
+        named: Iterable[str] = (),
+    ) -> LevelsRubric:
+        """Return a rubric with a patch that was compared with what people labelled.
+
+        Raises:
+            InvalidRequestError: the patch is refused.
+        """
+        rubric = patched(base, patch)
+        examples = [one.example.sample_id for one in patch if one.example is not None]
+        texts = self._texts(grader, [*named, *(id_ for id_ in examples if id_ is not None)])
+        _require_own_words(added_texts(base, rubric), texts, "patch")
+        for place, change in enumerate(patch):
+            if change.example is not None:
+                _require_of_sample(change.example, texts, f"patch[{place}].example")
+        return rubric
+
+    def add(
+        self,
+        grader: DeckGrader,
+        *,
+        origin: EditOrigin,
+        patch: Sequence[EditChange],
+        pattern: EditPattern | None,
+        sample_ids: Sequence[str],
+        note: str,
+        author: str,
+        edit_id: str | None = None,
+    ) -> Edit:
+        """Store an edit whose patch was checked.
+
+        Raises:
+            UnavailableError: its id is taken, or the table is busy.
+        """
+        edit = Edit(
+            id=edit_id or new_id("edt"),
+            organization_id=grader.organization_id,
+            deck_id=grader.deck_id,
+            grader_id=grader.id,
+            origin=origin,
+            base_version=grader.version,
+            patch=list(patch),
+            pattern=pattern,
+            sample_ids=list(sample_ids),
+            note=note,
+            created_at=self.clock.now(),
+            created_by=author,
+        )
+        if not self.edits.store([self.edits.added(edit)]):
+            raise UnavailableError("the edit is there", retry_after_seconds=1)
+        return edit
+
+    def _require_development(self, deck_id: str, request: CreateEditRequest) -> None:
+        named = {f"sampleIds[{place}]": id_ for place, id_ in enumerate(request.sample_ids)}
+        for place, change in enumerate(request.patch):
+            if change.example is not None and change.example.sample_id is not None:
+                named[f"patch[{place}].example.sampleId"] = change.example.sample_id
+        found = self.samples.headers(deck_id, named.values())
+        for field, id_ in named.items():
+            if id_ not in found or found[id_].split != "development":
+                why = "it is held out" if id_ in found else "the deck has no such sample"
+                raise InvalidRequestError.of_field(
+                    field, "a sample of the development half", detail=why
+                )
+
+    def _texts(self, grader: DeckGrader, named: Iterable[str]) -> dict[str, SampleTexts]:
+        """Return texts of samples that were labelled for a grader, of both halves, and named ones.
+
+        What is measured is measured on these. Of more than two thousand, the newest.
+        """
+        labelled = sorted((one.sample_id for one in self.labels.truths(grader.id)), reverse=True)
+        ids = dict.fromkeys([*named, *labelled[:MAX_EDIT_COMPARED_SAMPLES]])
+        headers = self.samples.headers(grader.deck_id, ids)
+        texts = self.samples.texts(headers.values())
+        return {id_: sample_texts(one.request, one.response) for id_, one in texts.items()}
+
+
+def _require_own_words(
+    changed: Iterable[tuple[str, str]], samples: Mapping[str, SampleTexts], field: str
+) -> None:
+    found = copied(changed, samples)
+    if found is not None:
+        raise InvalidRequestError.of_field(
+            field,
+            f"words of its own: no {EDIT_COPIED_WORDS} in a row from a sample",
+            detail=f"it copies from sample {found}",
+        )
+
+
+def _require_of_sample(
+    example: RubricExample, samples: Mapping[str, SampleTexts], field: str
+) -> None:
+    """Require that an example is of its sample, and that what is said of it is of no other."""
+    own = samples.get(example.sample_id or "")
+    if own is None:
+        raise InvalidRequestError.of_field(f"{field}.sampleId", "a sample of the development half")
+    asked = "\n".join(turn.text for turn in own.turns)
+    for name, said, text in (
+        ("input", example.input, asked),
+        ("output", example.output, own.response),
+    ):
+        if _plain(said) not in _plain(text):
+            raise InvalidRequestError.of_field(f"{field}.{name}", "a passage of its sample")
+    others = {id_: one for id_, one in samples.items() if id_ != example.sample_id}
+    known = f"{asked}\n{own.response}"
+    _require_own_words([(known, example.explanation)], others, f"{field}.explanation")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,210 @@
+"""How far a version of a grader agrees with people, from ground truths and results.
+
+Claims rest on samples that are held out and were drawn. Confusion is counted on the development
+half alone: a table of what is held out would say what to change to look better on it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from autotune.protocol import deck_agreement as wire
+from autotune.protocol.coefficients import Coefficient as WireCoefficient
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.labels.deriving import tie_key
+from autotune_platform.decks.labels.disagreements import development
+from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.models import Truth, criteria_digest
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
+from autotune_platform.decks.models import DeckGrader, GraderVersion
+from autotune_platform.runtime.errors import ConflictError
+from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.agreement import Bias, applicability
+from autotune_platform.statistics.agreement import agreement as measured_agreement
+from autotune_platform.statistics.alpha import Ceiling, human_ceiling, krippendorff_alpha
+from autotune_platform.statistics.intervals import (
+    CONFIDENCE,
+    Interval,
+    KappaWithInterval,
+    kappa_with_interval,
+)
+from autotune_platform.statistics.kappa import Coefficient, Floats, as_levels, confusion
+
+
+@part
+class AgreementService:
+    """Measures graders' agreement with people."""
+
+    graders: LabelledGraders
+    labels: LabelRepository
+    results: JudgeResults
+
+    def of(
+        self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
+    ) -> wire.Agreement:
+        """Return how far a version agrees with people: the current one if none is named.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+            InvalidRequestError: the grader has no such version.
+            ConflictError: the version is of an edit that is not accepted.
+        """
+        grader = self.graders.require(caller, deck_id, grader_id)
+        judged_by = self.graders.version(grader, version)
+        if judged_by.candidate:
+            raise ConflictError(
+                f"version {judged_by.version} is of edit {judged_by.edit_id}, which says what it "
+                "changes: each look at the held-out labels is counted"
+            )
+        truths = list(self.labels.truths(grader.id))
+        results = self.results.scores(
+            grader.id, judged_by.version, [truth.sample_id for truth in truths]
+        )
+        return agreement(grader, judged_by, truths, results)
+
+
+def agreement(
+    grader: DeckGrader,
+    version: GraderVersion,
+    truths: Sequence[Truth],
+    results: Mapping[str, JudgeWord],
+) -> wire.Agreement:
+    """Return the agreement of a version's results with ground truths.
+
+    Args:
+        truths: of the grader, of any samples.
+        results: by sample.
+    """
+    drawn = [one for one in truths if one.split == "holdout" and one.selection == "random"]
+    labels = [one for one in drawn if one.state == "settled"]
+    found = measured_agreement(*columns(labels, results))
+    criteria = criteria_digest(version.rubric)
+    words = [results.get(one.sample_id) for one in labels]
+    others = development(truths)
+    because = found.labels.because
+    return wire.Agreement(
+        grader_id=grader.id,
+        version=version.version,
+        kappa=_kappa(found.agreement),
+        n=found.agreement.kappa.n,
+        groups=found.agreement.interval.groups,
+        sufficient=found.labels.is_sufficient,
+        insufficient_because=because.value if because else None,
+        labels=len(labels),
+        outside_commonest=found.labels.outside_commonest,
+        coverage=found.coverage,
+        mean_bias=wire.MeanEstimate.model_validate(_bias(found.bias)),
+        bias_by_level=[wire.LevelBias.model_validate(_bias(one)) for one in found.bias_by_level],
+        percent_agreement=found.percent_agreement,
+        applicability=_applicability(labels, words),
+        to_adjudicate=len(drawn) - len(labels),
+        other_criteria=sum(one.rests_on_other(criteria) for one in labels),
+        failed=sum(word is not None and word.status == "failed" for word in words),
+        ungraded=sum(word is None or word.status == "canceled" for word in words),
+        development=_half(others, results),
+        confusion=_confusion(others, results),
+        ceiling=_ceiling(grader, truths),
+    )
+
+
+def columns(
+    truths: Sequence[Truth], results: Mapping[str, JudgeWord]
+) -> tuple[Floats, Floats, list[str]]:
+    """Return true levels, the judge's, and groups: shape (n,) each, NaN for no level."""
+    truth = as_levels([one.score for one in truths])
+    words = (results.get(one.sample_id) for one in truths)
+    judged = as_levels([word.score if word else None for word in words])
+    return truth, judged, [one.group_key for one in truths]
+
+
+def _half(truths: Sequence[Truth], results: Mapping[str, JudgeWord]) -> wire.HalfAgreement:
+    measured = kappa_with_interval(*columns(truths, results))
+    return wire.HalfAgreement(kappa=_kappa(measured), groups=measured.interval.groups)
+
+
+def _confusion(truths: Sequence[Truth], results: Mapping[str, JudgeWord]) -> list[list[int]]:
+    truth, judged, _ = columns(truths, results)
+    counts: list[list[int]] = confusion(truth, judged).tolist()
+    return counts
+
+
+def _kappa(measured: KappaWithInterval) -> wire.KappaEstimate:
+    return wire.KappaEstimate(
+        **_coefficient(measured.kappa).model_dump(),
+        **interval_on_wire(measured.interval),
+        confidence=CONFIDENCE,
+    )
+
+
+def _coefficient(coefficient: Coefficient) -> WireCoefficient:
+    because = coefficient.undefined_because
+    return WireCoefficient(
+        value=coefficient.value,
+        undefined_because=because.value if because else None,
+        n=coefficient.n,
+    )
+
+
+def interval_on_wire(interval: Interval) -> dict[str, float | str | None]:
+    """Return an interval's fields on the wire."""
+    because = interval.missing_because
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "no_interval_because": because.value if because else None,
+    }
+
+
+def _bias(bias: Bias) -> dict[str, object]:
+    return {"level": bias.level, "value": bias.mean, "n": bias.n, **interval_on_wire(bias.interval)}
+
+
+def _applicability(
+    labels: Sequence[Truth], words: Sequence[JudgeWord | None]
+) -> wire.Applicability:
+    """Count samples that the judge scored or abstained on; those that it failed on say nothing."""
+    answered = [
+        (label.score is not None, word.status == "scored")
+        for label, word in zip(labels, words, strict=True)
+        if word is not None and word.status in {"scored", "abstained"}
+    ]
+    counts = applicability([people for people, _ in answered], [judge for _, judge in answered])
+    (both, only_judge), (only_people, neither) = counts.tolist()
+    return wire.Applicability(
+        both_apply=both,
+        only_judge_abstains=only_judge,
+        only_truth_does_not_apply=only_people,
+        neither_applies=neither,
+    )
+
+
+def _ceiling(grader: DeckGrader, truths: Iterable[Truth]) -> wire.HumanCeiling:
+    """Return people's own agreement, on samples that two or more rated blind."""
+    blind = [
+        (one.sample_id, {rater: voice.blind for rater, voice in one.voices.items() if voice.blind})
+        for one in truths
+    ]
+    shared = [(sample_id, words) for sample_id, words in blind if len(words) > 1]
+    raters = sorted({rater for _, words in shared for rater in words})
+    ratings = {
+        rater: [words[rater].score if rater in words else None for _, words in shared]
+        for rater in raters
+    }
+    found = (
+        human_ceiling(
+            ratings,
+            key=tie_key(grader.organization_id, grader.id),
+            sample_ids=[sample_id for sample_id, _ in shared],
+        )
+        if shared
+        else Ceiling(krippendorff_alpha([[]]), 0, {})
+    )
+    return wire.HumanCeiling(
+        alpha=_coefficient(found.alpha),
+        raters=found.raters,
+        samples=len(shared),
+        leave_one_out_kappa=found.kappa,
+        by_rater=[
+            wire.RaterKappa(rater=rater, **_coefficient(kappa).model_dump())
+            for rater, kappa in found.left_out.items()
+        ],
+    )

@@ -1,0 +1,62 @@
+"""Ground truth as it follows from what people said; it is derived anew with each word."""
+
+import hashlib
+from datetime import datetime
+
+from autotune.protocol.deck_feedback import TruthSource
+from autotune_platform.decks.labels.models import Adjudication, Rating, Truth, Voice
+from autotune_platform.statistics.truth import DOES_NOT_APPLY, Settled, ground_truth
+from autotune_platform.statistics.truth import Rating as Opinion
+
+_SOURCES: dict[Settled, TruthSource] = {
+    Settled.ADJUDICATED: "adjudicated",
+    Settled.MEDIAN: "median",
+    Settled.ONE_RATING: "one_rating",
+    Settled.KEYED_HASH: "keyed_hash",
+}
+
+
+def with_rating(truth: Truth, rating: Rating) -> Truth:
+    """Return the truth after one more rating."""
+    before = truth.voices.get(rating.rater)
+    word = rating.word
+    voice = (
+        before.after(word)
+        if before
+        else Voice(blind=None if word.saw_result else word, latest=word)
+    )
+    voices = {**truth.voices, rating.rater: voice}
+    return _derived(truth.model_copy(update={"voices": voices}), rating.created_at)
+
+
+def with_adjudication(truth: Truth, adjudication: Adjudication) -> Truth:
+    """Return the truth after a person decided."""
+    return _derived(truth.model_copy(update={"adjudication": adjudication}), adjudication.at)
+
+
+def tie_key(organization_id: str, grader_id: str) -> bytes:
+    """Return the key by which a gap of one level falls to either side."""
+    return hashlib.sha256(f"truth:{organization_id}:{grader_id}".encode()).digest()
+
+
+def _derived(truth: Truth, at: datetime) -> Truth:
+    found = ground_truth(
+        [_rating(word.score) for word in truth.words.values()],
+        adjudicated=_rating(truth.adjudication.score) if truth.adjudication else None,
+        key=tie_key(truth.organization_id, truth.grader_id),
+        sample_id=truth.sample_id,
+    )
+    is_open = found.how is Settled.TO_ADJUDICATE
+    return truth.model_copy(
+        update={
+            "state": "to_adjudicate" if is_open else "settled",
+            "source": None if is_open else _SOURCES[found.how],
+            "score": found.level,
+            "updated_at": at,
+            "revision": truth.revision + 1,
+        }
+    )
+
+
+def _rating(score: int | None) -> Opinion:
+    return DOES_NOT_APPLY if score is None else score

@@ -1,0 +1,277 @@
+"""Ratings from a file, a line each: what is right is stored, and each other line says why not."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from autotune.protocol.deck_feedback import BulkFeedback, ImportedFeedback
+from autotune.protocol.deck_samples import RejectedLine
+from autotune.protocol.limits import MAX_SAMPLE_RATERS
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.labels.deriving import with_rating
+from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.models import Rating, criteria_digest
+from autotune_platform.decks.labels.pool import PooledSample, SamplePool
+from autotune_platform.decks.labels.rating import first_truth, identity
+from autotune_platform.decks.labels.repository import (
+    LabelRepository,
+    nothing_shown,
+    put_rating,
+    put_truth,
+)
+from autotune_platform.decks.models import DeckGrader, GraderVersion
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import InvalidRequestError, UnavailableError
+from autotune_platform.runtime.grouping import groups
+from autotune_platform.runtime.parts import part
+from autotune_platform.runtime.retry import BUSY
+from autotune_platform.storage.counting import MAX_ADDITIONS
+from autotune_platform.storage.transactions import Write
+
+_ATTEMPTS = 4
+_SAMPLES_AT_ONCE = 100
+
+Numbered = tuple[int, ImportedFeedback]
+"""A line and what it says."""
+
+
+@dataclass
+class _Sorted:
+    """What came of the lines so far."""
+
+    accepted: int = 0
+    repeated: int = 0
+    rejected: list[RejectedLine] = field(default_factory=list)
+
+    def reject(self, line: int, name: str, expected: str) -> None:
+        self.rejected.append(RejectedLine(line=line, field=name, expected=expected))
+
+
+@dataclass(frozen=True)
+class _OfSample:
+    """The lines about one sample."""
+
+    sample: PooledSample
+    lines: Sequence[Numbered]
+
+
+@dataclass
+class _Prepared:
+    """Writes for the lines of one sample, and what comes of them once they are done."""
+
+    of: _OfSample
+    writes: list[Write]
+    done: _Sorted
+
+
+@part
+class RatingImport:
+    """Stores ratings of many samples by many people, those of one sample together.
+
+    The same file again changes nothing. Another word of the same person on the same sample
+    corrects the one before.
+    """
+
+    graders: LabelledGraders
+    samples: SamplePool
+    labels: LabelRepository
+    clock: Clock = SYSTEM_CLOCK
+
+    def add(
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        lines: Iterable[Numbered | RejectedLine],
+    ) -> BulkFeedback:
+        """Store what can be stored.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+        """
+        grader = self.graders.require(caller, deck_id, grader_id)
+        done = _Sorted()
+        found = self._by_sample(grader, self._once_each(caller, lines, done), done)
+        for some in groups(found, _SAMPLES_AT_ONCE):
+            self._store(caller, grader, some, done)
+            self._erase_deleted(grader, some)
+        rejected = sorted(done.rejected, key=lambda one: one.line)
+        return BulkFeedback(accepted=done.accepted, repeated=done.repeated, rejected=rejected)
+
+    def _once_each(
+        self, caller: Caller, lines: Iterable[Numbered | RejectedLine], done: _Sorted
+    ) -> Iterator[Numbered]:
+        """Yield lines, one for each sample and rater: which of two came later nobody could tell."""
+        first: dict[tuple[str, str], int] = {}
+        for one in lines:
+            if isinstance(one, RejectedLine):
+                done.rejected.append(one)
+                continue
+            line, said = one
+            key = (said.sample_id, said.rater or caller.principal_id)
+            if first.setdefault(key, line) != line:
+                done.reject(line, "rater", f"one line for each sample; line {first[key]} was first")
+                continue
+            yield line, said
+
+    def _by_sample(
+        self, grader: DeckGrader, lines: Iterable[Numbered], done: _Sorted
+    ) -> list[_OfSample]:
+        by_sample: dict[str, list[Numbered]] = {}
+        for line, said in lines:
+            by_sample.setdefault(said.sample_id, []).append((line, said))
+        samples = self.samples.get_many(grader.deck_id, by_sample)
+        for sample_id, missing in by_sample.items():
+            if sample_id not in samples:
+                for line, _ in missing:
+                    done.reject(line, "sampleId", "a sample of this deck")
+        return [
+            _OfSample(samples[sample_id], of_sample)
+            for sample_id, of_sample in by_sample.items()
+            if sample_id in samples
+        ]
+
+    def _store(
+        self, caller: Caller, grader: DeckGrader, some: Sequence[_OfSample], done: _Sorted
+    ) -> None:
+        versions = self._versions(grader, some)
+        for together in _packed(self._prepared(caller, grader, versions, some)):
+            if self.labels.store([write for one in together for write in one.writes]):
+                for one in together:
+                    _count(done, one.done)
+                continue
+            for one in together:
+                self._store_alone(caller, grader, versions, one.of, done)
+
+    def _erase_deleted(self, grader: DeckGrader, some: Sequence[_OfSample]) -> None:
+        """Erase what was said of samples that were deleted while it was stored."""
+        left = self.samples.get_many(grader.deck_id, [of.sample.id for of in some])
+        for of in some:
+            if of.sample.id not in left:
+                self.labels.erase([grader.id], of.sample.id)
+
+    def _store_alone(
+        self,
+        caller: Caller,
+        grader: DeckGrader,
+        versions: dict[int, GraderVersion],
+        of: _OfSample,
+        done: _Sorted,
+    ) -> None:
+        """Store what one of several writes kept from being stored: others rate the sample."""
+        try:
+            for _ in BUSY.attempts(_ATTEMPTS):
+                (prepared,) = self._prepared(caller, grader, versions, [of])
+                if self.labels.store(prepared.writes):
+                    _count(done, prepared.done)
+                    return
+        except UnavailableError:
+            pass
+        for line, _ in of.lines:
+            done.reject(line, "sampleId", "a sample that nobody else is rating; send it again")
+
+    def _versions(self, grader: DeckGrader, some: Iterable[_OfSample]) -> dict[int, GraderVersion]:
+        wanted = {said.version or grader.version for of in some for _, said in of.lines}
+        found = {}
+        for number in wanted:
+            try:
+                found[number] = self.graders.version(grader, number)
+            except InvalidRequestError:
+                continue  # its lines are rejected
+        return found
+
+    def _prepared(
+        self,
+        caller: Caller,
+        grader: DeckGrader,
+        versions: dict[int, GraderVersion],
+        some: Sequence[_OfSample],
+    ) -> list[_Prepared]:
+        """Read what is stored of some samples, and say what is to be written."""
+        truths = self.labels.truths_of(grader.id, [of.sample.id for of in some])
+        pairs = [
+            (of.sample.id, said.rater or caller.principal_id) for of in some for _, said in of.lines
+        ]
+        shown = self.labels.shown(grader.id, pairs)
+        before = self.labels.latest_ratings(
+            grader.id,
+            [
+                (sample_id, rater, truths[sample_id].voices[rater].corrections)
+                for sample_id, rater in pairs
+                if sample_id in truths and rater in truths[sample_id].voices
+            ],
+        )
+        prepared = []
+        for of in some:
+            one = _Prepared(of, [], _Sorted())
+            truth = truths.get(of.sample.id)
+            revision = truth.revision if truth else 0
+            for line, said in of.lines:
+                rater = said.rater or caller.principal_id
+                pair = (of.sample.id, rater)
+                version = versions.get(said.version or grader.version)
+                last = before.get(pair)
+                if version is None:
+                    one.done.reject(line, "version", f"at most {grader.versions}, the latest")
+                elif last is not None and _is_repeated(last, said, version):
+                    one.done.repeated += 1
+                elif last is None and truth and len(truth.voices) >= MAX_SAMPLE_RATERS:
+                    one.done.reject(line, "rater", f"one of {MAX_SAMPLE_RATERS} at most")
+                else:
+                    rating = self._rating(caller, grader, version, said, last, pair in shown)
+                    truth = with_rating(truth or first_truth(of.sample, rating), rating)
+                    one.writes.append(put_rating(rating))
+                    if pair not in shown:
+                        one.writes.append(nothing_shown(grader.id, *pair))
+                    one.done.accepted += 1
+            if truth is not None and one.writes:
+                one.writes.append(put_truth(truth, revision=revision))
+            prepared.append(one)
+        return prepared
+
+    def _rating(
+        self,
+        caller: Caller,
+        grader: DeckGrader,
+        version: GraderVersion,
+        said: ImportedFeedback,
+        last: Rating | None,
+        saw_result: bool,
+    ) -> Rating:
+        rater = said.rater or caller.principal_id
+        return Rating(
+            **identity(grader, said.sample_id, rater, last.correction + 1 if last else 0),
+            score=said.score,
+            explanation=said.explanation,
+            version=version.version,
+            criteria=criteria_digest(version.rubric),
+            saw_result=saw_result,
+            selection=last.selection if last else said.selection,
+            probability=last.probability if last else said.probability,
+            imported_by=caller.principal_id,
+            created_at=self.clock.now(),
+        )
+
+
+def _packed(prepared: Iterable[_Prepared]) -> Iterator[list[_Prepared]]:
+    """Yield as many at a time as one transaction writes."""
+    together: list[_Prepared] = []
+    size = 0
+    for one in prepared:
+        if together and size + len(one.writes) > MAX_ADDITIONS:
+            yield together
+            together, size = [], 0
+        together.append(one)
+        size += len(one.writes)
+    if together:
+        yield together
+
+
+def _count(done: _Sorted, more: _Sorted) -> None:
+    done.accepted += more.accepted
+    done.repeated += more.repeated
+    done.rejected += more.rejected
+
+
+def _is_repeated(last: Rating, said: ImportedFeedback, version: GraderVersion) -> bool:
+    before = (last.score, last.explanation, last.version)
+    return before == (said.score, said.explanation, version.version)

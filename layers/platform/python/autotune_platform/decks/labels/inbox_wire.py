@@ -1,0 +1,29 @@
+"""What a person is to rate next, as they see it."""
+
+from datetime import UTC, datetime
+
+from autotune.protocol import deck_feedback as wire
+from autotune.protocol.deck_rubrics import ShownRubric
+from autotune_platform.decks.labels.inbox import InHand
+
+
+def in_hand_on_wire(found: InHand) -> wire.RatingInHand:
+    """Return what a person is to rate, without what would lean them."""
+    lease, texts = found.lease, found.sample.texts
+    choices = texts.response.get("choices") or [{}]
+    message = choices[0].get("message")
+    return wire.RatingInHand(
+        task=lease.task,
+        sample=wire.SampleToRate(
+            id=lease.sample_id, messages=texts.request.get("messages", []), response=message
+        ),
+        grader_id=found.grader.id,
+        grader_name=found.grader.name,
+        version=found.version.version,
+        rubric=ShownRubric.model_validate(
+            found.version.rubric.model_dump(mode="json", by_alias=True)
+        ),
+        selection=lease.selection,
+        probability=lease.probability,
+        held_until=datetime.fromtimestamp(lease.until, UTC),
+    )

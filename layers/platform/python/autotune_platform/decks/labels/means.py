@@ -1,0 +1,116 @@
+"""What people would say of held-out samples on average: a judge's mean, corrected by labels."""
+
+from collections.abc import Sequence
+
+from autotune.protocol import deck_agreement as wire
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.labels.agreement import interval_on_wire
+from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.labels.pool import SamplePool
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.result_models import GraderResult
+from autotune_platform.decks.results import ResultRepository
+from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.intervals import CONFIDENCE
+from autotune_platform.statistics.means import (
+    CorrectedMean,
+    Estimate,
+    Labelled,
+    Unlabelled,
+    corrected_mean,
+)
+
+
+@part
+class MeanService:
+    """Estimates means of levels by prediction-powered inference (PPI++).
+
+    Of the held-out half alone: rubrics are fitted to the other one. Labels count where they were
+    drawn, and each of these samples is on one side only.
+
+    Ceiling: all results of a version are read, and where a model is named, their samples.
+    """
+
+    graders: LabelledGraders
+    labels: LabelRepository
+    pool: SamplePool
+    results: ResultRepository
+
+    def of(
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        *,
+        version: int | None,
+        model: str | None,
+    ) -> wire.DeckMeans:
+        """Return the mean level of what a model wrote, or of all samples, three ways.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+            InvalidRequestError: the grader has no such version.
+        """
+        grader = self.graders.require(caller, deck_id, grader_id)
+        judged_by = self.graders.version(grader, version).version
+        judged = [
+            one
+            for one in self.results.of_version(grader.id, judged_by)
+            if one.split == "holdout" and one.score is not None
+        ]
+        if model is not None:
+            traits = self.pool.traits(grader.deck_id, [one.sample_id for one in judged])
+            judged = [
+                one
+                for one in judged
+                if one.sample_id in traits and traits[one.sample_id].model == model
+            ]
+        truths = {
+            one.sample_id: one
+            for one in self.labels.truths(grader.id, split="holdout")
+            if one.selection == "random" and one.state == "settled"
+        }
+        with_label = [one for one in judged if one.sample_id in truths]
+        others = [one for one in judged if one.sample_id not in truths]
+        found = corrected_mean(
+            _labelled(with_label, [truths[one.sample_id] for one in with_label]),
+            Unlabelled([one.score for one in others], [one.group_key for one in others]),
+        )
+        return wire.DeckMeans(
+            grader_id=grader.id,
+            version=judged_by,
+            model=model,
+            confidence=CONFIDENCE,
+            **_on_wire(found, unlabelled=len(others)),
+        )
+
+
+def _labelled(results: Sequence[GraderResult], truths: Sequence[Truth]) -> Labelled:
+    return Labelled(
+        [one.score for one in truths],
+        [one.score for one in results],
+        [one.group_key for one in truths],
+    )
+
+
+def _on_wire(found: CorrectedMean, *, unlabelled: int) -> dict[str, object]:
+    because = found.labels.because
+    n = found.labels.n
+    return {
+        "naive": found.naive,
+        "corrected": _estimate(found.corrected, n + unlabelled if found.power else n),
+        "labels_only": _estimate(found.labels_only, n),
+        "power": found.power,
+        "use": found.shown.value,
+        "labels": n,
+        "unlabelled": unlabelled,
+        "sufficient": found.labels.is_sufficient,
+        "insufficient_because": because.value if because else None,
+    }
+
+
+def _estimate(estimate: Estimate, n: int) -> wire.MeanEstimate:
+    return wire.MeanEstimate.model_validate(
+        {"value": estimate.mean, "n": n, **interval_on_wire(estimate.interval)}
+    )

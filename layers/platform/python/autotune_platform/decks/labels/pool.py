@@ -1,0 +1,80 @@
+"""The samples of a deck and their halves, without their texts."""
+
+from collections.abc import Iterable
+
+from autotune.protocol.deck_samples import Split
+from autotune_platform.decks.items import SAMPLE, model_from
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.table import Table
+
+_ATTRIBUTES = ("id", "split", "group_key")
+
+
+class PooledSample(FrozenModel):
+    """What never changes of a sample, and ratings go by."""
+
+    id: str
+    split: Split
+    group_key: str
+
+
+class Excerpts(FrozenModel):
+    """How what was asked last begins, and the answer."""
+
+    id: str
+    input_excerpt: str
+    output_excerpt: str
+
+
+class SampleTraits(FrozenModel):
+    """What may explain an error of a judge; no judge is shown the model."""
+
+    id: str
+    model: str | None = None
+    output_characters: int
+    output_excerpt: str
+
+
+class SamplePool:
+    """Reads which samples a deck has, in the table ``decks``."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def halves(self, deck_id: str) -> dict[str, Split]:
+        """Return every sample of a deck, with the half that it is in."""
+        items = self._table.items(deck_id, starting=SAMPLE, attributes=("sk", "split"))
+        return {item["sk"].removeprefix(SAMPLE): item["split"] for item in items}
+
+    def get_many(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, PooledSample]:
+        """Return those samples that the deck has, by id."""
+        keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
+        found = self._table.get_many(keys, attributes=_ATTRIBUTES).values()
+        samples = (model_from(item, PooledSample) for item in found)
+        return {sample.id: sample for sample in samples}
+
+    def excerpts(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, Excerpts]:
+        """Return how texts begin, of those samples that the deck has, by id."""
+        keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
+        found = self._table.get_many(keys, attributes=tuple(Excerpts.model_fields)).values()
+        excerpts = (model_from(item, Excerpts) for item in found)
+        return {one.id: one for one in excerpts}
+
+    def traits(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, SampleTraits]:
+        """Return what may explain errors, of those samples that the deck has, by id."""
+        keys = ((deck_id, SAMPLE + sample_id) for sample_id in sample_ids)
+        found = self._table.get_many(keys, attributes=tuple(SampleTraits.model_fields)).values()
+        traits = (model_from(item, SampleTraits) for item in found)
+        return {one.id: one for one in traits}
+
+    def get(self, deck_id: str, sample_id: str) -> PooledSample:
+        """Return a sample of a deck.
+
+        Raises:
+            NotFoundError: the deck has none of this id.
+        """
+        found = self.get_many(deck_id, [sample_id]).get(sample_id)
+        if found is None:
+            raise NotFoundError(f"no sample {sample_id} in deck {deck_id}")
+        return found

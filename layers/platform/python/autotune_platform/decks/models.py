@@ -1,0 +1,199 @@
+"""Decks, their versions and their graders as the platform sees them."""
+
+from datetime import datetime
+from typing import Any
+
+from autotune.protocol.deck_effects import EditEffect
+from autotune.protocol.deck_publishing import UncalibratedBecause
+from autotune.protocol.deck_rubrics import (
+    DeckGraderOrigin,
+    DeckGraderStatus,
+    DeckJudge,
+)
+from autotune.protocol.deck_samples import Collection, Split
+from autotune.protocol.decks import DeckStatus
+from autotune.protocol.levels import Calibration, LevelsRubric
+from autotune_platform.runtime.frozen_model import FrozenModel
+from autotune_platform.storage.registry import Entity
+
+
+class Deck(Entity):
+    """A system prompt with its samples and graders.
+
+    Attributes:
+        version: number of the current version.
+        versions: number of the latest one, which is above it after a rollback.
+        revision: how often the deck was changed; a write names the one that it has read.
+    """
+
+    name: str
+    description: str
+    status: DeckStatus = "draft"
+    version: int = 1
+    versions: int = 1
+    holdout_share: float
+    created_at: datetime
+    updated_at: datetime
+    created_by: str
+    revision: int = 1
+
+
+class DeckCounts(FrozenModel):
+    """How many samples and graders a deck has."""
+
+    samples: int = 0
+    graders: int = 0
+
+
+class DeletedDeck(FrozenModel):
+    """What stays of a deleted deck until everything of it is erased.
+
+    Attributes:
+        graders: the ids of those that it had.
+    """
+
+    id: str
+    organization_id: str
+    deleted_at: datetime
+    graders: list[str]
+
+
+class DeckVersion(FrozenModel):
+    """One version of a deck's system prompt; it never changes."""
+
+    organization_id: str
+    deck_id: str
+    version: int
+    system_prompt: str
+    prompt_hash: str
+    placeholders: list[str]
+    parent: int | None = None
+    note: str
+    author: str
+    created_at: datetime
+
+
+class Published(FrozenModel):
+    """What of a deck's grader is published as a grader of the registry.
+
+    Attributes:
+        grader_version: of the registry's grader.
+        calibration: what was measured of its judge; None where that was not enough to say anything.
+        because: why it is not calibrated.
+    """
+
+    grader_id: str
+    grader_version: str
+    version: int
+    deck_version: int
+    at: datetime
+    calibration: Calibration | None = None
+    because: UncalibratedBecause | None = None
+
+
+class DeckGrader(Entity):
+    """A grader of a deck; ``version``, ``versions`` and ``revision`` are as a deck's.
+
+    Attributes:
+        shared_share: the share of samples that several people are to rate.
+        shared_raters: how many those are.
+    """
+
+    deck_id: str
+    name: str
+    status: DeckGraderStatus
+    origin: DeckGraderOrigin
+    version: int = 1
+    versions: int = 1
+    digest: str
+    shared_share: float = 0.2
+    shared_raters: int = 2
+    published: Published | None = None
+    created_at: datetime
+    updated_at: datetime
+    created_by: str
+    revision: int = 1
+
+
+class GraderVersion(FrozenModel):
+    """One version of a deck's grader; its content never changes, and ``digest`` names it.
+
+    Attributes:
+        candidate: whether it is of an edit that is not accepted, and is never current.
+        effect: what the edit changed, written when it is accepted.
+    """
+
+    organization_id: str
+    deck_id: str
+    grader_id: str
+    version: int
+    digest: str
+    rubric: LevelsRubric
+    judge: DeckJudge | None = None
+    parent: int | None = None
+    note: str
+    edit_id: str | None = None
+    candidate: bool = False
+    effect: EditEffect | None = None
+    author: str
+    created_at: datetime
+
+
+class WholeDeck(FrozenModel):
+    """A deck with what is kept beside it."""
+
+    deck: Deck
+    counts: DeckCounts
+    prompt: str | None = None
+
+
+class WholeGrader(FrozenModel):
+    """A grader of a deck with its current version."""
+
+    grader: DeckGrader
+    current: GraderVersion
+
+
+class Sample(Entity):
+    """What is known of a sample beside its texts.
+
+    Attributes:
+        group_key: digest of its group; samples with the same one are in the same half.
+        content_hash: digest of its texts.
+        duplicate_of: the first sample of the deck with the same texts, if this is not it.
+        judged_bytes: how many bytes of a judge's question its conversation and response are.
+        has_object: whether its texts are in the bucket, because they outgrow an item.
+    """
+
+    deck_id: str
+    deck_version: int
+    split: Split
+    group_key: str
+    content_hash: str
+    duplicate_of: str | None = None
+    collection: Collection
+    provider: str | None = None
+    model: str | None = None
+    input_excerpt: str
+    output_excerpt: str
+    input_characters: int
+    output_characters: int
+    judged_bytes: int
+    created_at: datetime
+    requested_at: datetime | None = None
+    has_object: bool = False
+
+
+class SampleTexts(FrozenModel):
+    """A sample's request and response, and what the caller said of them."""
+
+    request: dict[str, Any]
+    response: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+class WholeSample(FrozenModel):
+    """A sample with its texts."""
+
+    sample: Sample
+    texts: SampleTexts

@@ -1,0 +1,112 @@
+"""What was measured of a version's judge: for each model that answered, on what is held out.
+
+Ceiling: all repeated judgements of the version are read, which are as many as people had made.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from autotune.protocol.deck_publishing import UncalibratedBecause
+from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.result_models import GraderResult
+from autotune_platform.statistics.calibration import (
+    DRIFT_LABELS,
+    THRESHOLD,
+    Calibration,
+    Uncalibrated,
+    calibration,
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one model.
+
+    Attributes:
+        latest: when it answered last.
+        because: why it is not calibrated; None where it is.
+    """
+
+    model: str
+    latest: datetime
+    found: Calibration
+    because: UncalibratedBecause | None
+
+
+def measured(truths: Iterable[Truth], results: Iterable[GraderResult]) -> Measured | None:
+    """Return what was measured of the judge that counts; None where nothing was.
+
+    That is the model that answered last, of those that are calibrated if there are any: what a
+    provider serves now is known from that alone.
+
+    Args:
+        truths: of the grader, of any samples; those are used that are held out and were drawn.
+        results: of the version, repeated ones as well.
+    """
+    drawn = [
+        one
+        for one in truths
+        if one.state == "settled" and one.split == "holdout" and one.selection == "random"
+    ]
+    by_model = _first_words(results, {one.sample_id for one in drawn})
+    found = {model: _of_model(drawn, words) for model, words in by_model.items()}
+    is_known = any(one.is_calibrated for one in found.values())
+    every = [
+        Measured(
+            model=model,
+            latest=max(word.created_at for word in by_model[model].values()),
+            found=one,
+            because=_because(one, is_known=is_known),
+        )
+        for model, one in found.items()
+    ]
+    every.sort(key=lambda one: (one.because is None, one.latest), reverse=True)
+    return every[0] if every else None
+
+
+def _first_words(
+    results: Iterable[GraderResult], sample_ids: set[str]
+) -> dict[str, dict[str, GraderResult]]:
+    """Return the first judgement of each sample by each model, by model and sample.
+
+    A later one by the same model counts for nothing: who could choose would choose the better.
+    """
+    found: dict[str, dict[str, GraderResult]] = {}
+    for one in sorted(results, key=lambda one: (one.repeated, one.created_at)):
+        if one.is_final and one.answered_model and one.sample_id in sample_ids:
+            found.setdefault(one.answered_model, {}).setdefault(one.sample_id, one)
+    return found
+
+
+def _of_model(truths: Sequence[Truth], words: Mapping[str, GraderResult]) -> Calibration:
+    truth = [one.score for one in truths]
+    judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
+    groups = [one.group_key for one in truths]
+    return calibration(truth, judged, groups, threshold=THRESHOLD)
+
+
+def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
+    """Return why a model is not calibrated; None where it is.
+
+    Where another model was calibrated for this version, the labels are known to suffice: then
+    twenty samples that were judged again are enough, if kappa's lower end on them alone is.
+    """
+    low = found.agreement.interval.low
+    is_checked = (
+        is_known
+        and found.because is Uncalibrated.INSUFFICIENT_LABELS
+        and low is not None
+        and low >= found.threshold
+        and sum(level.n for level in found.levels) >= DRIFT_LABELS
+    )
+    if found.because is None or is_checked:
+        return None
+    return _WORDS[found.because]
+
+
+_WORDS: Mapping[Uncalibrated, UncalibratedBecause] = {
+    Uncalibrated.INSUFFICIENT_LABELS: "insufficient_labels",
+    Uncalibrated.NO_INTERVAL: "no_interval",
+    Uncalibrated.BELOW_THRESHOLD: "below_threshold",
+}

@@ -1,0 +1,155 @@
+"""Publishing graders of decks: a snapshot in the registry, by which tasks score."""
+
+from dataclasses import dataclass
+
+from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
+from autotune.protocol.rubrics import RubricConfiguration
+from autotune_platform.access.models import Caller
+from autotune_platform.checks.rubrics import rubric_version
+from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.graders import DeckGraderService
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
+from autotune_platform.decks.publishing.measuring import Measured, measured
+from autotune_platform.decks.publishing.snapshots import (
+    calibrated,
+    calibration_of,
+    configuration_of,
+    is_same,
+    registered_id,
+)
+from autotune_platform.decks.results import ResultRepository
+from autotune_platform.decks.service import DeckService
+from autotune_platform.gateway.models import Grader
+from autotune_platform.graders.service import GraderService
+from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import ConflictError, NotFoundError
+from autotune_platform.runtime.parts import part
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """What is published of a grader."""
+
+    configuration: RubricConfiguration
+    published: Published
+
+
+@part
+class PublishingService:
+    """Publishes graders of an organisation's decks.
+
+    The registry's grader has an id that follows from the deck's grader, so that a call that was cut
+    off leaves none behind that the next one does not find.
+    """
+
+    decks: DeckService
+    deck_graders: DeckGraderService
+    repository: DeckGraderRepository
+    labels: LabelRepository
+    results: ResultRepository
+    graders: GraderService
+    connections: UsableConnections
+    clock: Clock = SYSTEM_CLOCK
+
+    def publish(self, caller: Caller, deck_id: str, grader_id: str) -> WholeGrader:
+        """Publish the current version of a grader, with what is known of its judge by now.
+
+        Where that is published already, nothing changes.
+
+        Raises:
+            NotFoundError: there is no such deck or grader, or it is another organisation's.
+            InvalidRequestError: its connection is revoked, or its texts are too long together.
+            ConflictError: it is not active, or changed at the same time.
+            TooManyEntitiesError: the organisation has as many graders as it may.
+        """
+        whole = self.deck_graders.get(caller, deck_id, grader_id)
+        if whole.grader.status != "active":
+            raise ConflictError(
+                f"grader {grader_id} is {whole.grader.status}; only active ones are published"
+            )
+        snapshot = self._snapshot(caller, whole)
+        has_changed = self._register(caller, whole, snapshot)
+        known = whole.grader.published
+        if not has_changed and known is not None and _is_told(known, snapshot.published):
+            return whole
+        before = whole.grader
+        after = before.model_copy(
+            update={
+                "published": snapshot.published,
+                "updated_at": snapshot.published.at,
+                "revision": before.revision + 1,
+            }
+        )
+        if not self.repository.change(before, after):
+            raise ConflictError(f"grader {grader_id} changed at the same time; publish it again")
+        return WholeGrader(grader=after, current=whole.current)
+
+    def _snapshot(self, caller: Caller, whole: WholeGrader) -> _Snapshot:
+        version, now = whole.current, self.clock.now()
+        assert version.judge is not None, "an active grader has a judge"
+        connection = self.connections.require(
+            caller.organization_id, version.judge.connection_id, field="judge.connectionId"
+        )
+        deck = self.decks.get(caller, version.deck_id)
+        assert deck.prompt is not None, "a deck that is read alone has its prompt"
+        bare = configuration_of(version, deck.prompt)
+        found = self._measured(whole.grader, version)
+        calibration = (
+            None if found is None else calibration_of(found, bare, connection.provider, now)
+        )
+        published = Published(
+            grader_id=registered_id(whole.grader.id),
+            grader_version=rubric_version(bare),
+            version=version.version,
+            deck_version=deck.deck.version,
+            at=now,
+            calibration=calibration,
+            because="not_judged" if found is None else found.because,
+        )
+        return _Snapshot(calibrated(bare, calibration), published)
+
+    def _measured(self, grader: DeckGrader, version: GraderVersion) -> Measured | None:
+        truths = list(self.labels.truths(grader.id, split="holdout"))
+        places = ((grader.id, version.version, one.sample_id) for one in truths)
+        first = self.results.first(places).values()
+        again = self.results.of_version(grader.id, version.version, repeated=True)
+        return measured(truths, [*first, *again])
+
+    def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:
+        """Have the registry hold a snapshot; return whether it did not before."""
+        name, published = whole.grader.name, snapshot.published
+        before = self._registered(caller, published.grader_id)
+        if before is not None and is_same(before, name, snapshot.configuration):
+            return False
+        description = (
+            f"Version {published.version} of grader {whole.grader.id} of deck "
+            f"{whole.grader.deck_id}, under version {published.deck_version} of its system prompt"
+        )
+        if before is None:
+            request = RegisterGraderRequest(
+                name=name, kind="rubric", description=description, rubric=snapshot.configuration
+            )
+            self.graders.register(caller, request, grader_id=published.grader_id)
+        else:
+            change = UpdateGraderRequest(
+                name=name, description=description, rubric=snapshot.configuration
+            )
+            self.graders.update(caller, "organization", before.id, change)
+        return True
+
+    def _registered(self, caller: Caller, grader_id: str) -> Grader | None:
+        try:
+            return self.graders.get_managed(caller, "organization", grader_id)
+        except NotFoundError:
+            return None
+
+
+def _is_told(before: Published, after: Published) -> bool:
+    """Return whether one says the same as another, whenever."""
+    return _timeless(before) == _timeless(after)
+
+
+def _timeless(published: Published) -> dict[str, object]:
+    return published.model_dump(exclude={"at": True, "calibration": {"measured_at"}})

@@ -1,0 +1,287 @@
+"""One step of a run's execution: what has ended is stored, and as much is begun as there is room.
+
+Pairs of a sample and a grader are begun in chunks. Money for a chunk is set aside in the write that
+stores it, before its rows are enqueued, and given back in the write that counts what came of them:
+what is spent and what is set aside are never above the run's cap, whatever is killed.
+
+Ceiling: one step at a time works on a run, some hundred judgements a second.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from autotune.protocol.deck_runs import DeckRunStatus, DeckRunStop, DeckRunWait
+from autotune_platform.decks.result_models import GraderResult
+from autotune_platform.decks.results import Place, ResultRepository
+from autotune_platform.decks.runs.asking import Asking, Planned, RunAsking, Wanted
+from autotune_platform.decks.runs.collecting import Draft, RunCollecting, new_chunk
+from autotune_platform.decks.runs.looks import is_due, next_look
+from autotune_platform.decks.runs.models import Chunk, Run
+from autotune_platform.decks.runs.repository import RunRepository
+from autotune_platform.decks.runs.starting import START_WITHIN
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import TooManyOpenRowsError, UnavailableError
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+PAIRS_TOGETHER = 50
+"""Judgements of one chunk: their rows are enqueued together, and one write pays for them."""
+
+MOST_UNDER_WAY = 10_000
+"""Judgements of one run that are under way at most; a job of a provider has as many rows."""
+
+_RESERVED_SECONDS = 45
+_FULL_SECONDS = 60
+_NOBODY_SECONDS = 120
+_CANCELING_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """Where an execution stands: whether it is over, and how long it waits before it goes on."""
+
+    done: bool
+    wait_seconds: int = 1
+
+
+class _ChangedError(Exception):
+    """The run is not any more as it was read: it is read again, and gone on with."""
+
+
+@dataclass
+class _Step:
+    """What one step of a run is at."""
+
+    run: Run
+    asking: Asking
+    seconds_left: Callable[[], float]
+    wait_seconds: int = 0
+    waiting_because: DeckRunWait | None = None
+
+    @property
+    def has_time(self) -> bool:
+        return self.seconds_left() > _RESERVED_SECONDS
+
+    def wait(self, seconds: int, because: DeckRunWait | None = None) -> None:
+        """Have the next step come so late at least."""
+        self.wait_seconds = max(self.wait_seconds, seconds)
+        self.waiting_because = because or self.waiting_because
+
+
+@part
+class RunWork:
+    """Goes on with runs."""
+
+    repository: RunRepository
+    results: ResultRepository
+    asking: RunAsking
+    collecting: RunCollecting
+    clock: Clock = SYSTEM_CLOCK
+
+    def advance(
+        self, deck_id: str, run_id: str, *, redrive: int, seconds_left: Callable[[], float]
+    ) -> RunStep:
+        """Do what there is to do; an execution from before the latest redrive has nothing to do."""
+        run = self.repository.get(deck_id, run_id)
+        if run is None or not run.is_open or run.redrive != redrive:
+            return RunStep(done=True)
+        try:
+            return self._go_on(run, seconds_left)
+        except _ChangedError:
+            return RunStep(done=False)
+
+    def _go_on(self, run: Run, seconds_left: Callable[[], float]) -> RunStep:
+        due_at = self.clock.now() + timedelta(seconds=seconds_left()) + START_WITHIN
+        asking = self.asking.begin(run)
+        if asking is None:
+            return self._waiting(run, _NOBODY_SECONDS, "organization_suspended")
+        step = _Step(self._changed(run, {"due_at": due_at}), asking, seconds_left)
+        last_look, now = step.run.looked_at, self.clock.now()
+        for chunk in self.repository.chunks(step.run):
+            if not step.has_time:
+                return RunStep(done=False)
+            self._see_to(step, chunk, last_look)
+        step.run = self._changed(step.run, {"looked_at": now})
+        while step.has_time and not step.wait_seconds and self._begin_more(step):
+            pass
+        if not step.has_time:
+            return RunStep(done=False)
+        chunks = self.repository.chunks(step.run)
+        if not chunks and (ended := self._ended(step)):
+            return ended
+        because = step.waiting_because or self.asking.waits_for(step.run, chunks)
+        return self._waiting(step.run, self._seconds(step, chunks), because)
+
+    def _see_to(self, step: _Step, chunk: Chunk, last_look: datetime) -> None:
+        """Go on with a chunk: have its rows asked, or store what came of them."""
+        if chunk.erasing:
+            self.collecting.erase(step.run, chunk)
+            chunk = chunk.model_copy(update={"erasing": (), "revision": chunk.revision + 1})
+            if not chunk.left:
+                return
+        is_canceled = step.run.cancel_requested_at is not None
+        is_over = is_canceled or self.clock.now() >= step.run.deadline
+        if chunk.state == "reserved":
+            if is_over and not self.asking.was_begun(step.run, chunk):
+                self._drop(step, chunk)
+            elif not step.wait_seconds:
+                self._order(step, chunk)
+            return
+        if is_canceled:
+            self.asking.cancel(chunk)
+        elif not is_due(chunk.asked_at, last_look, self.clock.now()):
+            return
+        after = self.collecting.collect(step.asking, step.run, chunk, again=not is_over)
+        if after is None:
+            raise _ChangedError
+        step.run = after
+
+    def _order(self, step: _Step, chunk: Chunk) -> None:
+        """Enqueue the rows of a chunk, and note that they are."""
+        try:
+            self.asking.order(step.asking, step.run, chunk)
+        except TooManyOpenRowsError:
+            step.wait(_FULL_SECONDS, "open_requests")
+            return
+        except UnavailableError as error:
+            step.wait(error.retry_after_seconds or 1)
+            return
+        asked = {
+            "state": "asked",
+            "rows": None,
+            "asked_at": self.clock.now(),
+            "revision": chunk.revision + 1,
+        }
+        if not self.repository.change_chunk(step.run, chunk, chunk.model_copy(update=asked)):
+            raise _ChangedError
+
+    def _drop(self, step: _Step, chunk: Chunk) -> None:
+        """Give up a chunk of which no row is stored."""
+        run = step.run
+        gone = chunk.model_copy(update={"left": (), "revision": chunk.revision + 1})
+        changes = {
+            "reserved": run.reserved - chunk.reserved,
+            "counts": run.counts.plus("canceled", len(chunk.left)),
+        }
+        step.run = self._changed(run, changes, [self.repository.changed(run, chunk, gone)])
+
+    def _begin_more(self, step: _Step) -> bool:
+        """Begin the next judgements; return whether there may be more to begin."""
+        run = step.run
+        if run.cancel_requested_at is not None or self.clock.now() >= run.deadline:
+            return False
+        under_way = run.position - run.counts.decided
+        wanted = self._next(run, min(PAIRS_TOGETHER, MOST_UNDER_WAY - under_way))
+        if not wanted:
+            return False
+        wanted = self.asking.within_memory(run, wanted)
+        known = {} if run.repeat else self._known(run, wanted)
+        unknown = [one for one in wanted if _place(run, one) not in known]
+        plans = dict(zip(unknown, self.asking.plan(step.asking, run, unknown), strict=True))
+        counts, room, taken = run.counts, run.room, 0
+        planned: list[Planned] = []
+        drafts: list[Draft] = []
+        for one in wanted:
+            plan = plans.get(one)
+            if plan is None:
+                counts = counts.plus_known(known[_place(run, one)].status)
+            elif not isinstance(plan, Planned):
+                drafts.append(Draft.of(plan))
+            elif plan.asked.most <= room:
+                room -= plan.asked.most
+                planned.append(plan)
+            else:
+                break
+            taken += 1
+        if not taken:
+            return False
+        counts = self.collecting.store(run, drafts, counts) if drafts else counts
+        changes: dict[str, Any] = {"position": run.position + taken, "counts": counts, "lost": 0}
+        if not planned:
+            step.run = self._changed(run, changes)
+            return taken == len(wanted)
+        chunk = new_chunk(run, planned, self.clock)
+        changes |= {"chunks": chunk.number, "reserved": run.reserved + chunk.reserved}
+        step.run = self._changed(run, changes, [self.repository.added(run, chunk)])
+        self._order(step, chunk)
+        return taken == len(wanted)
+
+    def _next(self, run: Run, most: int) -> Sequence[Wanted]:
+        """Return the next pairs of a run, sample by sample."""
+        last = min(run.position + most, run.expected)
+        if last <= run.position:
+            return []
+        of_sample = len(run.graders)
+        first = run.position // of_sample
+        ids = self.repository.planned(run, first, (last - 1) // of_sample + 1 - first)
+        return [
+            Wanted(ids[pair // of_sample - first], pair % of_sample)
+            for pair in range(run.position, last)
+        ]
+
+    def _known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, GraderResult]:
+        """Return results of earlier runs, which are not paid for again."""
+        found = self.results.first(_place(run, one) for one in wanted)
+        return {place: one for place, one in found.items() if one.is_final}
+
+    def _ended(self, step: _Step) -> RunStep | None:
+        """End a run of which nothing is under way, unless it is to be waited for more."""
+        run = step.run
+        because: DeckRunStop | None = None
+        status: DeckRunStatus = "completed"
+        if run.cancel_requested_at is not None:
+            status = "canceled"
+        elif run.position < run.expected:
+            if step.wait_seconds:
+                return None
+            status = "stopped"
+            because = "deadline" if self.clock.now() >= run.deadline else "cap"
+        changes = {
+            "status": status,
+            "stopped_because": because,
+            "waiting_because": None,
+            "counts": run.counts.plus("canceled", run.pending),
+            "ended_at": self.clock.now(),
+        }
+        ended = self._changed(run, changes)
+        self.repository.forget(ended)
+        logger.info("run ended", run_id=run.id, status=status, spent=run.spent)
+        return RunStep(done=True)
+
+    def _seconds(self, step: _Step, chunks: Sequence[Chunk]) -> int:
+        """Return how long to wait for the next step."""
+        now = self.clock.now()
+        looks = [next_look(one.asked_at, now) for one in chunks if one.state == "asked"]
+        waits = [math.ceil((look - now).total_seconds()) for look in looks]
+        if step.run.cancel_requested_at is not None:
+            waits.append(_CANCELING_SECONDS)
+        if step.wait_seconds:
+            waits.append(step.wait_seconds)
+        return max(1, min(waits, default=1))
+
+    def _waiting(self, run: Run, seconds: int, because: DeckRunWait | None) -> RunStep:
+        due_at = self.clock.now() + timedelta(seconds=seconds) + START_WITHIN
+        self._changed(run, {"waiting_because": because, "due_at": due_at})
+        return RunStep(done=False, wait_seconds=seconds)
+
+    def _changed(self, run: Run, changes: Mapping[str, Any], others: Sequence[Any] = ()) -> Run:
+        """Store changes of a run and return it.
+
+        Raises:
+            _ChangedError: it is not any more as it was read.
+        """
+        after = run.model_copy(update={**changes, "revision": run.revision + 1})
+        if not self.repository.change(run, after, others):
+            raise _ChangedError
+        return after
+
+
+def _place(run: Run, wanted: Wanted) -> Place:
+    judged = run.graders[wanted.grader]
+    return (judged.grader_id, judged.version, wanted.sample_id)

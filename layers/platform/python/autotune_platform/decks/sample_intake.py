@@ -1,0 +1,263 @@
+"""Taking in samples: each is converted, put in its half for good, and stored once."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.protocol.deck_samples import AddSamplesRequest, BulkSamples, RejectedLine
+from autotune.protocol.ids import timed_id
+from autotune.protocol.limits import MAX_BULK_SAMPLES, MAX_DECK_SAMPLES
+from autotune.protocol.problems import FieldProblem, LimitProblem
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.conversion import Conversation, FaultySampleError, conversation_of
+from autotune_platform.decks.models import Deck, Sample, SampleTexts, WholeSample
+from autotune_platform.decks.repository import DeckRepository
+from autotune_platform.decks.sample_lines import FaultyLine, Given, faulty_line, read_lines
+from autotune_platform.decks.sample_repository import (
+    AT_A_TIME,
+    BYTES_AT_A_TIME,
+    PackedSample,
+    SampleRepository,
+    packed,
+)
+from autotune_platform.decks.sample_requests import SampleRequest, SampleRequests
+from autotune_platform.decks.service import DeckService
+from autotune_platform.decks.splitting import group_of, split_of
+from autotune_platform.judging.rubric.conversations import sample_texts
+from autotune_platform.judging.rubric.level_prompts import judged_bytes
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import (
+    InvalidRequestError,
+    RequestTooLargeError,
+    TooManyEntitiesError,
+)
+from autotune_platform.runtime.parts import part
+
+EXCERPT_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Samples that are ready to be stored, with their places, and what is wrong with the others."""
+
+    samples: Sequence[tuple[int, PackedSample]]
+    faulty: Sequence[FaultyLine]
+
+
+@part
+class SampleIntake:
+    """Takes in the samples of an organisation's decks."""
+
+    decks: DeckService
+    deck_repository: DeckRepository
+    repository: SampleRepository
+    requests: SampleRequests
+    clock: Clock = SYSTEM_CLOCK
+
+    def add_all(
+        self,
+        caller: Caller,
+        deck_id: str,
+        request: AddSamplesRequest,
+        body: bytes,
+        *,
+        idempotency_key: str | None,
+    ) -> list[Sample]:
+        """Store samples, of which none may be faulty; a repeat stores them once.
+
+        Args:
+            body: the request's, by which it is known again.
+
+        Raises:
+            NotFoundError: there is no such deck, or it is another organisation's.
+            InvalidRequestError: a sample is faulty; nothing is stored.
+            TooManyEntitiesError: the deck has no room for all of them.
+            IdempotencyKeyReusedError: the key came before with another body.
+            UnavailableError: a store is busy; some may be stored, and a repeat stores the others.
+        """
+        given = [Given(place, sample) for place, sample in enumerate(request.samples)]
+        deck, made = self._made(caller, deck_id, given, body, idempotency_key)
+        if made.faulty:
+            fields = [
+                FieldProblem(field=f"samples[{one.place}].{one.field}", expected=one.expected)
+                for one in made.faulty
+            ]
+            raise InvalidRequestError(f"{fields[0].field}: {fields[0].expected}", fields=fields)
+        self._require_room(deck, made)
+        stored = self._store(deck, made)
+        if len(stored) < len(given):
+            raise _full(MAX_DECK_SAMPLES)
+        return [stored[place] for place in sorted(stored)]
+
+    def add_lines(
+        self, caller: Caller, deck_id: str, body: bytes, *, idempotency_key: str | None
+    ) -> BulkSamples:
+        """Store each line that is a sample, and say of each other one what is wrong with it.
+
+        Raises:
+            NotFoundError: there is no such deck, or it is another organisation's.
+            InvalidRequestError: there is no line.
+            RequestTooLargeError: there are too many lines.
+            IdempotencyKeyReusedError: the key came before with another body.
+            UnavailableError: a store is busy; some may be stored, and a repeat stores the others.
+        """
+        self.decks.require(caller, deck_id)  # whose deck it is not learns nothing of the lines
+        _require_few(body)
+        lines = list(read_lines(body))
+        given = [line for line in lines if isinstance(line, Given)]
+        deck, made = self._made(caller, deck_id, given, body, idempotency_key)
+        stored = self._store(deck, made)
+        expected = f"a deck of at most {MAX_DECK_SAMPLES} samples, which this one has"
+        rejected = [
+            *(line for line in lines if isinstance(line, FaultyLine)),
+            *made.faulty,
+            *(
+                faulty_line(place, "line", expected)
+                for place, _ in made.samples
+                if place not in stored
+            ),
+        ]
+        return BulkSamples(
+            accepted=len(stored),
+            sample_ids=[stored[place].id for place in sorted(stored)],
+            rejected=[
+                RejectedLine(line=one.place + 1, field=one.field, expected=one.expected)
+                for one in sorted(rejected, key=lambda one: one.place)
+            ],
+        )
+
+    def _made(
+        self,
+        caller: Caller,
+        deck_id: str,
+        given: Sequence[Given],
+        body: bytes,
+        idempotency_key: str | None,
+    ) -> tuple[Deck, _Made]:
+        """Return a deck, and what is to be stored in it."""
+        deck = self.decks.require(caller, deck_id)
+        request = self.requests.begin(deck, body, key=idempotency_key, now=self.clock.now())
+        prompts = self._prompts(deck, given)
+        samples: list[tuple[int, PackedSample]] = []
+        faulty: list[FaultyLine] = []
+        for one in given:
+            try:
+                samples.append((one.place, packed(_sample(deck, request, one, prompts))))
+            except FaultySampleError as error:
+                faulty.append(faulty_line(one.place, error.field, error.expected))
+        return deck, _Made(samples, faulty)
+
+    def _store(self, deck: Deck, made: _Made) -> dict[int, Sample]:
+        """Store samples; return those that the deck has room for, by place."""
+        places = {one.sample.id: place for place, one in made.samples}
+        stored: dict[int, Sample] = {}
+        for some in _transactions([one for _, one in made.samples]):
+            added = self.repository.add(deck.id, some)
+            stored.update({places[sample.id]: sample for sample in added})
+            if len(added) < len(some):
+                break
+        return stored
+
+    def _require_room(self, deck: Deck, made: _Made) -> None:
+        """Require room for all samples, those that are there already not counted.
+
+        Raises:
+            TooManyEntitiesError: there is none.
+        """
+        counts = self.deck_repository.counts([deck.id]).get(deck.id)
+        there = 0 if counts is None else counts.samples
+        if there + len(made.samples) <= MAX_DECK_SAMPLES:
+            return
+        repeated = self.repository.headers(deck.id, (one.sample.id for _, one in made.samples))
+        if there + len(made.samples) - len(repeated) > MAX_DECK_SAMPLES:
+            raise _full(there)
+
+    def _prompts(self, deck: Deck, given: Sequence[Given]) -> Mapping[int, str]:
+        """Return the system prompts of the versions that samples name."""
+        named = {one.sample.deck_version or deck.version for one in given}
+        there = (version for version in sorted(named) if version <= deck.versions)
+        return self.deck_repository.prompts(deck.id, there)
+
+
+def _sample(
+    deck: Deck, request: SampleRequest, one: Given, prompts: Mapping[int, str]
+) -> WholeSample:
+    """Return what is stored of a sample.
+
+    Raises:
+        FaultySampleError: it cannot be used.
+    """
+    given = one.sample
+    version = given.deck_version or deck.version
+    if version not in prompts:
+        raise FaultySampleError("deckVersion", f"a version of the deck, at most {deck.versions}")
+    conversation = conversation_of(given)
+    group_key = group_of(
+        deck.organization_id, conversation, given=given.group_key, prompt=prompts[version]
+    )
+    sample = Sample(
+        id=timed_id("smp", request.received_at, one.place, request.seed),
+        organization_id=deck.organization_id,
+        deck_id=deck.id,
+        deck_version=version,
+        split=split_of(deck.organization_id, group_key, holdout_share=deck.holdout_share),
+        group_key=group_key,
+        content_hash=_content_hash(deck.organization_id, conversation),
+        collection="manual",
+        provider=given.provider,
+        model=given.model or conversation.model,
+        input_excerpt=conversation.input[:EXCERPT_CHARACTERS],
+        output_excerpt=conversation.output[:EXCERPT_CHARACTERS],
+        input_characters=sum(len(message.text) for message in conversation.messages),
+        output_characters=len(conversation.output),
+        judged_bytes=judged_bytes(sample_texts(conversation.request, conversation.response)),
+        created_at=request.received_at,
+        requested_at=given.requested_at,
+    )
+    texts = SampleTexts(
+        request=dict(conversation.request),
+        response=dict(conversation.response),
+        metadata=given.metadata,
+    )
+    return WholeSample(sample=sample, texts=texts)
+
+
+def _content_hash(organization_id: str, conversation: Conversation) -> str:
+    return hashlib.sha256(f"{organization_id}\n{conversation.identity}".encode()).hexdigest()
+
+
+def _transactions(samples: Sequence[PackedSample]) -> Iterator[list[PackedSample]]:
+    """Yield samples in as many as one transaction takes."""
+    some: list[PackedSample] = []
+    size = 0
+    for one in samples:
+        bytes_of = 0 if one.sample.has_object else len(one.texts)
+        if some and (len(some) == AT_A_TIME or size + bytes_of > BYTES_AT_A_TIME):
+            yield some
+            some, size = [], 0
+        some.append(one)
+        size += bytes_of
+    if some:
+        yield some
+
+
+def _require_few(body: bytes) -> None:
+    count = sum(1 for line in body.split(b"\n") if line.strip())
+    if not count:
+        raise InvalidRequestError.of_field("body", "at least one line with a sample")
+    if count > MAX_BULK_SAMPLES:
+        raise RequestTooLargeError(
+            f"the upload has {count} lines, and {MAX_BULK_SAMPLES} is the limit",
+            limit=LimitProblem(
+                name="bulkSamples", maximum=MAX_BULK_SAMPLES, unit="lines", actual=count
+            ),
+        )
+
+
+def _full(there: int) -> TooManyEntitiesError:
+    return TooManyEntitiesError(
+        f"the deck has {there} samples, and {MAX_DECK_SAMPLES} is the limit",
+        limit=LimitProblem(
+            name="deckSamples", maximum=MAX_DECK_SAMPLES, unit="samples", actual=there
+        ),
+    )

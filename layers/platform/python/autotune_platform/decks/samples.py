@@ -1,0 +1,96 @@
+"""Reading and deleting the samples of decks."""
+
+from collections.abc import Sequence
+
+from autotune.protocol.deck_samples import Split
+from autotune.protocol.ids import is_id
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.labels.erasing import LabelEraser
+from autotune_platform.decks.models import Sample, WholeSample
+from autotune_platform.decks.results import ResultRepository
+from autotune_platform.decks.sample_repository import SampleRepository
+from autotune_platform.decks.service import DeckService
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.parts import part
+from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+
+
+@part
+class SampleService:
+    """Keeps the samples of an organisation's decks."""
+
+    decks: DeckService
+    repository: SampleRepository
+    results: ResultRepository
+    labels: LabelEraser
+
+    def get(self, caller: Caller, deck_id: str, sample_id: str) -> WholeSample:
+        """Return a sample with its texts.
+
+        Raises:
+            NotFoundError: there is no such deck or sample, or it is another organisation's.
+        """
+        sample = self._require(caller, deck_id, sample_id)
+        texts = self.repository.texts([sample]).get(sample.id)
+        if texts is None:
+            raise _missing(sample_id)
+        return WholeSample(sample=sample, texts=texts)
+
+    def list(
+        self,
+        caller: Caller,
+        deck_id: str,
+        *,
+        split: Split | None,
+        model: str | None,
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[Sequence[Sample], str | None]:
+        """Return a page of a deck's samples, newest first, without their texts.
+
+        Raises:
+            NotFoundError: there is no such deck, or it is another organisation's.
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        self.decks.require(caller, deck_id)
+        below = None
+        if next_token is not None:
+            (below,) = decode_cursor(next_token, parts=1)
+            if not is_id("smp", below):
+                raise invalid_cursor()
+        equal = {"split": split, "model": model}
+        found, last = self.repository.page(
+            deck_id,
+            limit=limit,
+            below=below,
+            equal={name: value for name, value in equal.items() if value is not None},
+        )
+        return found, encode_cursor(last) if last else None
+
+    def delete(self, caller: Caller, deck_id: str, sample_id: str) -> None:
+        """Delete a sample with its texts, and what judges and people said of it.
+
+        Raises:
+            NotFoundError: there is no such deck or sample, or it is another organisation's.
+            UnavailableError: the table is busy; deleting again is safe.
+        """
+        sample = self._require(caller, deck_id, sample_id)
+        self._delete_what_was_said(sample)
+        self.repository.delete(sample)
+        # A run or a person that knew it still may have stored one more in between.
+        self._delete_what_was_said(sample)
+
+    def _delete_what_was_said(self, sample: Sample) -> None:
+        self.results.delete_of_sample(sample.id)
+        self.labels.erase(sample.deck_id, sample.id)
+
+    def _require(self, caller: Caller, deck_id: str, sample_id: str) -> Sample:
+        self.decks.require(caller, deck_id)
+        found = self.repository.headers(deck_id, [sample_id]).get(sample_id)
+        if found is None:
+            raise _missing(sample_id)
+        return found
+
+
+def _missing(sample_id: str) -> NotFoundError:
+    return NotFoundError(f"no sample {sample_id}")

@@ -1,0 +1,66 @@
+"""System prompts as templates: their normal form, and whether a text was written under one.
+
+``{{name}}`` stands for what differs from one request to another. The rest is literal, and a text
+matches where all of it stands there, in order.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]{0,63})\}\}")
+
+
+def normalized(prompt: str) -> str:
+    """Return a prompt's normal form.
+
+    That is NFC, with LF for ends of lines, without spaces at the ends of lines and without empty
+    lines before and after. Case and inner spacing stay.
+    """
+    text = unicodedata.normalize("NFC", prompt).replace("\r\n", "\n").replace("\r", "\n")
+    lines = [line.rstrip() for line in text.split("\n")]
+    first = next((place for place, line in enumerate(lines) if line), len(lines))
+    last = next((place for place in range(len(lines), first, -1) if lines[place - 1]), first)
+    return "\n".join(lines[first:last])
+
+
+def placeholders(prompt: str) -> list[str]:
+    """Return the names of a prompt's placeholders, each once, as they first stand there."""
+    return list(dict.fromkeys(_PLACEHOLDER.findall(prompt)))
+
+
+def is_written_under(prompt: str, text: str) -> bool:
+    """Return whether a text is a prompt, with any text in place of each placeholder."""
+    return filled_in(prompt, text) is not None
+
+
+def filled_in(prompt: str, text: str) -> list[str] | None:
+    """Return what stands in a text for a prompt's placeholders, in order; None where none matches.
+
+    Both are compared in their normal form. Each literal segment is looked for behind the one before
+    and taken where it first stands, so that this takes time in proportion to the text.
+    """
+    segments = _PLACEHOLDER.split(normalized(prompt))[::2]
+    return _between(segments, normalized(text))
+
+
+def literal_characters(prompt: str) -> int:
+    """Return how many characters of a prompt are not in placeholders."""
+    return sum(map(len, _PLACEHOLDER.split(normalized(prompt))[::2]))
+
+
+def _between(segments: Sequence[str], text: str) -> list[str] | None:
+    first, last = segments[0], segments[-1]
+    if len(segments) == 1:
+        return [] if text == first else None
+    end = len(text) - len(last)
+    if not text.startswith(first) or not text.endswith(last) or end < len(first):
+        return None
+    values, at = [], len(first)
+    for segment in segments[1:-1]:
+        found = text.find(segment, at, end)
+        if found < 0:
+            return None
+        values.append(text[at:found])
+        at = found + len(segment)
+    return [*values, text[at:end]]

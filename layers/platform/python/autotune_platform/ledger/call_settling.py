@@ -1,0 +1,69 @@
+"""The end of a call that somebody waited for, also of one that was lost; no key is needed for it.
+
+What is killed in between is charged what it costs at most: whether it was paid, nobody knows. Where
+there are no texts yet, it was not asked, and costs nothing.
+"""
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.budgets.money import MoneyBudgets
+from autotune_platform.ledger.batch_repository import BatchRepository
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.costs import TRACED, CostRepository, Spent, TracedSpent
+from autotune_platform.ledger.ending import RowEnds
+from autotune_platform.ledger.models import Row
+from autotune_platform.ledger.texts import RowTexts
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+
+@part
+class CallSettling:
+    """Settles calls, each of which has a reservation of its own."""
+
+    texts: RowTexts
+    batches: BatchRepository
+    ends: RowEnds
+    money: MoneyBudgets
+    costs: CostRepository
+    clock: Clock = SYSTEM_CLOCK
+
+    def settle(self, row: Row) -> None:
+        """Give back what was set aside for a row that has ended; doing it again changes nothing."""
+        spent = Spent()
+        spent.add(row, row.cost_nano_usd)
+        by_trace = TracedSpent()
+        by_trace.add(row, row.cost_nano_usd)
+        now = self.clock.now()
+        settled = self.batches.settling_row(row.id)
+        additions = [
+            settled,
+            *self.money.settlement(
+                row.organization_id,
+                row.periods,
+                reserved=row.bound_nano_usd,
+                spent=row.cost_nano_usd,
+            ),
+            *self.costs.additions(
+                row.organization_id,
+                now,
+                connection_id=row.connection_id,
+                model=row.model,
+                by_purpose={row.purpose: spent},
+            ),
+            *self.costs.traced(row.organization_id, now, by_trace, room=len(TRACED)),
+        ]
+        self.batches.write(additions, undone=settled)
+        self.batches.close(row.id)
+
+    def recover(self, row: Row) -> None:
+        """End and settle a row whose caller was killed."""
+        if not row.has_ended:
+            lost = Refusal("platform_error", "the call was interrupted before it was made")
+            if self.texts.has_input(row.id):
+                logger.warning("call was lost; it may have been paid", request_id=row.id)
+                lost = Refusal("outcome_unclear", "the call was interrupted", may_be_paid=True)
+            row = self.ends.refused(row, lost, more_attempts=False) or row
+        self.settle(row)

@@ -1,0 +1,58 @@
+"""Whether there are labels enough to claim anything."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from autotune_platform.statistics.kappa import Levels, paired
+
+LEAST_LABELS = 50
+"""Random labels of the held-out half, below which nothing is claimed."""
+LEAST_OUTSIDE_COMMONEST = 15
+"""Of them at other levels than the commonest: κ lives on these."""
+
+
+class Insufficient(StrEnum):
+    """Why labels do not suffice."""
+
+    FEW_LABELS = "few_labels"
+    FEW_OUTSIDE_COMMONEST = "few_outside_commonest_level"
+
+
+@dataclass(frozen=True, slots=True)
+class Sufficiency:
+    """Whether there are labels enough.
+
+    Attributes:
+        n: Labels.
+        outside_commonest: Labels at another level than the commonest.
+        because: What is missing; None where they suffice.
+    """
+
+    n: int
+    outside_commonest: int
+    because: Insufficient | None
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Return whether something may be claimed."""
+        return self.because is None
+
+
+def sufficiency(labels: Levels) -> Sufficiency:
+    """Return whether labels suffice.
+
+    Args:
+        labels: True levels, of the held-out half, drawn at random, that a judge's level is compared
+            with: shape (n,); NaN is left out.
+    """
+    (levels,) = paired(labels)
+    n = int(levels.size)
+    commonest = int(np.unique(levels, return_counts=True)[1].max(initial=0))
+    because = None
+    if n < LEAST_LABELS:
+        because = Insufficient.FEW_LABELS
+    elif n - commonest < LEAST_OUTSIDE_COMMONEST:
+        because = Insufficient.FEW_OUTSIDE_COMMONEST
+    return Sufficiency(n, n - commonest, because)

@@ -1,0 +1,262 @@
+"""The mean of what people would say of all samples, from a judge's levels and few labels.
+
+PPI++ (Angelopoulos, Duchi and Zrnic 2023, "PPI++: Efficient Prediction-Powered Inference",
+arXiv:2311.01453) for a mean: the judge's mean on unlabelled samples, corrected by its error on
+labelled ones, with a weight λ that falls to 0 where the judge is of no help. Quantiles are
+Student's t, and variances have n - 1, which few labels need.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune_platform.statistics.distributions import t_quantile
+from autotune_platform.statistics.intervals import CONFIDENCE, Groups, Interval, NoInterval
+from autotune_platform.statistics.kappa import Floats, Levels, as_levels, has_all
+from autotune_platform.statistics.labels import Sufficiency, sufficiency
+
+
+class Shown(StrEnum):
+    """Which estimate is to be used."""
+
+    CORRECTED = "corrected"
+    LABELS_ONLY = "labels_only"
+    """Where it is narrower, or the only one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean on the scale of levels, and its interval; None of no sample."""
+
+    mean: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Samples with both a label and the judge's level.
+
+    Attributes:
+        truth: Shape (n,).
+        judged: Levels of one version of the judge, shape (n,).
+        groups: Keys, shape (n,); each sample is a group of its own where there are none.
+        weights: 1 / probability of being drawn, shape (n,); the same for all where there are none.
+    """
+
+    truth: Levels
+    judged: Levels
+    groups: Groups | None = None
+    weights: Levels | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unlabelled:
+    """Other samples, of which there is the judge's level alone.
+
+    Attributes:
+        judged: Shape (N,).
+        groups: Keys, shape (N,), of the same kind as those of labelled samples.
+    """
+
+    judged: Levels
+    groups: Groups | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedMean:
+    """The mean of what people would say, three ways.
+
+    Attributes:
+        naive: Mean of the judge's levels, of all samples: as biased as the judge.
+        corrected: The judge's mean, corrected by labels.
+        labels_only: Mean of the labels.
+        power: λ, from 0 (the judge does not help) to 1.
+        shown: Which of the last two is narrower.
+        labels: Whether labels suffice for any claim.
+    """
+
+    naive: float | None
+    corrected: Estimate
+    labels_only: Estimate
+    power: float
+    shown: Shown
+    labels: Sufficiency
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    y: Floats
+    f: Floats
+    w: Floats  # sums to 1
+    u: Floats
+    l_groups: npt.NDArray[np.int64]
+    u_groups: npt.NDArray[np.int64]
+    count: int
+
+    @property
+    def effective(self) -> float:
+        """Return Kish's effective number of labels, which is n where weights are the same."""
+        return 1 / float(self.w @ self.w)
+
+
+def corrected_mean(
+    labelled: Labelled, unlabelled: Unlabelled, *, confidence: float = CONFIDENCE
+) -> CorrectedMean:
+    """Return the mean of what people would say of samples like these.
+
+    θ = λ · mean_U f + mean_L(y - λ f), se² = λ² var_U(f) / N + var_L(y - λ f) / n, with Student's
+    t of one degree of freedom less than there are groups with labels. Where groups repeat,
+    variances are of the groups' sums, and a group in both parts counts with both together.
+
+    Args:
+        labelled: Random labels of the held-out half.
+        unlabelled: Samples that are in no row of `labelled`.
+        confidence: Nominal coverage, two-sided.
+    """
+    data = _read(labelled, unlabelled)
+    labels = sufficiency(data.y)
+    everything = np.concatenate([data.f, data.u])
+    naive = float(everything.mean()) if everything.size else None
+    power = _power(data)
+    labels_only = _estimate(data, 0.0, confidence)
+    corrected = _estimate(data, power, confidence) if power else labels_only
+    return CorrectedMean(
+        naive, corrected, labels_only, power, _narrower(corrected, labels_only), labels
+    )
+
+
+def corrected_difference(
+    before: tuple[Labelled, Unlabelled],
+    after: tuple[Labelled, Unlabelled],
+    *,
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Return how much a corrected mean changes, after - before, compared in pairs by group.
+
+    It is what a changed system prompt does to the responses: both have labels of their own.
+
+    Args:
+        before: Samples of the version before, with groups.
+        after: Samples of the version after, with groups of the same keys.
+        confidence: Nominal coverage, two-sided.
+    """
+    keys: dict[object, int] = {}
+    parts = [_read(*samples, keys=keys) for samples in (before, after)]
+    if any(not data.y.size for data in parts):
+        return Estimate(None, Interval.missing(NoInterval.UNDEFINED, len(keys)))
+    powers = [_power(data) for data in parts]
+    means = [_mean(data, power) for data, power in zip(parts, powers, strict=True)]
+    with_labels = [len(np.unique(data.l_groups)) for data in parts]
+    delta = means[1] - means[0]
+    if min(with_labels) < 2:
+        return Estimate(delta, Interval.missing(NoInterval.ONE_GROUP, min(with_labels)))
+    influence = [
+        _influence(data, power, len(keys)) for data, power in zip(parts, powers, strict=True)
+    ]
+    return _with_interval(delta, influence[1] - influence[0], min(with_labels), confidence)
+
+
+def _read(
+    labelled: Labelled, unlabelled: Unlabelled, *, keys: dict[object, int] | None = None
+) -> _Data:
+    y, f = as_levels(labelled.truth), as_levels(labelled.judged)
+    both = has_all(y, f)
+    u = as_levels(unlabelled.judged)
+    has_level = np.isfinite(u)
+    weights = np.ones(y.shape) if labelled.weights is None else as_levels(labelled.weights)
+    if weights.shape != y.shape or not (weights[both] > 0).all():
+        raise ValueError("each labelled sample has a weight above 0")
+    numbers = {} if keys is None else keys
+    l_groups = _numbered(labelled.groups, both, numbers, "l")
+    u_groups = _numbered(unlabelled.groups, has_level, numbers, "u")
+    w = weights[both]
+    return _Data(
+        y[both],
+        f[both],
+        w / w.sum() if w.size else w,
+        u[has_level],
+        l_groups,
+        u_groups,
+        len(numbers),
+    )
+
+
+def _numbered(
+    groups: Groups | None,
+    rows: npt.NDArray[np.bool_],
+    numbers: dict[object, int],
+    part: str,
+) -> npt.NDArray[np.int64]:
+    keys: list[object] = (
+        [(part, place) for place in range(rows.size)]
+        if groups is None
+        else np.asarray(groups).tolist()
+    )
+    if len(keys) != rows.size:
+        raise ValueError(f"each of {rows.size} samples has a group, not {len(keys)}")
+    found = [
+        numbers.setdefault(key, len(numbers)) for key, used in zip(keys, rows, strict=True) if used
+    ]
+    return np.array(found, dtype=np.int64)
+
+
+def _power(data: _Data) -> float:
+    """Return λ = clip(cov_L(y, f) / ((1 + n / N) var_{L and U}(f)), 0, 1)."""
+    if data.y.size < 2 or not data.u.size:
+        return 0.0
+    everything = np.concatenate([data.f, data.u])
+    variance = float(everything.var(ddof=1))
+    if variance == 0:
+        return 0.0
+    n = data.effective
+    centred = (data.y - data.w @ data.y) * (data.f - data.w @ data.f)
+    covariance = float(data.w @ centred) * n / (n - 1)
+    return min(1.0, max(0.0, covariance / ((1 + n / data.u.size) * variance)))
+
+
+def _mean(data: _Data, power: float) -> float:
+    corrected = float(data.w @ (data.y - power * data.f))
+    return corrected + power * float(data.u.mean()) if power else corrected
+
+
+def _estimate(data: _Data, power: float, confidence: float) -> Estimate:
+    if not data.y.size:
+        return Estimate(None, Interval.missing(NoInterval.UNDEFINED, 0))
+    mean, groups = _mean(data, power), len(np.unique(data.l_groups))
+    if groups == 1:
+        return Estimate(mean, Interval.missing(NoInterval.ONE_GROUP, 1))
+    return _with_interval(mean, _influence(data, power, data.count), groups, confidence)
+
+
+def _influence(data: _Data, power: float, count: int) -> Floats:
+    """Return what each group moves the mean by, shape (count,); squares sum to se²."""
+    rest = data.y - power * data.f
+    on_labels = np.bincount(data.l_groups, weights=data.w * (rest - data.w @ rest), minlength=count)
+    influence = on_labels.astype(np.float64) * _small_sample(data.l_groups)
+    if power:
+        spread = (data.u - data.u.mean()) / data.u.size
+        on_rest = np.bincount(data.u_groups, weights=power * spread, minlength=count)
+        influence = influence + on_rest * _small_sample(data.u_groups)
+    return influence
+
+
+def _small_sample(groups: npt.NDArray[np.int64]) -> float:
+    count = len(np.unique(groups))
+    return math.sqrt(count / (count - 1)) if count > 1 else 1.0
+
+
+def _with_interval(mean: float, influence: Floats, groups: int, confidence: float) -> Estimate:
+    se = math.sqrt(float(influence @ influence))
+    if se == 0:
+        return Estimate(mean, Interval.missing(NoInterval.NO_VARIATION, groups))
+    reach = t_quantile((1 + confidence) / 2, groups - 1) * se
+    return Estimate(mean, Interval(mean - reach, mean + reach, se, groups))
+
+
+def _narrower(corrected: Estimate, labels_only: Estimate) -> Shown:
+    ses = corrected.interval.se, labels_only.interval.se
+    is_narrower = ses[0] is not None and (ses[1] is None or ses[0] < ses[1])
+    return Shown.CORRECTED if is_narrower else Shown.LABELS_ONLY

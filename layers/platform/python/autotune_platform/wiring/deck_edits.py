@@ -1,0 +1,90 @@
+"""Parts that change rubrics, and measure what that changes.
+
+numpy is in a layer of the functions that compute, and is imported by their first request.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from autotune_platform.decks.fixing.asking import EditAsking
+from autotune_platform.decks.fixing.deciding import EditDeciding
+from autotune_platform.decks.fixing.proposals import ProposalRepository
+from autotune_platform.decks.fixing.proposing import EditProposing
+from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.fixing.showing import EditShowing
+from autotune_platform.decks.fixing.writing import EditWriting
+from autotune_platform.wiring.deck_labels import LabelParts
+from autotune_platform.wiring.deck_runs import DeckRunApiParts
+
+if TYPE_CHECKING:
+    from autotune_platform.decks.fixing.replaying import EditReplaying
+    from autotune_platform.decks.fixing.service import EditService
+
+
+class DeckEditParts(DeckRunApiParts, LabelParts):
+    """What serves edits."""
+
+    @cached_property
+    def edit_repository(self) -> EditRepository:
+        return EditRepository(self.decks_table)
+
+    @cached_property
+    def edit_writing(self) -> EditWriting:
+        return EditWriting(
+            graders=self.labelled_graders,
+            edits=self.edit_repository,
+            labels=self.labels,
+            samples=self.sample_repository,
+        )
+
+    @cached_property
+    def edit_proposing(self) -> EditProposing:
+        showing = EditShowing(
+            labels=self.labels, results=self.judge_results, samples=self.sample_repository
+        )
+        return EditProposing(
+            graders=self.labelled_graders,
+            proposals=ProposalRepository(self.decks_table),
+            showing=showing,
+            writing=self.edit_writing,
+            asking=EditAsking(
+                graders=self.deck_grader_repository, showing=showing, orders=self.row_orders
+            ),
+            orders=self.row_orders,
+        )
+
+    @cached_property
+    def edit_deciding(self) -> EditDeciding:
+        return EditDeciding(
+            graders=self.labelled_graders,
+            grader_repository=self.deck_grader_repository,
+            edits=self.edit_repository,
+        )
+
+    @cached_property
+    def edit_replaying(self) -> "EditReplaying":
+        from autotune_platform.decks.fixing.measuring import EditMeasuring  # noqa: PLC0415
+        from autotune_platform.decks.fixing.replaying import EditReplaying  # noqa: PLC0415
+
+        return EditReplaying(
+            graders=self.labelled_graders,
+            grader_repository=self.deck_grader_repository,
+            edits=self.edit_repository,
+            writing=self.edit_writing,
+            samples=self.sample_repository,
+            runs=self.deck_runs,
+            run_repository=self.deck_run_repository,
+            measuring=EditMeasuring(labels=self.labels, results=self.judge_results),
+            deciding=self.edit_deciding,
+        )
+
+    @cached_property
+    def edits(self) -> "EditService":
+        from autotune_platform.decks.fixing.service import EditService  # noqa: PLC0415
+
+        return EditService(
+            graders=self.labelled_graders,
+            edits=self.edit_repository,
+            replaying=self.edit_replaying,
+            deciding=self.edit_deciding,
+        )

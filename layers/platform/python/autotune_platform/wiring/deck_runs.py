@@ -1,0 +1,154 @@
+"""Parts that have samples of decks judged, and show what judges said."""
+
+from functools import cached_property
+
+from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.proposing.asking import ProposalAsking
+from autotune_platform.decks.proposing.repository import ProposalRepository
+from autotune_platform.decks.proposing.service import ProposalService
+from autotune_platform.decks.proposing.steps import RunSteps
+from autotune_platform.decks.proposing.storing import ProposedGraders
+from autotune_platform.decks.proposing.work import ProposalWork
+from autotune_platform.decks.repository import DeckRepository
+from autotune_platform.decks.result_service import ResultService
+from autotune_platform.decks.runs.asking import RunAsking
+from autotune_platform.decks.runs.choosing import RunChoosing
+from autotune_platform.decks.runs.collecting import RunCollecting
+from autotune_platform.decks.runs.estimating import RunEstimating
+from autotune_platform.decks.runs.repository import RunRepository
+from autotune_platform.decks.runs.service import RunService
+from autotune_platform.decks.runs.sweeping import RunSweeper
+from autotune_platform.decks.runs.work import RunWork
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.usable_connections import UsableConnections
+from autotune_platform.runtime import clients
+from autotune_platform.runtime.environment import (
+    DeckRunApiEnvironment,
+    DeckRunEnvironment,
+    DeckRunSweepEnvironment,
+)
+from autotune_platform.runtime.executions import Executions
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.decks import DeckParts, SampleParts
+from autotune_platform.wiring.orders import OrderParts
+
+
+class DeckRunParts(SampleParts, OrderParts):
+    """Runs, what they judge, and what came of it."""
+
+    environment: DeckRunEnvironment
+
+    @cached_property
+    def deck_repository(self) -> DeckRepository:
+        return DeckRepository(self.decks_table)
+
+    @cached_property
+    def deck_grader_repository(self) -> DeckGraderRepository:
+        return DeckGraderRepository(self.decks_table)
+
+    @cached_property
+    def deck_run_repository(self) -> RunRepository:
+        return RunRepository(self.decks_table)
+
+
+class DeckRunWorkParts(DeckRunParts):
+    """What goes on with runs."""
+
+    @cached_property
+    def deck_run_asking(self) -> RunAsking:
+        return RunAsking(
+            decks=self.deck_repository,
+            graders=self.deck_grader_repository,
+            samples=self.sample_repository,
+            orders=self.row_orders,
+        )
+
+    @cached_property
+    def deck_run_work(self) -> RunWork:
+        collecting = RunCollecting(
+            repository=self.deck_run_repository,
+            results=self.deck_results_repository,
+            samples=self.sample_repository,
+            asking=self.deck_run_asking,
+            orders=self.row_orders,
+        )
+        return RunWork(
+            repository=self.deck_run_repository,
+            results=self.deck_results_repository,
+            asking=self.deck_run_asking,
+            collecting=collecting,
+        )
+
+    @cached_property
+    def deck_run_steps(self) -> RunSteps:
+        proposing = ProposalWork(
+            repository=ProposalRepository(self.decks_table, self.deck_run_repository),
+            decks=self.deck_repository,
+            asking=ProposalAsking(orders=self.row_orders),
+            storing=ProposedGraders(
+                decks=self.deck_repository, graders=self.deck_grader_repository
+            ),
+        )
+        return RunSteps(
+            repository=self.deck_run_repository, judging=self.deck_run_work, proposing=proposing
+        )
+
+
+class DeckRunApiParts(ApiParts, DeckRunParts):
+    """What serves runs and results."""
+
+    environment: DeckRunApiEnvironment
+
+    @cached_property
+    def deck_runs(self) -> RunService:
+        return RunService(
+            decks=self.decks,
+            deck_repository=self.deck_repository,
+            repository=self.deck_run_repository,
+            choosing=RunChoosing(
+                graders=self.deck_grader_repository,
+                samples=self.sample_repository,
+                results=self.deck_results_repository,
+            ),
+            estimating=RunEstimating(results=self.deck_results_repository, orders=self.row_orders),
+            orders=self.row_orders,
+            executions=_executions(self.environment.work_deck_run_arn),
+        )
+
+    @cached_property
+    def deck_proposals(self) -> ProposalService:
+        return ProposalService(
+            decks=self.decks,
+            deck_repository=self.deck_repository,
+            runs=self.deck_runs,
+            asking=ProposalAsking(orders=self.row_orders),
+            connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
+        )
+
+    @cached_property
+    def deck_results(self) -> ResultService:
+        return ResultService(
+            decks=self.decks,
+            graders=self.deck_graders,
+            samples=self.sample_repository,
+            results=self.deck_results_repository,
+            labels=self.labels,
+        )
+
+
+class DeckRunSweepParts(DeckParts):
+    """What redrives runs."""
+
+    environment: DeckRunSweepEnvironment
+
+    @cached_property
+    def deck_run_sweeper(self) -> RunSweeper:
+        return RunSweeper(
+            decks=DeckRepository(self.decks_table),
+            repository=RunRepository(self.decks_table),
+            executions=_executions(self.environment.work_deck_run_arn),
+        )
+
+
+def _executions(state_machine_arn: str) -> Executions:
+    return Executions(state_machine_arn=state_machine_arn, stepfunctions=clients.stepfunctions())

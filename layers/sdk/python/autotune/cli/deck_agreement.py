@@ -1,0 +1,202 @@
+"""``autotune decks agreement`` and its neighbours: how far judges agree with people."""
+
+from typing import Annotated
+
+import typer
+
+from autotune.cli.deck_labels import level
+from autotune.cli.invocation import Columns, Invocation, page_size
+from autotune.protocol.deck_agreement import (
+    Agreement,
+    CellPattern,
+    Disagreement,
+    ErrorPattern,
+    HumanCeiling,
+    KappaEstimate,
+    LevelBias,
+    MeanEstimate,
+)
+from autotune.protocol.deck_rubrics import LEVELS
+
+_BIAS_COLUMNS: Columns[LevelBias] = {
+    "JUDGE SAYS": lambda one: level(one.level),
+    "N": lambda one: one.n,
+    "TOO HIGH BY": lambda one: _mean(one),  # noqa: PLW0108 - it is made below
+}
+_DISAGREEMENT_COLUMNS: Columns[Disagreement] = {
+    "SAMPLE": lambda one: one.sample_id,
+    "TRUTH": lambda one: level(one.truth),
+    "JUDGE": lambda one: level(one.score),
+    "BY": lambda one: f"{one.distance:+d}",
+    "OUTPUT": lambda one: " ".join(one.output_excerpt.split())[:40],
+    "WHY": lambda one: " ".join((one.result.explanation or "").split())[:60] or None,
+}
+
+_CELL_COLUMNS: Columns[CellPattern] = {
+    "TRUTH": lambda one: level(one.truth),
+    "JUDGE": lambda one: level(one.score),
+    "SAMPLES": lambda one: one.count,
+    "BY CHANCE": lambda one: f"{one.expected:.1f}",
+    "Q": lambda one: f"{one.q:.4f}",
+    "SURE": lambda one: one.significant,
+}
+_ERROR_COLUMNS: Columns[ErrorPattern] = {
+    "SAMPLES WHOSE": lambda one: one.factor,
+    "IS": lambda one: one.value,
+    "N": lambda one: one.n,
+    "TOO HIGH BY": lambda one: _interval(one.mean_error, one.low, one.high),
+    "Q": lambda one: None if one.q is None else f"{one.q:.4f}",
+    "SURE": lambda one: one.significant,
+}
+
+Version = Annotated[int | None, typer.Option(min=1, help="Of this version; else the current one.")]
+
+
+def agreement(
+    invocation: Invocation, deck_id: str, grader_id: str, *, version: Version = None
+) -> None:
+    """Show how far a grader agrees with people, on drawn samples that are held out."""
+    found = invocation.client.decks.labels.agreement(deck_id, grader_id, version=version)
+    if invocation.as_json:
+        invocation.show_json(found)
+        return
+    enough = "yes" if found.sufficient else f"no: {_said(found.insufficient_because)}"
+    invocation.show_fields(
+        {
+            "grader": f"{found.grader_id} version {found.version}",
+            "kappa": _kappa(found.kappa),
+            "pairs": f"{found.n} in {found.groups} groups",
+            "enough labels": enough,
+            "labels": _labels(found),
+            "coverage": _share(found.coverage),
+            "mean bias": _mean(found.mean_bias),
+            "same level": f"{_share(found.percent_agreement) or '-'}, which decides nothing",
+            "people": _people(found.ceiling),
+            "development": _kappa(found.development.kappa),
+        }
+    )
+    if found.bias_by_level:
+        typer.echo()
+        invocation.show_all(found.bias_by_level, _BIAS_COLUMNS)
+    if any(map(any, found.confusion)):
+        typer.echo("\nDevelopment half: truth by row, judge by column")
+        typer.echo("     " + "".join(f"{level(one):>6}" for one in LEVELS))
+        for truth, row in zip(LEVELS, found.confusion, strict=True):
+            typer.echo(f"{level(truth):>5}" + "".join(f"{count or '.':>6}" for count in row))
+
+
+def means(
+    invocation: Invocation,
+    deck_id: str,
+    grader_id: str,
+    *,
+    model: Annotated[str | None, typer.Option(help="Only of what this model wrote.")] = None,
+    version: Version = None,
+) -> None:
+    """Show the mean level that people would give to held-out samples."""
+    found = invocation.client.decks.labels.means(deck_id, grader_id, model=model, version=version)
+    if invocation.as_json:
+        invocation.show_json(found)
+        return
+    enough = "yes" if found.sufficient else f"no: {_said(found.insufficient_because)}"
+    used = found.corrected if found.use == "corrected" else found.labels_only
+    invocation.show_fields(
+        {
+            "grader": f"{found.grader_id} version {found.version}",
+            "model": found.model,
+            "mean": _mean(used),
+            "enough labels": enough,
+            "corrected": _mean(found.corrected),
+            "labels only": _mean(found.labels_only),
+            "judge alone": None if found.naive is None else f"{found.naive:+.2f}",
+            "labels": f"{found.labels}, and {found.unlabelled} that the judge alone has judged",
+        }
+    )
+
+
+def disagreements(
+    invocation: Invocation,
+    deck_id: str,
+    grader_id: str,
+    *,
+    version: Version = None,
+    truth: Annotated[
+        int | None, typer.Option(min=-3, max=3, help="Only those of this true level.")
+    ] = None,
+    score: Annotated[
+        int | None, typer.Option(min=-3, max=3, help="Only those of this level of the judge.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
+) -> None:
+    """List samples on which judge and people differ, the widest first; none that is held out."""
+    found = invocation.client.decks.labels.disagreements(
+        deck_id, grader_id, version=version, truth=truth, score=score, page_size=page_size(limit)
+    )
+    invocation.show_all(found, _DISAGREEMENT_COLUMNS, limit)
+
+
+def patterns(
+    invocation: Invocation, deck_id: str, grader_id: str, *, version: Version = None
+) -> None:
+    """Show where a grader's judge errs, the surest first; of nothing that is held out.
+
+    SURE is yes where chance alone is unlikely, all comparisons taken together: Q is at most 0.05.
+    """
+    found = invocation.client.decks.labels.patterns(deck_id, grader_id, version=version)
+    if invocation.as_json:
+        invocation.show_json(found)
+        return
+    typer.echo(f"{found.n} samples of the development half\n")
+    invocation.show_all(found.cells, _CELL_COLUMNS)
+    typer.echo()
+    invocation.show_all(found.errors, _ERROR_COLUMNS)
+
+
+def _kappa(kappa: KappaEstimate) -> str:
+    if kappa.value is None:
+        return f"undefined: {_said(kappa.undefined_because)}"
+    if kappa.low is None or kappa.high is None:
+        return f"{kappa.value:.3f}, no interval: {_said(kappa.no_interval_because)}"
+    return f"{kappa.value:.3f} ({kappa.low:.3f} to {kappa.high:.3f} at {kappa.confidence:.0%})"
+
+
+def _mean(mean: MeanEstimate) -> str | None:
+    return None if mean.value is None else _interval(mean.value, mean.low, mean.high)
+
+
+def _interval(value: float, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"{value:+.2f}"
+    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})"
+
+
+def _labels(found: Agreement) -> str:
+    left = {
+        "not judged": found.ungraded,
+        "failed": found.failed,
+        "to be adjudicated": found.to_adjudicate,
+        "rated under other criteria": found.other_criteria,
+    }
+    said = [f"{count} {what}" for what, count in left.items() if count]
+    return ", ".join([f"{found.labels} drawn and held out", *said])
+
+
+def _people(ceiling: HumanCeiling) -> str:
+    if not ceiling.samples:
+        return "no sample was rated by several"
+    alpha, one = ceiling.alpha.value, ceiling.leave_one_out_kappa
+    said = [
+        f"{ceiling.raters} on {ceiling.samples} samples",
+        f"alpha {'undefined' if alpha is None else f'{alpha:.3f}'}",
+    ]
+    if one is not None:
+        said.append(f"kappa of one with the others {one:.3f}")
+    return ", ".join(said)
+
+
+def _share(share: float | None) -> str | None:
+    return None if share is None else f"{share:.1%}"
+
+
+def _said(reason: str | None) -> str:
+    return (reason or "unknown").replace("_", " ")

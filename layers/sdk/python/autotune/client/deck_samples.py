@@ -1,0 +1,226 @@
+"""``client.decks.samples``: what models were asked and answered, to be judged by a deck."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Unpack
+
+from autotune.client.arguments import request_of
+from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
+from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.client.errors import InvalidInputError
+from autotune.client.exchange import Course, Plan, Session
+from autotune.client.submissions import BATCH_BYTES_TARGET, checked_key, submission_key
+from autotune.protocol import deck_samples as wire
+from autotune.protocol import limits
+
+_LONGEST_KEY = 200
+_DIGEST_CHARACTERS = 32
+
+_added = returning(wire.AddedSamples, lambda answer: answer.samples)
+_uploaded = returning(wire.BulkSamples)
+_sample = returning(wire.SampleResponse, lambda answer: answer.sample)
+_samples = returning(wire.SampleList, lambda page: (page.samples, page.next_token))
+
+NewSamples = Iterable[wire.NewSample | Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines of one upload.
+
+    Attributes:
+        offset: how many came before them.
+    """
+
+    offset: int
+    count: int
+    body: bytes
+
+    @property
+    def digest(self) -> str:
+        """The same lines in the same place have the same."""
+        return hashlib.sha256(self.body).hexdigest()[:_DIGEST_CHARACTERS]
+
+
+def add_samples(
+    deck_id: str,
+    samples: Sequence[wire.NewSample | Mapping[str, Any]],
+    *,
+    idempotency_key: str | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[Sequence[wire.Sample]]:
+    """Add up to 100 samples, all of them or none; return them without their texts.
+
+    Args:
+        samples: each has ``request`` and ``response`` as OpenAI's chat completions have them, or
+            the texts ``input`` and ``output``.
+        idempotency_key: the same one adds nothing the second time, for seven days.
+
+    Raises:
+        InvalidInputError: there are none or too many, or a field is wrong; nothing was sent.
+        NotFoundError: there is no such deck in this organisation.
+        InvalidRequestError: a sample has nothing that can be judged; none is stored.
+        ConflictError: the deck has no room for them, or the key came before with others.
+    """
+    request = request_of(wire.AddSamplesRequest, samples=list(samples))
+    key = checked_key(idempotency_key, longest=_LONGEST_KEY)
+    path = ("decks", deck_id, "samples")
+    return call("POST", *path, read=_added, body=request, idempotency_key=key, **options)
+
+
+def upload_samples(
+    deck_id: str,
+    samples: NewSamples,
+    *,
+    idempotency_key: str | None = None,
+    on_progress: Callable[[wire.BulkSamples], None] | None = None,
+    **options: Unpack[CallOptions],
+) -> Plan[wire.BulkSamples]:
+    """Add any number of samples, up to 1,000 in a request; return what came of each.
+
+    A sample that is wrong is in ``rejected``, by its place from 1, and the others are stored. After
+    an error, the same samples with the same key add only what is missing.
+
+    Args:
+        samples: as ``add`` takes them.
+        idempotency_key: the same one adds nothing the second time, for seven days.
+        on_progress: is called with what came of all samples so far.
+
+    Raises:
+        InvalidInputError: a sample cannot be sent; those before it may have been added.
+        NotFoundError: there is no such deck in this organisation.
+        APIError: as for any call; what was added before stays.
+    """
+    key = submission_key(idempotency_key)
+
+    def upload(session: Session) -> Course[wire.BulkSamples]:
+        done = wire.BulkSamples(accepted=0, sample_ids=[], rejected=[])
+        for index, lines in enumerate(_packed(samples)):
+            asked = call(
+                "POST",
+                "decks",
+                deck_id,
+                "samples",
+                "bulk",
+                read=_uploaded,
+                body=lines.body,
+                idempotency_key=f"{key}.{index}.{lines.digest}",
+                **options,
+            )
+            done = _joined(done, (yield from session.course(asked)), offset=lines.offset)
+            if on_progress is not None:
+                on_progress(done)
+        return done
+
+    return upload
+
+
+def list_samples(
+    deck_id: str,
+    *,
+    split: wire.Split | None = None,
+    model: str | None = None,
+    page_size: int | None = None,
+    **options: Unpack[CallOptions],
+) -> Listing[wire.Sample]:
+    """Walk through a deck's samples, newest first, without their texts.
+
+    Args:
+        split: only ``development`` or only ``holdout``.
+        model: only what this model answered.
+        page_size: samples fetched at a time, 1 to 200; fewer come where it is filtered.
+
+    Raises:
+        NotFoundError: there is no such deck in this organisation.
+    """
+    query = {"split": split, "model": model}
+    path = ("decks", deck_id, "samples")
+    return listing(*path, read=_samples, page_size=page_size, query=query, **options)
+
+
+def get_sample(deck_id: str, sample_id: str, **options: Unpack[CallOptions]) -> Call[wire.Sample]:
+    """Read a sample with its texts.
+
+    Raises:
+        NotFoundError: there is no such deck in this organisation, or no such sample of it.
+    """
+    return call("GET", "decks", deck_id, "samples", sample_id, read=_sample, **options)
+
+
+def delete_sample(deck_id: str, sample_id: str, **options: Unpack[CallOptions]) -> Call[None]:
+    """Delete a sample with its texts, and what was said of it.
+
+    Raises:
+        NotFoundError: there is no such deck in this organisation, or no such sample of it.
+    """
+    return call("DELETE", "decks", deck_id, "samples", sample_id, read=nothing, **options)
+
+
+def encode_sample(sample: wire.NewSample | Mapping[str, Any], *, place: str) -> bytes:
+    """Return a sample as a line of JSON.
+
+    Raises:
+        InvalidInputError: JSON cannot hold it, or it is larger than a request may be.
+    """
+    document = (
+        sample.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        if isinstance(sample, wire.NewSample)
+        else dict(sample)
+    )
+    try:
+        line = json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:  # NaN, Python objects, lone surrogates
+        raise InvalidInputError.at(place, f"what JSON can hold ({error})") from error
+    if len(line) > limits.MAX_REQUEST_BYTES:
+        expected = f"at most {limits.MAX_REQUEST_BYTES} bytes as JSON, not {len(line)}"
+        raise InvalidInputError.at(place, expected)
+    return line
+
+
+def _packed(samples: NewSamples) -> Iterator[_Lines]:
+    """Yield bodies of so many lines and bytes as they fill."""
+    lines: list[bytes] = []
+    size = taken = 0
+    for sample in samples:
+        line = encode_sample(sample, place=f"samples[{taken}]")
+        if lines and (
+            len(lines) == limits.MAX_BULK_SAMPLES or size + len(line) > BATCH_BYTES_TARGET
+        ):
+            yield _Lines(taken - len(lines), len(lines), b"\n".join(lines))
+            lines, size = [], 0
+        lines.append(line)
+        size += len(line) + 1
+        taken += 1
+    if lines:
+        yield _Lines(taken - len(lines), len(lines), b"\n".join(lines))
+
+
+def _joined(done: wire.BulkSamples, more: wire.BulkSamples, *, offset: int) -> wire.BulkSamples:
+    rejected = [one.model_copy(update={"line": one.line + offset}) for one in more.rejected]
+    return wire.BulkSamples(
+        accepted=done.accepted + more.accepted,
+        sample_ids=[*done.sample_ids, *more.sample_ids],
+        rejected=[*done.rejected, *rejected],
+    )
+
+
+class DeckSampleMethods:
+    """Methods of a deck's samples."""
+
+    _place: ClassVar = "decks.samples"
+
+    add = Method(add_samples)
+    upload = Method(upload_samples)
+    list = ListMethod(list_samples)
+    get = Method(get_sample)
+    delete = Method(delete_sample)
+
+
+class DeckSamples(DeckSampleMethods, Resource):
+    """Samples of decks, blocking."""
+
+
+class AsyncDeckSamples(DeckSampleMethods, AsyncResource):
+    """Samples of decks, for an event loop."""

@@ -1,0 +1,248 @@
+"""How far a deck's grader agrees with people, on the wire."""
+
+from typing import Literal
+
+from autotune.protocol import types
+from autotune.protocol.coefficients import Coefficient, InsufficientBecause, NoIntervalBecause
+from autotune.protocol.deck_feedback import JudgeResult, TruthRating
+
+
+class KappaEstimate(Coefficient):
+    """Cohen's κ with quadratic weights, and its interval.
+
+    The interval is a delete-one-group jackknife on atanh κ, at the nominal ``confidence``.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    no_interval_because: NoIntervalBecause | None = None
+    confidence: float
+
+
+class MeanEstimate(types.ResponseModel):
+    """A mean with its interval, by group."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    no_interval_because: NoIntervalBecause | None = None
+    n: int
+
+
+class LevelBias(MeanEstimate):
+    """How much too high the judge is where it says a level: the mean of judge minus truth."""
+
+    level: int
+
+
+class Applicability(types.ResponseModel):
+    """Whether the question applies, by judge and by people: how many samples of each."""
+
+    both_apply: int
+    only_judge_abstains: int
+    only_truth_does_not_apply: int
+    neither_applies: int
+
+
+class RaterKappa(Coefficient):
+    """One person's κ with what the others say."""
+
+    rater: str
+
+
+class HumanCeiling(types.ResponseModel):
+    """How far people agree among themselves: the most that a judge can be asked for.
+
+    Attributes:
+        alpha: Krippendorff's α for interval data, of the samples that two people or more rated.
+        raters: how many people rated such a sample.
+        leave_one_out_kappa: the mean of the raters' κ with what the others say, by their pairs;
+            this is what a judge's κ compares with.
+    """
+
+    alpha: Coefficient
+    raters: int
+    samples: int
+    leave_one_out_kappa: float | None = None
+    by_rater: list[RaterKappa] = []
+
+
+class HalfAgreement(types.ResponseModel):
+    """Agreement on the development half, for choosing what to try; it backs no claim."""
+
+    kappa: KappaEstimate
+    groups: int
+
+
+class Agreement(types.ResponseModel):
+    """How far a version of a grader agrees with people, on drawn samples that are held out.
+
+    Attributes:
+        kappa: of samples where both gave a level.
+        groups: how many groups of samples those are.
+        sufficient: whether there are enough labels for a claim.
+        labels: drawn held-out samples with a ground truth, levels or not.
+        outside_commonest: of the pairs, how many have another truth than the commonest.
+        coverage: the share of labels with a level on which the judge gave one, too.
+        mean_bias: judge minus truth.
+        percent_agreement: the share of pairs at the same level. It decides nothing: it rises where
+            a judge moves to the commonest level.
+        to_adjudicate: drawn held-out samples that have no truth, because people are apart.
+        other_criteria: labels given under other criteria than this version's.
+        failed: labels on which the judge failed; ``ungraded``: those that it has not judged.
+        development: the same of the development half; all its labels, drawn or not.
+        confusion: of the development half, how many samples have truth (row) and judge (column) at
+            each of the levels -3 to 3.
+        ceiling: of both halves, by ratings that were given blind.
+    """
+
+    grader_id: str
+    version: int
+    kappa: KappaEstimate
+    n: int
+    groups: int
+    sufficient: bool
+    insufficient_because: InsufficientBecause | None = None
+    labels: int
+    outside_commonest: int
+    coverage: float | None = None
+    mean_bias: MeanEstimate
+    bias_by_level: list[LevelBias]
+    percent_agreement: float | None = None
+    applicability: Applicability
+    to_adjudicate: int
+    other_criteria: int
+    failed: int
+    ungraded: int
+    development: HalfAgreement
+    confusion: list[list[int]]
+    ceiling: HumanCeiling
+
+
+class AgreementResponse(types.ResponseModel):
+    """How far one version of a grader agrees with people."""
+
+    agreement: Agreement
+
+
+class Disagreement(types.ResponseModel):
+    """A sample of the development half on which judge and people differ.
+
+    ``distance`` is judge minus truth.
+    """
+
+    sample_id: str
+    truth: int
+    score: int
+    distance: int
+    input_excerpt: str
+    output_excerpt: str
+    result: JudgeResult
+    ratings: list[TruthRating]
+    explanations: dict[str, str]
+
+
+class DisagreementList(types.ResponseModel):
+    """A page of disagreements, the widest first; never of what is held out."""
+
+    disagreements: list[Disagreement]
+    total: int
+    next_token: str | None = None
+
+
+class CellPattern(types.ResponseModel):
+    """Samples of one true level that the judge puts at another one, more often than by chance.
+
+    Attributes:
+        expected: how many there would be if the judge's level did not depend on the truth.
+        p: probability of so many or more by chance (Fisher's exact test).
+        q: the same, adjusted for all comparisons (Benjamini and Hochberg).
+        significant: whether ``q`` is at most 0.05.
+    """
+
+    truth: int
+    score: int
+    count: int
+    expected: float
+    p: float
+    q: float
+    significant: bool
+
+
+class ErrorPattern(types.ResponseModel):
+    """How much too high (above 0) or too low the judge is on samples of one kind.
+
+    Attributes:
+        factor: what they share: ``length`` of the output, ``model`` that wrote it, ``script`` of
+            its letters, the one ``rater``; ``all`` of all samples.
+        value: which of its values.
+        mean_error: judge minus truth, with its interval by group.
+    """
+
+    factor: str
+    value: str
+    n: int
+    mean_error: float
+    low: float | None = None
+    high: float | None = None
+    no_interval_because: NoIntervalBecause | None = None
+    p: float | None = None
+    q: float | None = None
+    significant: bool
+
+
+class DeckPatterns(types.ResponseModel):
+    """Where a judge errs, the surest first; never of what is held out.
+
+    Attributes:
+        n: samples of the development half with both levels.
+    """
+
+    grader_id: str
+    version: int
+    n: int
+    cells: list[CellPattern]
+    errors: list[ErrorPattern]
+
+
+class DeckPatternsResponse(types.ResponseModel):
+    """Where a version of a grader errs."""
+
+    patterns: DeckPatterns
+
+
+class DeckMeans(types.ResponseModel):
+    """The mean level that people would give to held-out samples, from -3 to 3, three ways.
+
+    Attributes:
+        model: whose responses they are; null for all.
+        naive: the mean of what the judge says: as far off as the judge.
+        corrected: the judge's mean, corrected by the labels (PPI++), by group.
+        labels_only: the mean of the labels.
+        power: how much the judge helps, from 0 to 1: the weight of its word in ``corrected``.
+        use: which of the last two has the narrower interval.
+        labels: samples with a drawn label and the judge's level.
+        unlabelled: the others, of which there is the judge's level alone.
+        sufficient: whether anything may be claimed.
+        confidence: nominal coverage of the intervals.
+    """
+
+    grader_id: str
+    version: int
+    model: str | None = None
+    naive: float | None
+    corrected: MeanEstimate
+    labels_only: MeanEstimate
+    power: float
+    use: Literal["corrected", "labels_only"]
+    labels: int
+    unlabelled: int
+    sufficient: bool
+    insufficient_because: InsufficientBecause | None = None
+    confidence: float
+
+
+class DeckMeansResponse(types.ResponseModel):
+    """Means of one grader."""
+
+    means: DeckMeans

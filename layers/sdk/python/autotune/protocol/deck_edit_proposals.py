@@ -1,0 +1,77 @@
+"""Edits that a model proposes, on the wire: how far it is, and what came of it."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from autotune.protocol import limits, types
+from autotune.protocol.deck_edits import ShownPattern
+from autotune.protocol.deck_rubrics import DeckJudge
+
+EditProposalStatus = Literal["coding", "merging", "patching", "completed", "stopped", "failed"]
+"""``coding``: each disagreement is named. ``merging``: these names become patterns. ``patching``:
+an edit is written for each. ``stopped``: what is left of the cap is too little to go on."""
+
+EditProposalFailure = Literal["no_codes", "no_patterns", "not_askable", "grader_changed"]
+"""Why there are no edits: no disagreement could be named, no pattern has a sample that shows it,
+the model cannot be asked, or another version of the grader is the current one by now."""
+
+
+class ProposeEditsRequest(types.RequestModel):
+    """Has a model propose edits of a grader's current version.
+
+    Attributes:
+        proposer: the model that is asked.
+        cap_nano_usd: the most that it may cost, in billionths of a US dollar.
+        samples: so many disagreements of the development half are shown, the widest first.
+    """
+
+    proposer: DeckJudge
+    cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)]
+    samples: Annotated[int, Field(ge=1, le=limits.MAX_CODED_SAMPLES, strict=True)] = (
+        limits.MAX_CODED_SAMPLES
+    )
+
+
+class FoundPattern(ShownPattern):
+    """A pattern that a model found, and the samples that it cites for it."""
+
+    sample_ids: list[str]
+
+
+class RefusedPatch(types.ResponseModel):
+    """A patch that was refused, with the name of its pattern, and why."""
+
+    pattern: str
+    because: str
+
+
+class EditProposal(types.ResponseModel):
+    """What a model proposes for a version of a grader.
+
+    Attributes:
+        number: of the grader's proposals, from 1.
+        shown: how many disagreements the model was shown.
+        cost_nano_usd: what was paid so far.
+        edit_ids: the edits that were made of it.
+    """
+
+    grader_id: str
+    number: int
+    base_version: int
+    status: EditProposalStatus
+    failed_because: EditProposalFailure | None = None
+    shown: int
+    patterns: list[FoundPattern] = []
+    edit_ids: list[str] = []
+    refused: list[RefusedPatch] = []
+    cap_nano_usd: int
+    cost_nano_usd: int
+    created_at: types.Timestamp
+    created_by: str
+
+
+class EditProposalResponse(types.ResponseModel):
+    """The latest proposal of a grader's edits; null where no model was asked yet."""
+
+    proposal: EditProposal | None = None

@@ -1,0 +1,75 @@
+"""Graders of decks in scoring, on the wire: what is published, and the task that all score in."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from autotune.protocol import limits, types
+from autotune.protocol.levels import Uncalibrated
+from autotune.protocol.tasks import Aggregation, DeadlineSeconds
+
+UncalibratedBecause = Literal["not_judged", "insufficient_labels", "no_interval", "below_threshold"]
+"""Why a judge that was published is not calibrated.
+
+``not_judged``: it judged no sample of the held-out half that people rated. ``insufficient_labels``:
+too few ratings. ``no_interval``: kappa is undefined, or has no interval. ``below_threshold``: the
+lower end of kappa's interval is.
+"""
+
+
+class PublishedGrader(types.ResponseModel):
+    """What of a deck's grader is published.
+
+    Attributes:
+        grader_id: the grader that tasks name.
+        grader_version: its version there, which follows from all that it asks.
+        version: the version of the deck's grader.
+        deck_version: the version of the deck's system prompt.
+        at: when it was published, or measured anew.
+    """
+
+    grader_id: str
+    grader_version: str
+    version: int
+    deck_version: int
+    at: types.Timestamp
+
+
+class ShownCalibratedLevel(types.ResponseModel):
+    """How often people agreed where a judge said this level."""
+
+    level: int
+    n: int
+    hits: int
+
+
+class ShownCalibration(types.ResponseModel):
+    """How far a published judge agrees with people, as its grader keeps it."""
+
+    grader_version: str
+    provider: str
+    model: str
+    params_digest: str
+    kappa: float
+    low: float
+    n: int
+    threshold: float
+    by_level: list[ShownCalibratedLevel]
+    measured_at: types.Timestamp
+
+
+class CreateDeckTaskRequest(types.RequestModel):
+    """A task in which every active grader of a deck scores that is published.
+
+    Attributes:
+        name: the deck's, where it is left out.
+        quorum: how many have to score a completion; one where it is left out, because a grader
+            abstains where its question does not apply.
+        uncalibrated: as of any task.
+    """
+
+    name: types.Name | None = None
+    aggregation: Aggregation = "mean"
+    quorum: Annotated[int, Field(ge=1, le=limits.MAX_TASK_GRADERS, strict=True)] = 1
+    deadline_seconds: DeadlineSeconds | None = None
+    uncalibrated: Uncalibrated | None = None

@@ -1,0 +1,1 @@
+"""Tests: a package, since ppi-python installs one of this name, which Python would find first."""

@@ -1,0 +1,294 @@
+"""Decks in the console: made, graded and measured there, with the figures that the API has."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.console_decks import filled_decks, labelled_deck
+from tests.support.console_figures import difference, percent, score, stat, texts_of
+from tests.support.deck_labels import LabelledDeck
+from tests.support.deck_runs import DeckRuns, verdict
+from tests.support.decks import LEVELS, RUBRIC, new_deck
+from tests.support.ledger import MODEL, ledger
+
+
+@pytest.fixture
+def measured(console):
+    """A deck whose grader is measured."""
+    platform = console.served.platform
+    with ledger(platform) as made:
+        judge = {"connectionId": made.connect(), "model": MODEL, "params": {"maxTokens": 200}}
+        yield labelled_deck(platform, judge)
+
+
+def of_grader(deck, view=""):
+    return f"#/decks/{deck.id}/graders/{deck.grader_id}{view}"
+
+
+def table(page, label):
+    return page.locator(f'[role="region"][aria-label="{label}"] tbody tr')
+
+
+def level(value):
+    return f"{value:+d}".replace("+0", "0")
+
+
+def interval(one, show=score):
+    return f"{show(one['low'])} to {show(one['high'])}"
+
+
+def test_a_deck_is_made_with_its_samples_and_a_line_that_is_wrong_is_named(console):
+    page = console.open("#/decks")
+    expect(page.locator(".empty")).to_contain_text("autotune decks create")
+    page.get_by_role("link", name="New deck").click()
+    page.get_by_label("Name").fill("summaries")
+    page.get_by_label("System prompt").fill("You summarise {{document}}.\nBe brief.")
+    page.get_by_label("Share that is held out").fill("0.25")
+    lines = [
+        '{"input": "one", "output": "1"}',
+        "no JSON",
+        '{"input": "two"}',
+        '{"input": "three", "output": "3"}',
+    ]
+    page.get_by_label("Samples, if there are some").fill("\n".join(lines))
+    page.get_by_role("button", name="Create").click()
+    told = page.locator(".notice")
+    expect(told).to_contain_text("2 samples were stored, 2 lines were not.")
+    expect(told.locator("li")).to_have_count(2)
+    expect(told.locator("li").nth(0)).to_contain_text("Line 2: a line of JSON")
+    expect(told.locator("li").nth(1)).to_contain_text("Line 3")
+    page.get_by_role("button", name="Go to the deck").click()
+    (deck,) = console.served.platform.call("GET", "/api/v1/decks").json["decks"]
+    assert (deck["holdoutShare"], deck["samples"]) == (0.25, 2)
+    expect(stat(page, "Samples")).to_have_text("2")
+    expect(page.locator(".waits")).to_contain_text("Write a rubric")
+    expect(page.get_by_label("System prompt of now")).to_have_text(
+        "You summarise {{document}}.\nBe brief."
+    )
+
+
+def test_a_rubric_is_written_linted_activated_and_its_versions_compared(console):
+    platform = console.served.platform
+    with ledger(platform) as made:
+        connection = made.connect(name="judges")
+        deck = new_deck(platform)
+        path = f"/api/v1/decks/{deck['id']}/graders"
+        page = console.open(f"#/decks/{deck['id']}/graders/new")
+        page.get_by_label("Name").fill("faithful")
+        page.get_by_label("Criteria").fill(RUBRIC["criteria"])
+        for place, text in enumerate(["bad", *LEVELS[1:5], LEVELS[4], LEVELS[6]]):
+            page.get_by_label(f"Level {level(place - 3)}", exact=True).fill(text)
+        told = page.locator(".notice")
+        expect(told).to_contain_text("Level -3 is vague")
+        expect(told).to_contain_text("Level +2 says the same as +1.")
+        page.get_by_label("Level +2", exact=True).fill(LEVELS[5])
+        page.get_by_label("Level -3", exact=True).fill(LEVELS[0])
+        expect(told).to_have_count(0)
+        page.get_by_label("Connection of the judge").select_option(connection)
+        page.get_by_label("Model").fill(MODEL)
+        page.get_by_role("button", name="Create").click()
+        page.get_by_role("button", name="Activate").click()
+        page.locator("dialog").get_by_role("button", name="Activate").click()
+        expect(page.locator(".facts")).to_contain_text("active")
+        (grader,) = platform.call("GET", path).json["graders"]
+        assert (grader["status"], grader["rubric"]["levels"]) == ("active", LEVELS)
+
+        page.get_by_role("link", name="Edit").click()
+        page.get_by_label("Criteria").fill("Is the summary faithful and short?")
+        page.get_by_label("Note").fill("short, too")
+        page.get_by_role("button", name="Save as a new version").click()
+        expect(table(page, "Versions")).to_have_count(2)
+        page.get_by_role("link", name="What changed").click()
+        changed = page.get_by_label("What changed in Criteria")
+        expect(changed.locator("ins").first).to_contain_text("and")
+        expect(changed.locator("del").first).to_contain_text("to")
+        page.get_by_role("button", name="Make current: version 1").click()
+        page.locator("dialog").get_by_role("button", name="Make current").click()
+        expect(table(page, "Versions").nth(1)).to_contain_text("current")
+        assert platform.call("GET", f"{path}/{grader['id']}").json["grader"]["version"] == 1
+
+
+def test_a_run_is_started_within_a_cap_once_its_price_is_known(console):
+    with ledger(console.served.platform) as made:
+        runs = DeckRuns(made)
+        runs.judging(lambda ask: verdict(2 if "alpha" in ask.prompt else -1, "as it says"))
+        grader_id = runs.add_grader()
+        first, _ = runs.add_samples("alpha", "beta")
+        page = console.open(f"#/decks/{runs.deck_id}/runs")
+        page.get_by_role("button", name="Grade samples").first.click()
+        dialog = page.locator("dialog")
+        dialog.get_by_role("button", name="What does it cost?").click()
+        estimate = runs.estimate()
+        paid = dialog.locator("dl div").filter(has_text="Judgements to pay").locator("dd")
+        expect(paid).to_have_text(str(estimate["requests"]))
+        dialog.get_by_label("Stop before").fill("0.05")
+        dialog.get_by_role("button", name="Start").click()
+        expect(page.locator("h1")).to_have_text("Run")
+        (run,) = console.served.platform.call("GET", f"{runs.path}/runs").json["runs"]
+        assert run["capNanoUsd"] == 50_000_000
+        ended = runs.finish(run)
+        expect(stat(page, "Status")).to_have_text("completed", timeout=10_000)
+        expect(page.locator(".shares-legend li").first).to_contain_text(
+            f"scored {ended['counts']['scored']}"
+        )
+
+        console.go(page, f"#/decks/{runs.deck_id}/graders/{grader_id}/results?score=2")
+        (result,) = runs.results(grader_id, score=2)
+        row = table(page, "Results")
+        expect(row).to_have_count(1)
+        for text in (first, "+2", result["explanation"]):
+            expect(row).to_contain_text(text)
+        row.get_by_role("link").click()
+        said = page.locator(".said-by")
+        expect(said).to_contain_text("Version 1")
+        said.locator("summary").click()
+        expect(said).to_contain_text(result["reasoning"])
+
+
+def test_agreement_shows_what_the_api_says(console, measured):
+    found = measured.get("agreement")["agreement"]
+    page = console.open(of_grader(measured, "/agreement"))
+    kappa, bias, ceiling = found["kappa"], found["meanBias"], found["ceiling"]
+    for label, value in (
+        ("κ with people", score(kappa["value"])),
+        ("Its interval", interval(kappa)),
+        ("Coverage", percent(found["coverage"])),
+        ("Bias", difference(bias["value"])),
+        ("Same level", percent(found["percentAgreement"])),
+        ("α of people", score(ceiling["alpha"]["value"])),
+        ("One with the others", score(ceiling["leaveOneOutKappa"])),
+    ):
+        expect(stat(page, label)).to_have_text(value)
+    expect(stat(page, "Pairs")).to_have_text(str(found["n"]))
+    newest, oldest = texts_of(table(page, "Agreement by version"))
+    assert newest[0] == "2"
+    assert newest[1].split() == [score(kappa["value"]), *interval(kappa).split()]
+    assert oldest[:2] == ["1", "undefined: nothing to compare yet"]
+    rows = texts_of(table(page, "Bias by level"))
+    for row, one in zip(rows, found["biasByLevel"], strict=True):
+        assert (row[0], row[2]) == (level(one["level"]), str(one["n"]))
+        if one["low"] is not None:
+            assert row[1] == f"{difference(one['value'])}, {interval(one, difference)}"
+    applies = [row[1:] for row in texts_of(table(page, "Whether it applies"))]
+    counts = found["applicability"]
+    assert applies == [
+        [str(counts["bothApply"]), str(counts["onlyJudgeAbstains"])],
+        [str(counts["onlyTruthDoesNotApply"]), str(counts["neitherApplies"])],
+    ]
+
+
+def test_what_is_undefined_is_no_number_and_too_few_labels_claim_nothing(console):
+    deck = LabelledDeck(console.served.platform, samples=8, holdoutShare=1)
+    deck.label(dict.fromkeys(deck.samples, 1))
+    deck.judged(dict.fromkeys(deck.samples, 1))
+    page = console.open(of_grader(deck, "/agreement"))
+    expect(stat(page, "κ with people")).to_have_text("undefined")
+    expect(page.locator(".notice")).to_contain_text("Nothing can be claimed yet")
+    expect(page.locator(".stat").first).to_contain_text("all is at one level")
+
+
+def test_the_matrix_filters_disagreements_and_leads_to_what_is_done_about_them(console, measured):
+    platform = console.served.platform
+    confusion = measured.get("agreement")["agreement"]["confusion"]
+    page = console.open(of_grader(measured, "/disagreements"))
+    cells = page.locator(".matrix tbody tr").evaluate_all(
+        "them => them.map((row) => [...row.cells].slice(1).map((it) => Number(it.textContent)))"
+    )
+    assert cells == confusion
+    truth, judge = next(
+        (row, column)
+        for row in range(7)
+        for column in range(7)
+        if row != column and confusion[row][column]
+    )
+    page.locator(".matrix tbody tr").nth(truth).locator("td").nth(judge).locator("a").click()
+    listed = measured.get("disagreements", truth=truth - 3, score=judge - 3)
+    assert listed["total"] == confusion[truth][judge]
+    articles = page.locator("article")
+    expect(articles).to_have_count(len(listed["disagreements"][:10]))
+    one = listed["disagreements"][0]
+    expect(articles.first).to_contain_text(one["sampleId"])
+    expect(articles.first).to_contain_text(f"People: {level(truth - 3)}")
+    expect(articles.first).to_contain_text(f"Judge: {level(judge - 3)}")
+    expect(articles.first).to_contain_text(one["result"]["explanation"])
+    # Nobody corrects what another person said.
+    expect(page.get_by_role("button", name="I was wrong")).to_have_count(0)
+    articles.first.get_by_role("link", name="The rubric is wrong").click()
+    page.get_by_label("Why").fill("a case that the levels leave out")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(table(page, "Versions")).to_have_count(3)
+    example = platform.call("GET", measured.path).json["grader"]["rubric"]["examples"][-1]
+    assert (example["sampleId"], example["level"]) == (one["sampleId"], truth - 3)
+
+
+def test_who_was_wrong_says_so_and_the_first_rating_stays(console, measured):
+    platform = console.served.platform
+    wanted = measured.get("disagreements", limit=100)["disagreements"][0]["sampleId"]
+    assert measured.rate(wanted, 3).status == 200
+    page = console.open(of_grader(measured, "/disagreements"))
+    page.get_by_role("button", name="I was wrong").first.click()
+    page.locator("dialog").get_by_label("Level").select_option("0")
+    page.locator("dialog").get_by_label("Why").fill("I had read another document")
+    page.locator("dialog").get_by_role("button", name="Correct").click()
+    expect(page.locator("dialog")).to_have_count(0)
+    me = platform.me()["principalId"]
+    said = [
+        one for one in measured.get("feedback", sampleId=wanted)["feedback"] if one["rater"] == me
+    ]
+    assert [(one["score"], one["sawResult"]) for one in said] == [(3, True), (0, True)]
+
+
+def test_patterns_are_those_that_were_counted(console, measured):
+    found = measured.get("patterns")["patterns"]
+    page = console.open(of_grader(measured, "/patterns"))
+    rows = texts_of(table(page, "Errors by kind of sample"))
+    assert [(row[1], row[3]) for row in rows] == [
+        (difference(one["meanError"]), str(one["n"])) for one in found["errors"]
+    ]
+    rows = texts_of(table(page, "Levels taken for others"))
+    assert [row[:3] for row in rows] == [
+        [level(one["truth"]), level(one["score"]), str(one["count"])] for one in found["cells"]
+    ]
+    sure = [one["significant"] for one in found["cells"]]
+    assert [row[-1] == "sure" for row in rows] == sure
+
+
+def test_the_deck_shows_its_figures_and_the_samples_are_filtered(console):
+    with ledger(console.served.platform) as made:
+        decks = filled_decks(made)
+        runs = decks.runs
+        page = console.open(f"#/decks/{runs.deck_id}")
+        deck = console.served.platform.call("GET", runs.path).json["deck"]
+        run = runs.read(decks.run_id)
+        expect(stat(page, "Samples")).to_have_text(str(deck["samples"]))
+        expect(stat(page, "Spent")).to_have_text(f"${run['costNanoUsd'] / 1e9}")
+        listed = console.served.platform.call("GET", f"{runs.path}/samples").json["samples"]
+        for split, text in (("development", "development"), ("holdout", "held out")):
+            console.go(page, f"#/decks/{runs.deck_id}/samples?split={split}")
+            wanted = [one for one in listed if one["split"] == split]
+            rows = table(page, "Samples")
+            expect(rows).to_have_count(len(wanted))
+            assert [row[2] for row in texts_of(rows)] == [text] * len(wanted)
+
+
+def test_a_proposed_grader_is_tried_on_three_samples_of_the_development_half(console):
+    with ledger(console.served.platform) as made:
+        decks = DeckRuns(made, holdoutShare=0)
+        grader_id = decks.add_grader(active=False)
+        sample_ids = decks.add_samples("alpha", "beta", "gamma", "delta")
+        page = console.open(f"#/decks/{decks.deck_id}/graders/{grader_id}")
+        page.get_by_role("button", name="Try on three samples").click()
+        dialog = page.locator("dialog")
+        dialog.get_by_role("button", name="What does it cost?").click()
+        newest = sample_ids[:-4:-1]
+        estimate = decks.estimate(graderIds=[grader_id], sampleIds=newest)
+        most = dialog.locator("dl div").filter(has_text="At most").locator("dd")
+        expect(most).to_have_text(f"${estimate['boundNanoUsd'] / 1e9:.9f}".rstrip("0"))
+        dialog.get_by_role("button", name="Start").click()
+        expect(stat(page, "Samples")).to_have_text("3")
+        (run,) = console.served.platform.call("GET", f"{decks.path}/runs").json["runs"]
+        assert run["graders"] == [{"graderId": grader_id, "version": 1}]
+        page.get_by_role("button", name="Cancel").click()
+        page.locator("dialog").get_by_role("button", name="Cancel the run").click()
+        expect(stat(page, "Status").locator("xpath=following-sibling::dd")).to_have_text(
+            "it is being canceled"
+        )

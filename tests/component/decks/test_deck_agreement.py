@@ -1,0 +1,224 @@
+"""How far judges agree with people: figures that are claimed, and when nothing is."""
+
+import random
+
+import numpy as np
+import pytest
+
+from autotune_platform.decks.labels import disagreements, patterns
+from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.statistics.intervals import kappa_with_interval
+from tests.support.deck_labels import LabelledDeck
+from tests.support.platform import Platform
+
+
+def noisy(truth: dict[str, int], seed: int) -> dict[str, int | None]:
+    """What a judge says that is one level too high at times, and abstains now and then."""
+    chance = random.Random(seed)
+    return {
+        id_: None if chance.random() < 0.1 else min(3, level + chance.choice([0, 0, 1]))
+        for id_, level in truth.items()
+    }
+
+
+def test_labels_of_a_file_give_kappa_with_its_interval_on_the_held_out_half(
+    platform: Platform,
+) -> None:
+    deck = LabelledDeck(platform)
+    ids = deck.add(
+        *(f"question {place}" for place in range(240)),
+        groups=[f"article {place // 2}" for place in range(240)],
+    )
+    chance = random.Random(1)
+    truth = {id_: chance.randint(-3, 3) for id_ in ids}
+    judged = noisy(truth, 2)
+    deck.label(truth)
+    deck.judged(judged)
+    found = deck.get("agreement")["agreement"]
+
+    holdout = deck.of("holdout")
+    pairs = [(truth[id_], judged[id_]) for id_ in holdout if judged[id_] is not None]
+    people, judge = (list(column) for column in zip(*pairs, strict=True))
+    apart = np.subtract.outer(people, judge) ** 2  # every person's level with every judge's
+    expected = 1 - np.diag(apart).mean() / apart.mean()
+    assert found["kappa"]["value"] == pytest.approx(expected, abs=1e-12)
+    groups = [
+        place // 2 for place, id_ in enumerate(ids) if id_ in holdout and judged[id_] is not None
+    ]
+    interval = kappa_with_interval(people, judge, groups).interval
+    assert (found["kappa"]["low"], found["kappa"]["high"]) == (interval.low, interval.high)
+    assert found["kappa"]["low"] < expected < found["kappa"]["high"]
+    assert (found["n"], found["groups"]) == (len(pairs), len(set(groups)))
+    assert found["sufficient"]
+    assert found["insufficientBecause"] is None
+    assert found["labels"] == len(holdout)
+    assert found["coverage"] == len(pairs) / len(holdout)
+    errors = np.subtract(judge, people)
+    assert found["meanBias"]["value"] == pytest.approx(errors.mean())
+    assert found["meanBias"]["low"] < errors.mean() < found["meanBias"]["high"]
+    for one in found["biasByLevel"]:
+        at = [error for error, level in zip(errors, judge, strict=True) if level == one["level"]]
+        assert one["n"] == len(at)
+        assert one["value"] == (pytest.approx(np.mean(at)) if at else None)
+    assert found["percentAgreement"] == np.mean(errors == 0)
+    abstained = len(holdout) - len(pairs)
+    assert found["applicability"] == {
+        "bothApply": len(pairs),
+        "onlyJudgeAbstains": abstained,
+        "onlyTruthDoesNotApply": 0,
+        "neitherApplies": 0,
+    }
+    development = [id_ for id_ in deck.of("development") if judged[id_] is not None]
+    assert np.sum(found["confusion"]) == len(development) == found["development"]["kappa"]["n"]
+    for id_ in development:
+        found["confusion"][truth[id_] + 3][judged[id_] + 3] -= 1
+    assert not np.any(found["confusion"]), "rows are the truth, columns the judge"
+    assert found["ceiling"]["alpha"] == {"value": None, "undefinedBecause": "no_pairs", "n": 0}
+
+
+def test_undefined_and_too_few_are_said_and_never_a_number(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=60, holdoutShare=1)
+    found = deck.get("agreement")["agreement"]
+    assert found["kappa"]["value"] is None
+    assert found["kappa"]["undefinedBecause"] == "no_pairs"
+    assert (found["coverage"], found["percentAgreement"]) == (None, None)
+    assert (found["sufficient"], found["insufficientBecause"]) == (False, "few_labels")
+    ids = list(deck.samples)
+    deck.label(dict.fromkeys(ids, 1))
+    deck.judged(dict.fromkeys(ids, 1))
+    found = deck.get("agreement")["agreement"]
+    assert found["kappa"]["undefinedBecause"] == "one_level_only"
+    assert found["kappa"]["noIntervalBecause"] == "undefined"
+    assert found["percentAgreement"] == 1, "and yet nothing is claimed"
+    assert found["insufficientBecause"] == "few_outside_commonest_level"
+
+    other = LabelledDeck(platform, samples=60, holdoutShare=1)
+    levels = {id_: place % 7 - 3 for place, id_ in enumerate(other.samples)}
+    other.label(levels, selection="chosen")
+    other.judged(levels)
+    found = other.get("agreement")["agreement"]
+    assert (found["n"], found["labels"]) == (0, 0), "what was chosen stands for nothing else"
+    other.label(dict(levels.items()), rater="bob", explanation="again")
+    assert other.get("agreement")["agreement"]["n"] == 0, "that it came by choice stays"
+
+
+def test_people_apart_and_people_among_themselves_are_shown(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=70, holdoutShare=1)
+    ids = list(deck.samples)
+    levels = {id_: place % 6 - 3 for place, id_ in enumerate(ids)}
+    deck.label(levels, rater="ada")
+    bob = {id_: levels[id_] + (place % 2) for place, id_ in enumerate(ids[:30])}
+    bob[ids[0]] = 3  # six levels apart
+    deck.label(bob, rater="bob")
+    deck.label({ids[1]: None}, rater="eve")
+    deck.judged({**levels, ids[2]: None}, failed=[ids[3]])
+    found = deck.get("agreement")["agreement"]
+    assert found["toAdjudicate"] == 1
+    assert found["labels"] == 69
+    assert (found["failed"], found["ungraded"]) == (1, 0)
+    assert found["ceiling"]["raters"] == 2, "one gave no level"
+    assert found["ceiling"]["samples"] == 30
+    assert 0 < found["ceiling"]["alpha"]["value"] < 1
+    by_rater = {one["rater"]: one for one in found["ceiling"]["byRater"]}
+    assert by_rater["ada"]["n"] == 30
+    assert by_rater.keys() == {"ada", "bob"}
+    assert found["ceiling"]["leaveOneOutKappa"] == pytest.approx(by_rater["ada"]["value"], abs=0.05)
+    assert found["otherCriteria"] == 0
+    assert found["kappa"]["noIntervalBecause"] is None
+
+    old = deck.get("agreement", version=1)["agreement"]
+    assert old == found
+    answer = platform.call("GET", f"{deck.path}/agreement", query={"version": 2})
+    assert answer.status == 422
+    assert "version" in answer.fields
+
+
+def test_disagreements_are_of_the_development_half_alone(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deck = LabelledDeck(platform, samples=40)
+    levels = {id_: place % 7 - 3 for place, id_ in enumerate(deck.samples)}
+    deck.label(levels, explanation="why")
+    deck.judged({id_: -level for id_, level in levels.items()})
+    development, holdout = deck.of("development"), deck.of("holdout")
+    assert development
+    assert holdout
+    found = listed(deck)
+    assert found == sorted(found, key=lambda one: -abs(one["distance"]))
+    assert {one["sampleId"] for one in found} == {id_ for id_ in development if levels[id_]}
+    first = found[0]
+    assert (first["truth"], first["score"]) == (
+        levels[first["sampleId"]],
+        -levels[first["sampleId"]],
+    )
+    assert first["result"]["explanation"]
+    assert first["outputExcerpt"].startswith("answer to")
+    assert first["explanations"] == {"ada": "why"}
+    cell = listed(deck, truth=3, score=-3)
+    assert {one["sampleId"] for one in cell} == {id_ for id_ in development if levels[id_] == 3}
+    agreed = listed(deck, truth=0, score=0)
+    assert {one["sampleId"] for one in agreed} == {id_ for id_ in development if not levels[id_]}
+
+    rating = deck.rate(development[0], 1).json["feedback"]
+    assert rating["sawResult"], "the list showed it"
+    assert not deck.rate(holdout[0], 1).json["feedback"]["sawResult"]
+
+    # The guard is the split: without it the test above would fail.
+    monkeypatch.setattr(disagreements, "development", list)
+    without_the_filter(monkeypatch)
+    assert {one["sampleId"] for one in listed(deck)} & set(holdout)
+
+
+def listed(deck: LabelledDeck, **query: object) -> list[dict[str, object]]:
+    """Every page of the disagreements, five at a time."""
+    found, token = [], None
+    while True:
+        page = deck.get(
+            "disagreements", limit=5, **query, **({"nextToken": token} if token else {})
+        )
+        found += page["disagreements"]
+        token = page.get("nextToken")
+        if token is None:
+            assert len(found) == page["total"]
+            return found
+
+
+def test_patterns_name_what_the_judge_gets_wrong_on_the_development_half_alone(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deck = LabelledDeck(platform)
+    ids = deck.add(*(f"{'long ' * (place % 2 * 20)}question {place}" for place in range(160)))
+    chance = random.Random(3)
+    truth = {id_: chance.randint(-3, 2) for id_ in ids}
+    deck.label(truth)
+    # What is long is a level too high.
+    deck.judged({id_: truth[id_] + place % 2 for place, id_ in enumerate(ids)})
+    found = deck.get("patterns")["patterns"]
+    development = deck.of("development")
+    assert found["n"] == len(development)
+    errors = {(one["factor"], one["value"]): one for one in found["errors"]}
+    long = errors["length", "long"]
+    assert (long["meanError"], long["noIntervalBecause"]) == (1, "no_variation")
+    assert errors["length", "short"]["meanError"] == 0
+    everything = errors["all", "all"]
+    assert everything["significant"]
+    assert everything["low"] < everything["meanError"] < everything["high"]
+    assert errors["model", "secret-model"]["n"] == len(development)
+    assert errors["script", "latin"]["n"] == errors["rater", "ada"]["n"] == len(development)
+    assert sum(one["count"] for one in found["cells"]) == sum(
+        place % 2 for place, id_ in enumerate(ids) if id_ in development
+    )
+    significant = [one for one in found["cells"] if one["significant"]]
+    assert all(one["score"] - one["truth"] == 1 for one in significant)
+
+    monkeypatch.setattr(patterns, "development", list)
+    without_the_filter(monkeypatch)
+    assert deck.get("patterns")["patterns"]["n"] == len(ids), "the guard is the split"
+
+
+def without_the_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have truths of both halves read where those of one are asked for."""
+    read = LabelRepository.truths
+    monkeypatch.setattr(
+        LabelRepository, "truths", lambda self, grader_id, split=None: read(self, grader_id)
+    )

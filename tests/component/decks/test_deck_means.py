@@ -1,0 +1,70 @@
+"""Means of what people would say, from a judge that is too high and few labels."""
+
+import random
+
+import pytest
+
+from autotune_platform.statistics.means import Labelled, Unlabelled, corrected_mean
+from tests.support.deck_labels import LabelledDeck
+from tests.support.platform import Platform
+
+SAMPLES, LABELS = 400, 80
+
+
+def test_a_judge_that_is_too_high_is_corrected_by_labels_of_the_held_out_half(
+    platform: Platform,
+) -> None:
+    deck = LabelledDeck(platform, samples=SAMPLES)
+    chance = random.Random(5)
+    truth = {id_: chance.choice([-3, -2, -1, -1, 0, 0, 1, 2]) for id_ in deck.samples}
+    judged = {id_: level + chance.choice([0, 1, 1]) for id_, level in truth.items()}
+    deck.judged(judged)
+    holdout = deck.of("holdout")
+    labelled, others = holdout[:LABELS], holdout[LABELS:]
+    assert others
+    deck.label({id_: truth[id_] for id_ in labelled})
+    # Neither what was chosen nor what is not held out says anything of the rest.
+    deck.label(dict.fromkeys(deck.of("development"), 3))
+    deck.label(dict.fromkeys(others[:10], -3), selection="chosen")
+
+    found = deck.get("means")["means"]
+    assert (found["labels"], found["unlabelled"]) == (LABELS, len(others))
+    assert (found["sufficient"], found["insufficientBecause"]) == (True, None)
+    assert found["naive"] == pytest.approx(sum(judged[id_] for id_ in holdout) / len(holdout))
+    people = sum(truth[id_] for id_ in labelled) / LABELS
+    assert found["labelsOnly"]["value"] == pytest.approx(people)
+    expected = corrected_mean(
+        Labelled([truth[id_] for id_ in labelled], [judged[id_] for id_ in labelled]),
+        Unlabelled([judged[id_] for id_ in others]),
+    )
+    assert found["power"] == pytest.approx(expected.power)
+    assert found["corrected"]["value"] == pytest.approx(expected.corrected.mean)
+    assert found["corrected"]["low"] == pytest.approx(expected.corrected.interval.low)
+    real = sum(truth[id_] for id_ in holdout) / len(holdout)
+    assert found["corrected"]["low"] < real < found["corrected"]["high"]
+    assert found["naive"] > found["corrected"]["high"], "it is as far off as the judge"
+    widths = [one["high"] - one["low"] for one in (found["corrected"], found["labelsOnly"])]
+    assert widths[0] < widths[1]
+    assert found["use"] == "corrected"
+
+    assert deck.get("means", model="secret-model")["means"] == {**found, "model": "secret-model"}
+    none = deck.get("means", model="other")["means"]
+    assert (none["labels"], none["unlabelled"], none["naive"]) == (0, 0, None)
+    assert none["corrected"]["noIntervalBecause"] == "undefined"
+    assert none["insufficientBecause"] == "few_labels"
+    assert deck.get("means", version=1)["means"] == found
+    answer = platform.call("GET", f"{deck.path}/means", query={"version": 2})
+    assert (answer.status, set(answer.fields)) == (422, {"version"})
+    unnamed = platform.call("GET", f"{deck.path}/means", query={"model": ""})
+    assert (unnamed.status, set(unnamed.fields)) == (422, {"model"})
+
+
+def test_a_judge_that_says_the_same_of_all_is_of_no_help(platform: Platform) -> None:
+    deck = LabelledDeck(platform, samples=60, holdoutShare=1)
+    deck.judged(dict.fromkeys(deck.samples, 2))
+    ids = list(deck.samples)[:40]
+    deck.label({id_: place % 3 for place, id_ in enumerate(ids)})
+    found = deck.get("means")["means"]
+    assert (found["naive"], found["power"], found["use"]) == (2, 0, "labels_only")
+    assert found["corrected"] == found["labelsOnly"]
+    assert (found["sufficient"], found["insufficientBecause"]) == (False, "few_labels")

@@ -1,0 +1,181 @@
+"""Edits that a model proposes: from disagreements of the development half, and of nothing else."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from autotune_platform.decks.fixing import showing
+from autotune_platform.decks.labels.repository import LabelRepository
+from functions.decks import edits_api
+from tests.judges.layout import judge_prompt
+from tests.judges.models import PROPOSING_MODEL
+from tests.providers.answers import Ask
+from tests.support.deck_edits import PRICES, EditedDeck
+from tests.support.killing import Killed, Killer
+from tests.support.ledger import Ledger, later
+
+CAP = 10**10
+
+
+class ProposingDeck(EditedDeck):
+    """A deck whose development half is judged, and a model that proposes edits."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(ledger, number=70)
+        self.label(list(self.samples), explanation="it counts courtesy")
+        self.grade()
+        prices = {PROPOSING_MODEL: next(iter(PRICES.values()))}
+        self.proposer = {
+            "connectionId": ledger.connect(maxWaitSeconds=0, prices=prices),
+            "model": PROPOSING_MODEL,
+            "params": {"maxTokens": 500},
+        }
+        self.proposed: list[str] = []
+        model = self.model
+
+        def answer(ask: Ask) -> Any:
+            if judge_prompt(ask) is None:
+                self.proposed.append("\n".join(ask.texts))
+            return model(ask)
+
+        ledger.fake.world.answers.answerer = answer
+
+    def grade(self) -> None:
+        """Have all samples judged by the current version."""
+        assert self.finish(self.start())["status"] == "completed"
+
+    def begin(self, **fields: Any) -> Any:
+        """Have the model asked."""
+        body = {"proposer": self.proposer, "capNanoUsd": CAP, **fields}
+        return self.send("/proposals", body)
+
+    def look(self) -> dict[str, Any]:
+        """Read the proposal, which goes on with it."""
+        answer = self.platform.call("GET", f"{self.grader_path}/edits/proposals")
+        assert answer.status == 200, answer.text
+        found: dict[str, Any] = answer.json["proposal"]
+        return found
+
+    def look_later(self) -> None:
+        """Go on with the proposal as a request does that comes after as much time as has passed."""
+        made = edits_api.parts()
+        caller = made.row_orders.caller_for(self.organization_id)
+        with later(timedelta(seconds=self.ledger.passed)):
+            made.edit_proposing.get(caller, self.deck_id, self.grader_id)
+
+    def end(self) -> dict[str, Any]:
+        """Let models answer until the proposal has ended; return it."""
+        for _ in range(10):
+            self.ask_models()
+            self.look_later()
+            found = self.look()
+            if found["status"] not in {"coding", "merging", "patching"}:
+                return found
+        raise AssertionError(f"it does not end: {found}")
+
+
+@pytest.fixture
+def deck(ledger: Ledger) -> ProposingDeck:
+    return ProposingDeck(ledger)
+
+
+def test_a_model_finds_what_is_wrong_and_sees_nothing_that_is_held_out(
+    deck: ProposingDeck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deck.model.proposer.edits = ["good"]
+    started = deck.begin()
+    assert started.status == 202, started.text
+    assert started.json["proposal"]["status"] == "coding"
+    assert deck.begin().status == 409, "one at a time"
+    found = deck.end()
+    assert (found["status"], found["refused"]) == ("completed", []), found
+    assert 0 < found["costNanoUsd"] <= CAP
+    assert "takes courtesy for help" in {one["name"] for one in found["patterns"]}
+    for pattern in found["patterns"]:
+        assert set(pattern["sampleIds"]) <= set(deck.of("development"))
+    assert len(found["editIds"]) == len(found["patterns"])
+    edit = deck.edit(found["editIds"][0])
+    assert (edit["origin"], edit["status"], edit["baseVersion"]) == ("model", "proposed", 1)
+    assert edit["pattern"]["name"] == found["patterns"][0]["name"]
+    assert edit["note"] == "This edit is good."
+    assert deck.replay(edit["id"], "development")["trial"]["delta"] > 0
+
+    assert len(deck.proposed) == found["shown"] + 1 + len(found["patterns"])
+    assert seen(deck, "development")
+    assert not seen(deck, "holdout"), "what is held out is in prompts of grading alone"
+    rows = [one for one in deck.rows() if one["purpose"] == "rubric_edit"]
+    assert len(rows) == len(deck.proposed)
+    assert sum(one["costNanoUsd"] for one in rows) == found["costNanoUsd"]
+
+    # The guard is the split: without it the search finds what is held out.
+    monkeypatch.setattr(showing, "development", list)
+    read = LabelRepository.truths
+    monkeypatch.setattr(
+        LabelRepository, "truths", lambda self, grader_id, split=None: read(self, grader_id)
+    )
+    assert deck.begin().status == 202
+    deck.end()
+    assert seen(deck, "holdout")
+
+
+def seen(deck: ProposingDeck, split: str) -> set[str]:
+    """The samples of a half whose token stands in a prompt that was no judge's."""
+    return {
+        id_ for id_ in deck.of(split) if any(deck.tokens[id_] in prompt for prompt in deck.proposed)
+    }
+
+
+def test_patches_that_repeat_samples_or_do_not_apply_become_no_edits(deck: ProposingDeck) -> None:
+    deck.model.proposer.edits = ["unfounded", "long"]
+    assert deck.begin(samples=20).status == 202
+    found = deck.end()
+    assert (found["status"], found["editIds"]) == ("completed", [])
+    because = [one["because"] for one in found["refused"]]
+    assert any("it is not there" in one for one in because), because
+    assert all("it is not there" in one or "twice" in one for one in because)
+    deck.model.proposer.edits = ["copying"]
+    assert deck.begin().status == 202
+    found = deck.end()
+    copied = [one["because"] for one in found["refused"]]
+    assert any("it copies from sample" in one for one in copied), found
+
+
+def test_a_cap_stops_a_proposal_and_too_small_a_one_begins_none(deck: ProposingDeck) -> None:
+    refused = deck.begin(capNanoUsd=1)
+    assert refused.status == 422
+    least = int(refused.fields["capNanoUsd"].split()[2].rstrip(","))
+    assert deck.begin(capNanoUsd=least).status == 202
+    found = deck.end()
+    assert found["status"] in {"stopped", "completed"}
+    assert found["costNanoUsd"] <= least
+    assert deck.platform.call("GET", f"{deck.grader_path}/edits").json["edits"] == [] or (
+        found["status"] == "completed"
+    )
+
+
+def test_a_proposal_that_is_killed_anywhere_asks_and_makes_each_edit_once(
+    deck: ProposingDeck,
+) -> None:
+    killer = Killer()
+    killer.spare()
+    assert deck.begin(samples=3).status == 202
+    for place in range(60):
+        deck.ask_models()
+        killer.called.clear()
+        killer.kill("after-call", after=place)
+        try:
+            deck.look_later()
+        except Killed:
+            pass
+        finally:
+            killer.spare()
+        if deck.platform.call("GET", f"{deck.grader_path}/edits").json["edits"] and place > 20:
+            break
+    found = deck.end()
+    assert found["status"] == "completed"
+    edits = deck.platform.call("GET", f"{deck.grader_path}/edits").json["edits"]
+    assert sorted(one["id"] for one in edits) == sorted(found["editIds"])
+    rows = [one for one in deck.rows() if one["purpose"] == "rubric_edit"]
+    assert len(rows) == len(deck.proposed) == 3 + 1 + len(found["patterns"])
+    assert sum(one["costNanoUsd"] for one in rows) == found["costNanoUsd"]

@@ -1,0 +1,241 @@
+"""Graders of a deck score completions, where their judge was measured, and only by that model."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.component.scoring.test_rubric_graders import ask_models, verdicts
+from tests.providers.answers import Ask, Reply
+from tests.support.deck_runs import DeckRuns, verdict
+from tests.support.decks import PROMPT, RUBRIC
+from tests.support.ledger import MODEL, Ledger
+
+SAMPLES = 63
+OTHER = "small-2027"
+
+
+class PublishedDeck(DeckRuns):
+    """A deck whose judge reads the level from the response, and says which model it is."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(ledger, holdoutShare=1)
+        self.model: str | None = None
+        self.off = 0
+        self.judging(self._judge)
+        self.sample_ids: list[str] = []
+
+    def _judge(self, ask: Ask) -> Any:
+        (worth,) = set(re.findall(r"worth-(\d)", ask.prompt))
+        level = max(-3, min(3, int(worth) - 3 + self.off))
+        return Reply(verdict(level), served_model=self.model)
+
+    def add_levels(self, count: int) -> None:
+        """Add samples of all levels in turn."""
+        outputs = [f"Answer {place} worth-{place % 7}" for place in range(count)]
+        self.sample_ids += self.add_samples(*outputs)
+
+    def label(self, grader_id: str, *, miss: int = 7) -> None:
+        """Have a person rate all samples as the judge does, but for one in so many."""
+        lines = []
+        for place, id_ in enumerate(self.sample_ids):
+            level = place % 7 - 3
+            level += (1 if level < 0 else -1) if place % miss == 0 else 0
+            line = {"sampleId": id_, "rater": "ada", "selection": "random", "score": level}
+            lines.append(json.dumps(line))
+        path = f"{self.path}/graders/{grader_id}/feedback/bulk"
+        answer = self.platform.call("POST", path, raw="\n".join(lines).encode())
+        assert answer.json["accepted"] == len(lines), answer.text
+
+    def publish(self, grader_id: str) -> dict[str, Any]:
+        """Publish a grader; return it."""
+        answer = self.platform.call("POST", f"{self.path}/graders/{grader_id}/publish")
+        assert answer.status == 200, answer.text
+        grader: dict[str, Any] = answer.json["grader"]
+        return grader
+
+    def registered(self, grader: dict[str, Any]) -> dict[str, Any]:
+        """What tasks name, of a deck's grader."""
+        path = f"/api/v1/graders/{grader['published']['graderId']}"
+        found: dict[str, Any] = self.platform.call("GET", path).json["grader"]
+        return found
+
+    def score(self, task_id: str, *worths: int) -> list[dict[str, Any]]:
+        """Submit completions and have them judged; return their verdicts."""
+        completions = [{"response": f"Answer worth-{worth}"} for worth in worths]
+        accepted = self.platform.submit(task_id, *completions).json
+        before = {run["run_id"] for run in self.platform.runs()}
+        self.platform.dispatch(self.platform.queued())
+        runs = [one for one in self.platform.runs() if one["run_id"] not in before]
+        left = [self.platform.grade(run) for run in runs]
+        ask_models(self.ledger)
+        for run in left:
+            self.platform.grade(run)
+        return verdicts(self.platform, accepted)
+
+
+@pytest.fixture
+def deck(ledger: Ledger) -> PublishedDeck:
+    return PublishedDeck(ledger)
+
+
+def test_a_calibrated_deck_scores_until_its_judge_is_another_model(deck: PublishedDeck) -> None:
+    grader_id = deck.add_grader()
+    deck.add_levels(SAMPLES)
+    deck.label(grader_id)
+    deck.finish(deck.start())
+    published = deck.publish(grader_id)
+    assert published["published"]["version"] == published["published"]["deckVersion"] == 1
+    calibration = published["calibration"]
+    assert published["uncalibratedBecause"] is None
+    assert (calibration["model"], calibration["n"]) == (MODEL, SAMPLES)
+    assert 0.4 < calibration["low"] < calibration["kappa"] < 1
+    agreement = deck.platform.call("GET", f"{deck.path}/graders/{grader_id}/agreement").json
+    assert agreement["agreement"]["kappa"]["value"] == calibration["kappa"]
+    assert agreement["agreement"]["kappa"]["low"] == calibration["low"]
+    assert all(one["hits"] == one["n"] == 9 for one in calibration["byLevel"])
+    registered = deck.registered(published)
+    assert registered["calibrated"]
+    assert registered["version"] == published["published"]["graderVersion"]
+    assert registered["version"] == calibration["graderVersion"]
+
+    task_id = deck.platform.new_task(registered["id"], uncalibrated="refuse")
+    found = deck.score(task_id, *(place % 7 for place in range(20)))
+    assert [one["state"] for one in found] == ["scored"] * 20
+    values = sorted(one["score"]["value"] for one in found)
+    assert values == pytest.approx(sorted(place % 7 / 6 for place in range(20)))
+    assert {one["score"]["confidence"] for one in found} == {10 / 11}
+
+    deck.model = OTHER
+    (late,) = deck.score(task_id, 5)
+    assert (late["state"], late["reasonCode"]) == ("abstained", "uncalibrated_model")
+    assert deck.publish(grader_id) == published, "nothing new was measured"
+
+    # Nineteen are no check yet, nor is what was judged by the model that went.
+    labelled = deck.sample_ids[:19]
+    deck.finish(deck.start(repeat=True, sampleIds=labelled))
+    assert deck.publish(grader_id)["calibration"]["model"] == MODEL
+    deck.finish(deck.start(repeat=True, sampleIds=deck.sample_ids[19:20]))
+    checked = deck.publish(grader_id)
+    assert (checked["calibration"]["model"], checked["calibration"]["n"]) == (OTHER, 20)
+    assert checked["calibration"]["low"] >= 0.4
+    assert checked["published"]["graderVersion"] == registered["version"]
+    (back,) = deck.score(task_id, 5)
+    assert (back["state"], back["score"]["value"]) == ("scored", pytest.approx(5 / 6))
+    # Three of the twenty were of the level that was given, and people agreed with them.
+    of_level = next(one for one in checked["calibration"]["byLevel"] if one["level"] == 2)
+    assert back["score"]["confidence"] == (of_level["hits"] + 1) / (of_level["n"] + 2)
+
+
+def test_a_check_that_fails_brings_no_model_back(deck: PublishedDeck) -> None:
+    grader_id = deck.add_grader()
+    deck.add_levels(SAMPLES)
+    deck.label(grader_id)
+    deck.finish(deck.start())
+    first = deck.publish(grader_id)
+    deck.model, deck.off = OTHER, 4
+    deck.finish(deck.start(repeat=True, split="holdout"))
+    assert deck.publish(grader_id) == first
+    # Judging the same samples once more, until it looks better, changes nothing.
+    deck.off = 0
+    deck.finish(deck.start(repeat=True, split="holdout"))
+    assert deck.publish(grader_id)["calibration"]["model"] == MODEL
+
+
+def test_what_was_not_measured_enough_is_published_without_a_calibration(
+    deck: PublishedDeck,
+) -> None:
+    grader_id = deck.add_grader()
+    bare = deck.publish(grader_id)
+    assert (bare["uncalibratedBecause"], bare["calibration"]) == ("not_judged", None)
+    deck.add_levels(49)
+    deck.label(grader_id)
+    deck.finish(deck.start())
+    few = deck.publish(grader_id)
+    assert (few["uncalibratedBecause"], few["calibration"]) == ("insufficient_labels", None)
+    assert not deck.registered(few)["calibrated"]
+    task_id = deck.platform.new_task(few["published"]["graderId"])
+    (found,) = deck.score(task_id, 3)
+    assert (found["state"], found["reasonCode"]) == ("abstained", "uncalibrated")
+
+    worse = deck.new_version(grader_id, criteria="Is it short?")
+    deck.add_levels(14)
+    deck.label(grader_id)
+    deck.off = 3
+    deck.finish(deck.start())
+    low = deck.publish(grader_id)
+    assert low["published"]["version"] == worse
+    assert low["uncalibratedBecause"] == "below_threshold"
+    assert low["calibration"]["low"] < 0.4
+    assert not deck.registered(low)["calibrated"]
+
+
+def test_what_is_published_is_a_snapshot_that_needs_no_deck(deck: PublishedDeck) -> None:
+    platform = deck.platform
+    proposed = deck.add_grader(active=False)
+    early = platform.call("POST", f"{deck.path}/graders/{proposed}/publish")
+    assert (early.status, early.json["code"]) == (409, "conflict")
+    grader_id = deck.add_grader()
+    first = deck.publish(grader_id)
+    registered = deck.registered(first)
+    assert (registered["kind"], registered["name"]) == ("rubric", first["name"])
+    answer = registered["rubric"]["answer"]
+    assert answer["type"] == "levels"
+    assert answer["systemPrompt"] == PROMPT
+    assert (answer["criteria"], answer["levels"]) == (RUBRIC["criteria"], RUBRIC["levels"])
+    assert registered["rubric"]["model"] == first["judge"]["model"]
+    assert deck.publish(grader_id) == first
+    assert deck.registered(first) == registered, "the same is published once"
+
+    # Nothing of it follows the deck before it is published again, as a version of the same grader.
+    deck.new_version(grader_id, criteria="Is it short?")
+    platform.call("POST", f"{deck.path}/versions", {"systemPrompt": "Other."})
+    assert deck.registered(first) == registered
+    second = deck.publish(grader_id)
+    told = second["published"]
+    assert told["graderId"] == registered["id"]
+    assert (told["version"], told["deckVersion"]) == (2, 2)
+    later = deck.registered(second)
+    assert later["version"] == told["graderVersion"] != registered["version"]
+    assert later["rubric"]["answer"]["criteria"] == "Is it short?"
+
+    # A version comes back as what it was, and a grader that was deleted comes back.
+    platform.call("PATCH", f"{deck.path}/graders/{grader_id}", {"version": 1})
+    platform.call("PATCH", deck.path, {"version": 1})
+    assert deck.publish(grader_id)["published"]["graderVersion"] == registered["version"]
+    assert platform.call("DELETE", f"/api/v1/graders/{registered['id']}").status == 204
+    again = deck.registered(deck.publish(grader_id))
+    assert (again["id"], again["version"]) == (registered["id"], registered["version"])
+
+    platform.call("DELETE", deck.path)
+    assert deck.registered(first) == again
+
+
+def test_a_deck_is_a_panel_of_all_that_it_publishes(deck: PublishedDeck) -> None:
+    platform = deck.platform
+
+    def task(status: int = 201, **body: Any) -> Any:
+        answer = platform.call("POST", f"{deck.path}/task", body)
+        assert answer.status == status, answer.text
+        return answer
+
+    first = deck.add_grader()
+    assert task(409).json["code"] == "conflict"
+    names = [deck.publish(first)["published"]["graderId"]]
+    names.append(deck.publish(deck.add_grader(name="other"))["published"]["graderId"])
+    retired = deck.add_grader(name="retired")
+    deck.publish(retired)
+    platform.call("PATCH", f"{deck.path}/graders/{retired}", {"status": "retired"})
+    deck.add_grader(name="not published")
+    made = task(quorum=2, aggregation="min", uncalibrated="allow").json["task"]
+    assert [one["graderId"] for one in made["graders"]] == names
+    assert (made["name"], made["quorum"], made["aggregation"]) == ("summaries", 2, "min")
+    (found,) = deck.score(made["id"], 4)
+    assert (found["state"], found["score"]["value"]) == ("scored", pytest.approx(4 / 6))
+    assert task().json["task"]["quorum"] == 1
+    assert set(task(422, quorum=3).fields) == {"quorum"}
+    assert task(409, uncalibrated="refuse").json["code"] == "grader_not_calibrated"
+    for place in range(9):
+        deck.publish(deck.add_grader(name=f"further {place}"))
+    assert "at most 10" in task(409).json["detail"]

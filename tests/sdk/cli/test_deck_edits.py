@@ -1,0 +1,52 @@
+"""``autotune decks propose``, ``replay``, ``accept`` and ``rollback``."""
+
+import json
+
+from autotune.cli import exit_codes
+from tests.support.deck_labels import LabelledDeck
+from tests.support.decks import RUBRIC
+
+
+def test_an_edit_is_proposed_listed_shown_and_rejected(api, run, tmp_path):
+    deck = LabelledDeck(api.platform, samples=4)
+    ids = (deck.id, deck.grader_id)
+    made = run("decks", "propose", *ids, "--find", "faithful", "--replace", "true", "--note", "n")
+    assert made.exit_code == 0, made.stderr
+    assert "status" in made.stdout
+    (listed,) = run("decks", "edits", *ids, "--json").json_lines
+    (change,) = listed["patch"]
+    assert (change["field"], change["find"], change["replace"]) == ("criteria", "faithful", "true")
+    file = tmp_path / "patch.json"
+    level = {"field": "level", "level": -3, "find": "throughout", "replace": "everywhere"}
+    file.write_text(json.dumps([level]))
+    (second,) = run("decks", "propose", *ids, file, "--json").json_lines
+    table = run("decks", "edits", *ids).stdout.splitlines()
+    assert [line.split()[0] for line in table[1:]] == [second["id"], listed["id"]]
+
+    early = run("decks", "replay", *ids, second["id"], "--held-out")
+    assert early.exit_code != 0
+    assert "proposed; only active ones judge" in early.stderr
+    unmeasured = run("decks", "accept", *ids, second["id"])
+    assert "is not measured on labels that are held out" in unmeasured.stderr
+    gone = run("decks", "reject", *ids, second["id"], "--reason", "no", "--json").json_lines
+    assert (gone[0]["status"], gone[0]["reason"]) == ("rejected", "no")
+    back = run("decks", "rollback", *ids, second["id"])
+    assert "is rejected, and not accepted" in back.stderr
+    shown = run("decks", "edit", *ids, second["id"])
+    assert "rejected" in shown.stdout
+
+
+def test_what_makes_no_patch_is_said_before_anything_is_sent(api, run, tmp_path):
+    deck = LabelledDeck(api.platform)
+    ids = (deck.id, deck.grader_id)
+    before = len(api.received)
+    both = run("decks", "propose", *ids)
+    assert (both.exit_code, "--find and --replace" in both.stderr) == (exit_codes.USAGE, True)
+    field = run("decks", "propose", *ids, "--field", "x", "--find", "a", "--replace", "b")
+    assert "criteria, level, notApplicableWhen" in field.stderr
+    file = tmp_path / "patch.json"
+    file.write_text(json.dumps(RUBRIC))
+    assert "a JSON list of changes" in run("decks", "propose", *ids, file).stderr
+    accepting = run("decks", "replay", *ids, "edt_x", "--accept")
+    assert "--accept needs --held-out" in accepting.stderr
+    assert len(api.received) == before

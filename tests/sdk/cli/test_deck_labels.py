@@ -1,0 +1,105 @@
+"""``autotune decks label`` and what follows from labels: truth, agreement, disagreements."""
+
+import random
+
+import pytest
+
+from autotune.cli import exit_codes
+from tests.support.deck_labels import LabelledDeck
+
+
+@pytest.fixture
+def deck(api):
+    made = LabelledDeck(api.platform)
+    inputs = [f"question {place}" for place in range(150)]
+    made.add(*inputs, groups=[f"article {place // 2}" for place in range(150)])
+    return made
+
+
+@pytest.fixture
+def levels(deck):
+    """What one person says of each sample."""
+    chance = random.Random(1)
+    return {id_: chance.randint(-3, 3) for id_ in deck.samples}
+
+
+def test_labels_of_a_file_give_agreement_with_its_interval(run, deck, levels, write_jsonl):
+    lines = [{"sampleId": id_, "score": score} for id_, score in levels.items()]
+    file = write_jsonl(lines)
+    labelled = run("decks", "label", deck.id, deck.grader_id, file, "--rater", "ada", "--drawn")
+    assert (labelled.exit_code, labelled.stderr) == (0, "150 stored, 0 there already, 0 rejected\n")
+    again = run(
+        "decks", "label", deck.id, deck.grader_id, file, "--rater", "ada", "--drawn", "--json"
+    )
+    assert again.json_lines == [{"accepted": 0, "repeated": 150, "rejected": 0}]
+    chance = random.Random(2)
+    judged = {id_: min(3, score + chance.choice([0, 0, 1])) for id_, score in levels.items()}
+    deck.judged(judged)
+
+    shown = run("decks", "agreement", deck.id, deck.grader_id)
+    (found,) = run("decks", "agreement", deck.id, deck.grader_id, "--json").json_lines
+    kappa = found["kappa"]
+    assert f"kappa            {kappa['value']:.3f} ({kappa['low']:.3f} to " in shown.stdout
+    assert "enough labels    yes" in shown.stdout
+    assert "people           no sample was rated by several" in shown.stdout
+    assert "JUDGE SAYS" in shown.stdout
+    matrix = shown.stdout.splitlines()[-7:]
+    assert sum(int(one) for line in matrix for one in line.split()[1:] if one != ".") == len(
+        deck.of("development")
+    )
+    listed = run(
+        "decks", "disagreements", deck.id, deck.grader_id, "--score", 3, "--json"
+    ).json_lines
+    assert {one["score"] for one in listed} == {3}
+    assert {one["sampleId"] for one in listed} <= set(deck.of("development"))
+    table = run("decks", "disagreements", deck.id, deck.grader_id, "--limit", 2).stdout.splitlines()
+    assert [line.split()[3] for line in table[1:]] == ["+1", "+1"]
+    means = run("decks", "means", deck.id, deck.grader_id, "--model", "secret-model")
+    (said,) = run("decks", "means", deck.id, deck.grader_id, "--json").json_lines
+    # All of the held-out half has labels, so that there is nothing to correct.
+    assert (said["unlabelled"], said["use"]) == (0, "labels_only")
+    assert f"mean             {said['labelsOnly']['value']:+.2f} (" in means.stdout
+    assert f"judge alone      {said['naive']:+.2f}" in means.stdout
+    where = run("decks", "patterns", deck.id, deck.grader_id)
+    assert where.stdout.startswith(f"{len(deck.of('development'))} samples of the development half")
+    assert "SAMPLES WHOSE" in where.stdout
+    (errors,) = run("decks", "patterns", deck.id, deck.grader_id, "--json").json_lines
+    assert {one["factor"] for one in errors["errors"]} >= {"all", "length"}
+    truths = run("decks", "truth", deck.id, deck.grader_id, "--limit", 200, "--json").json_lines
+    assert {one["sampleId"]: one["score"] for one in truths} == levels
+    progress = run("decks", "progress", deck.id, deck.grader_id)
+    half = len(deck.of("holdout"))
+    assert f"holdout          {half} of {half} rated, {half} of them drawn" in progress.stdout
+    assert progress.last_line.split()[:2] == ["ada", "150"]
+
+
+def test_what_cannot_be_claimed_is_said(run, deck):
+    shown = run("decks", "agreement", deck.id, deck.grader_id).stdout
+    assert "kappa            undefined: no pairs" in shown
+    assert "enough labels    no: few labels" in shown
+    assert "Development half" not in shown
+
+
+def test_lines_that_are_wrong_are_told_before_anything_is_sent_or_by_the_server(
+    api, run, deck, write_jsonl
+):
+    first = next(iter(deck.samples))
+    lines = [
+        {"sampleId": first, "score": 4},
+        {"sampleId": first},
+        "{",
+        {"sampleId": first, "doesNotApply": True},
+    ]
+    api.received.clear()
+    wrong = run("decks", "label", deck.id, deck.grader_id, write_jsonl(lines))
+    assert wrong.exit_code == exit_codes.USAGE
+    assert "line 1: score: " in wrong.stderr
+    assert "line 3: expected one JSON object" in wrong.stderr
+    assert wrong.stderr.endswith("autotune: 3 lines are wrong, so nothing was sent\n")
+    assert api.received == []
+    lines = ["", {"sampleId": first, "score": 1}, {"sampleId": "smp_" + "0" * 26, "score": 1}]
+    some = run("decks", "label", deck.id, deck.grader_id, write_jsonl(lines))
+    assert some.exit_code == exit_codes.INCOMPLETE
+    assert "line 3: sampleId: " in some.stderr
+    assert some.stderr.endswith("1 stored, 0 there already, 1 rejected\n")
+    assert "is empty" in run("decks", "label", deck.id, deck.grader_id, write_jsonl([])).stderr

@@ -1,0 +1,85 @@
+"""A completion belongs to a deck by its system prompt, and by nothing that is near it."""
+
+import time
+
+import pytest
+
+from autotune_platform.judging.rubric.conversations import completion_texts
+from autotune_platform.judging.rubric.system_prompts import is_written_under
+
+
+@pytest.mark.parametrize(
+    ("template", "prompt"),
+    [
+        ("Be kind.", "Be kind."),
+        ("Be kind.\n", "\n\nBe kind.  \r\n"),
+        ("Caf\u00e9", "Cafe\u0301"),
+        ("Hi {{name}}!", "Hi Ann!"),
+        ("Hi {{name}}!", "Hi !"),
+        ("{{a}} and {{b}}", "x and y and z"),
+        ("{{a}}", "anything\nat all"),
+        ("a {{x}} b {{y}} c", "a 1 b 2 b 3 c"),
+    ],
+)
+def test_the_same_prompt_is_the_same(template: str, prompt: str) -> None:
+    assert is_written_under(template, prompt)
+
+
+@pytest.mark.parametrize(
+    ("template", "prompt"),
+    [
+        ("Be kind.", "be kind."),
+        ("Be kind.", "Be  kind."),
+        ("Be kind.", "Be kind. And brief."),
+        ("Be kind.", ""),
+        ("Hi {{name}}!", "Hi Ann"),
+        ("ab{{x}}bc", "abc"),
+        ("a {{x}} b {{y}} c", "a 1 2 c"),
+        ("{{not a name}}", "anything"),
+    ],
+)
+def test_another_prompt_is_another(template: str, prompt: str) -> None:
+    assert not is_written_under(template, prompt)
+
+
+def test_many_placeholders_take_linear_time() -> None:
+    template = "a{{x}}" * 5_000 + "!"
+    started = time.process_time()
+    assert not is_written_under(template, "a" * 200_000)
+    assert time.process_time() - started < 2
+
+
+def test_a_completion_says_what_it_was_written_under() -> None:
+    plain = completion_texts("Who?", "She.", {})
+    assert (plain.system, plain.turns[0].text, plain.response) == (None, "Who?", "She.")
+    named = completion_texts("Who?", "She.", {"systemPrompt": "Be kind."})
+    assert named.system == "Be kind."
+    adapters = completion_texts("system: Be kind.\n\nuser: Who?\n\nassistant: She.", "r", {})
+    assert adapters.system == "Be kind."
+    assert [(turn.role, turn.text) for turn in adapters.turns] == [
+        ("user", "Who?\n\nassistant: She.")
+    ]
+    messages = completion_texts(
+        '{"messages": [{"role": "system", "content": "Be kind."},'
+        ' {"role": "user", "content": "W"}]}',
+        "r",
+        {},
+    )
+    assert (messages.system, [turn.text for turn in messages.turns]) == ("Be kind.", ["W"])
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "[1, 2]",
+        "{}",
+        "[",
+        '{"messages": []}',
+        '[{"content": "x"}]',
+        "system: only this",
+        "[" * 9_999,
+    ],
+)
+def test_what_is_no_conversation_is_what_a_user_said(prompt: str) -> None:
+    texts = completion_texts(prompt, "r", {"systemPrompt": 7})
+    assert (texts.system, [turn.text for turn in texts.turns]) == (None, [prompt])

@@ -1,0 +1,179 @@
+"""Corrected means against `ppi-python`, and where there is none."""
+
+import math
+
+import numpy as np
+import ppi_py
+import pytest
+from ppi_py.ppi import _calc_lam_glm
+from scipy import stats
+
+from autotune_platform.statistics.intervals import NoInterval, mean_interval
+from autotune_platform.statistics.means import (
+    Labelled,
+    Shown,
+    Unlabelled,
+    corrected_difference,
+    corrected_mean,
+)
+
+RANDOM_INPUTS = 1000
+
+
+def test_it_is_that_of_ppi_python_after_scaling():
+    """Ours divides by n - 1 and has quantiles of t, theirs divides by n and has those of z."""
+    random = np.random.default_rng(11)
+    powers = []
+    for _ in range(RANDOM_INPUTS):
+        n, rest = int(random.integers(3, 80)), int(random.integers(2, 300))
+        y = random.integers(-3, 4, n).astype(float)
+        help_ = random.uniform(-0.5, 1.2)
+        f = np.clip(np.round(help_ * y + random.normal(0, 1.5, n)), -3, 3)
+        u = np.clip(np.round(random.normal(0.3, 1.8, rest)), -3, 3)
+        found = corrected_mean(Labelled(y, f), Unlabelled(u), confidence=0.9)
+        powers.append(found.power)
+        eye = np.eye(1)
+        if np.concatenate([f, u]).std() > 0:
+            theirs = _calc_lam_glm(*(each[:, None] for each in (y, f, u)), eye, clip=False)
+            assert found.power == pytest.approx(np.clip(theirs * n / (n - 1), 0, 1), abs=1e-12)
+        at = {"lam": found.power}
+        mean = ppi_py.ppi_mean_pointestimate(y, f, u, **at).item()
+        assert found.corrected.mean == pytest.approx(mean, abs=1e-12)
+        low, high = (end.item() for end in ppi_py.ppi_mean_ci(y, f, u, alpha=0.1, **at))
+        their_se = (high - low) / 2 / stats.norm.ppf(0.95)
+        of_u = found.power**2 * u.var() / rest
+        of_labels = their_se**2 - of_u
+        ours = math.sqrt(max(0, of_labels) * n / (n - 1) + of_u * rest / (rest - 1))
+        if found.corrected.interval.se is None:
+            assert ours == pytest.approx(0, abs=1e-6)
+            continue
+        assert found.corrected.interval.se == pytest.approx(ours, abs=1e-9)
+        reach = stats.t.ppf(0.95, n - 1) * found.corrected.interval.se
+        assert found.corrected.interval.high == pytest.approx(mean + reach, abs=1e-9)
+        assert found.naive == pytest.approx(np.concatenate([f, u]).mean())
+    # Clipped at both ends, and not.
+    assert powers.count(0.0) > 50
+    assert powers.count(1.0) > 5
+    assert sum(0 < power < 1 for power in powers) > 500
+
+
+@pytest.mark.parametrize(
+    ("labelled", "rest", "mean", "reason"),
+    [
+        (([], []), [], None, NoInterval.UNDEFINED),
+        (([], []), [1, 2], None, NoInterval.UNDEFINED),
+        (([2], [1]), [1, 2, 3], 2, NoInterval.ONE_GROUP),
+        (([1, 1], [1, 2]), [1, 2], 1, NoInterval.NO_VARIATION),
+        (([1, None], [2, 2]), [3], 1, NoInterval.ONE_GROUP),
+    ],
+)
+def test_degenerate_inputs_have_a_stated_result(labelled, rest, mean, reason):
+    found = corrected_mean(Labelled(*labelled), Unlabelled(rest))
+    assert found.power == 0
+    assert found.corrected == found.labels_only
+    assert found.corrected.mean == mean
+    assert found.corrected.interval.missing_because is reason
+    assert found.shown is Shown.LABELS_ONLY
+    assert not found.labels.is_sufficient
+
+
+def test_without_further_samples_or_with_a_judge_of_one_level_labels_are_all_there_is():
+    y, f = [1, 2, 3, -1], [1, 2, 2, 0]
+    for labelled, rest in ((Labelled(y, f), []), (Labelled(y, [1] * 4), [1] * 50)):
+        found = corrected_mean(labelled, Unlabelled(rest))
+        assert found.power == 0
+        assert (found.labels_only.mean, found.labels_only.interval) == mean_interval(y)
+        assert found.corrected == found.labels_only
+
+
+def test_a_perfect_judge_leaves_what_the_rest_varies():
+    random = np.random.default_rng(12)
+    y, u = random.integers(-3, 4, 60).astype(float), random.integers(-3, 4, 6000).astype(float)
+    found = corrected_mean(Labelled(y, y), Unlabelled(u))
+    assert found.shown is Shown.CORRECTED
+    assert found.power == pytest.approx(1, abs=0.2)
+    assert found.corrected.interval.se < found.labels_only.interval.se / 3
+
+
+def test_groups_that_repeat_make_it_wider_and_single_ones_do_not():
+    random = np.random.default_rng(13)
+    y = random.integers(-3, 4, 40).astype(float)
+    f = np.clip(y + random.integers(-1, 2, 40), -3, 3)
+    u = random.integers(-3, 4, 200).astype(float)
+    plain = corrected_mean(Labelled(y, f), Unlabelled(u))
+    single = corrected_mean(
+        Labelled(y, f, [f"l{row}" for row in range(40)]), Unlabelled(u, list(range(200)))
+    )
+    assert single == plain
+    thrice = corrected_mean(
+        Labelled(np.repeat(y, 3), np.repeat(f, 3), np.repeat(np.arange(40), 3)),
+        Unlabelled(np.repeat(u, 3), np.repeat(np.arange(40, 240), 3)),
+    )
+    ignored = corrected_mean(
+        Labelled(np.repeat(y, 3), np.repeat(f, 3)), Unlabelled(np.repeat(u, 3))
+    )
+    assert thrice.labels_only.interval.se == pytest.approx(plain.labels_only.interval.se)
+    assert thrice.corrected.interval.se == pytest.approx(plain.corrected.interval.se, rel=0.02)
+    assert ignored.corrected.interval.se < thrice.corrected.interval.se / 1.5
+
+
+def test_weights_undo_that_some_samples_were_likelier_to_be_labelled():
+    random = np.random.default_rng(14)
+    population = random.integers(-3, 4, 4000).astype(float)
+    judged = np.clip(population + 1, -3, 3)
+    probability = np.where(population > 0, 0.12, 0.03)
+    estimates = {"weighted": [], "plain": []}
+    for _ in range(200):
+        drawn = random.uniform(size=population.size) < probability
+        rest = Unlabelled(judged[~drawn])
+        for kind, weights in (("weighted", 1 / probability[drawn]), ("plain", None)):
+            labelled = Labelled(population[drawn], judged[drawn], weights=weights)
+            estimates[kind].append(corrected_mean(labelled, rest).labels_only.mean)
+    assert np.mean(estimates["weighted"]) == pytest.approx(population.mean(), abs=0.03)
+    assert np.mean(estimates["plain"]) > population.mean() + 0.5
+
+
+def test_equal_weights_change_nothing_and_none_may_be_0():
+    y, f, u = [1, 2, 3, -1, 0], [1, 2, 2, 0, 0], [0, 1, 2, 3, -3]
+    plain = corrected_mean(Labelled(y, f), Unlabelled(u))
+    weighted = corrected_mean(Labelled(y, f, weights=[4] * 5), Unlabelled(u))
+    assert weighted.power == pytest.approx(plain.power)
+    assert weighted.corrected.mean == pytest.approx(plain.corrected.mean)
+    assert weighted.corrected.interval.se == pytest.approx(plain.corrected.interval.se)
+    with pytest.raises(ValueError, match="above 0"):
+        corrected_mean(Labelled([1, 2], [1, 2], weights=[0, 1]), Unlabelled([1]))
+    with pytest.raises(ValueError, match="has a group"):
+        corrected_mean(Labelled([1, 2], [1, 2], groups=["a"]), Unlabelled([1]))
+
+
+def test_a_difference_in_pairs_is_surer_than_one_of_strangers():
+    random = np.random.default_rng(15)
+    groups = np.arange(80)
+    difficulty = random.normal(0, 2, 80)
+
+    def version(shift):
+        y = np.clip(np.round(difficulty + shift + random.normal(0, 0.5, 80)), -3, 3)
+        return y, np.clip(np.round(y + 0.7 + random.normal(0, 0.5, 80)), -3, 3)
+
+    (y0, f0), (y1, f1) = version(0), version(1)
+
+    def parts(y, f, keys):
+        return Labelled(y[:40], f[:40], keys[:40]), Unlabelled(f[40:], keys[40:])
+
+    in_pairs = corrected_difference(parts(y0, f0, groups), parts(y1, f1, groups))
+    apart = corrected_difference(parts(y0, f0, groups), parts(y1, f1, groups + 1000))
+    assert in_pairs.mean == apart.mean
+    assert in_pairs.interval.se < apart.interval.se / 2
+    assert in_pairs.interval.low > 0
+    mean = [corrected_mean(*parts(*each, groups)).corrected.mean for each in ((y0, f0), (y1, f1))]
+    assert in_pairs.mean == pytest.approx(mean[1] - mean[0])
+
+
+def test_a_difference_with_a_version_without_labels_is_none():
+    labelled, rest = Labelled([1, 2], [1, 2], ["a", "b"]), Unlabelled([1], ["c"])
+    nothing = Labelled([], [], [])
+    found = corrected_difference((labelled, rest), (nothing, rest))
+    assert (found.mean, found.interval.missing_because) == (None, NoInterval.UNDEFINED)
+    one = Labelled([3], [3], ["a"])
+    found = corrected_difference((labelled, rest), (one, rest))
+    assert found.interval.missing_because is NoInterval.ONE_GROUP
