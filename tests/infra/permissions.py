@@ -182,6 +182,8 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks/index/byCollection", "Query"),
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
@@ -210,6 +212,8 @@ EXPECTED = {
     "EraseDecks": ENCRYPT
     | table("Decks/index/byCollection", "Query")
     | table("Decks", "BatchWriteItem", "DeleteItem", "Query", keys="dck_*")
+    | table("Decks", "DeleteItem", keys="org_*#prompt#*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
     | found_in("Content")
