@@ -11,6 +11,7 @@ from infra.constructs.signed_api import resource_paths
 from infra.stacks.deck_runs import DeckRuns
 from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 from infra.tables import BY_COLLECTION_INDEX
 
 DECKS = "dck_*"
@@ -35,7 +36,9 @@ class DecksStack(DomainStack):
         runs: The workflow that has samples judged.
     """
 
-    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
+    ) -> None:
         super().__init__(scope, domain="decks", shared=shared, holds="rubric graders of prompts")
         self.deck_environment: Mapping[str, str] = {
             "DECKS_TABLE": shared.data.decks.table.table_name,
@@ -49,7 +52,7 @@ class DecksStack(DomainStack):
         self._add_feedback(http)
         self._add_measures(http)
         self._add_erasure()
-        self.runs = DeckRuns(self, environment=self.deck_environment, http=http)
+        self.runs = DeckRuns(self, environment=self.deck_environment, http=http, ledger=ledger)
 
     def _add_decks(self, http: HttpStack) -> None:
         decks = self.create_api("DecksApi", environment=self.deck_environment)

@@ -235,9 +235,11 @@ EXPECTED = {
     | bucket("Content", "GetObject")
     | found_in("Content")
     | ORDERS
+    | start("SubmitLlmBatch")
     | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS
+    | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
