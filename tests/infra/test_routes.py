@@ -66,6 +66,9 @@ ROUTES = {
     "ANY /api/v1/scores": "ScoresApi",
     "ANY /api/v1/scores/{proxy+}": "ScoresApi",
     "ANY /api/v1/scores/export": "ScoreExportApi",
+    "ANY /api/v1/samples": "DeckTelemetryApi",
+    "ANY /api/v1/unmatched-prompts": "DeckTelemetryApi",
+    "ANY /api/v1/unmatched-prompts/{proxy+}": "DeckTelemetryApi",
     "ANY /api/v1/exports": "ExportsApi",
     "ANY /api/v1/exports/{proxy+}": "ExportsApi",
     **{
