@@ -227,9 +227,9 @@ def _calibration_of(grader: DeckGrader) -> str:
     if found.suspended is not None:
         told = found.suspended
         return (
-            f"{name} not calibrated: of {told.labels} fresh labels {told.hits} are within one level "
-            f"of {found.model}, {told.predicted:.0%} was predicted; have its labelled samples "
-            "judged again"
+            f"{name} not calibrated: of {told.labels} fresh labels {told.hits} are within one "
+            f"level of {found.model}, {told.predicted:.0%} was predicted; have its labelled "
+            "samples judged again"
         )
     kappa = f"kappa {found.kappa:.3f}, at least {found.low:.3f}, of {found.n} ratings"
     if grader.uncalibrated_because is not None:
