@@ -154,6 +154,9 @@ class DecksStack(DomainStack):
             keys=GRADERS,
         )
         table.grant_query_index(feedback.function, index_name=BY_COLLECTION_INDEX)
+        # Labels that speak against a calibration suspend it, here and in the registry.
+        table.grant_write(feedback.function, "PutItem", keys=DECKS)
+        self.shared.data.registry.grant_write(feedback.function, "PutItem", keys=GRADERS)
         self.shared.data.content.grant_read(feedback.function)
         http.api.route(
             feedback,

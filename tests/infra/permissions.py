@@ -220,6 +220,8 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", keys="smp_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
+    | table("Decks", "PutItem", keys="dck_*")
+    | table("Registry", "PutItem", keys="grd_*")
     | bucket("Content", "GetObject")
     | found_in("Content"),
     "DeckMeasuresApi": API
