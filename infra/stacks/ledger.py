@@ -42,6 +42,7 @@ class LedgerStack(DomainStack):
         connections: The function that answers for connections, and asks through them to verify one.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
+        call_environment: For functions that call language models.
     """
 
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
@@ -52,7 +53,7 @@ class LedgerStack(DomainStack):
             "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
             "BUDGETS_TABLE": data.budgets.table.table_name,
         }
-        self._calls: Mapping[str, str] = {
+        self.call_environment: Mapping[str, str] = {
             **self._stores,
             **self.grader_environment,
             "PROVIDER_KEYS_KEY": data.provider_keys.key.key_id,
@@ -64,7 +65,7 @@ class LedgerStack(DomainStack):
             description="Makes batches of requests to language models, and asks them",
             timeout=WORK_TIMEOUT,
             environment={
-                **self._calls,
+                **self.call_environment,
                 # No organisation has more than its share of them at work.
                 **({} if functions is None else {"MODEL_FUNCTIONS": str(functions)}),
             },
@@ -212,7 +213,7 @@ class LedgerStack(DomainStack):
         self.connections = connections = self.create_api(
             "ConnectionsApi",
             module="connections_api",
-            environment=self._calls,
+            environment=self.call_environment,
             most_at_once=self.shared.config.slow_functions or None,
         )
         self.grant_share_waiting(connections)

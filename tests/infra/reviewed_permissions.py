@@ -26,6 +26,7 @@ SILENT = {
 RARELY_CALLED = {
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
+    "ChatApi": "passes chat completions through for tokens (tests/component/ledger)",
     "OpenAiApi": "answers in OpenAI's words for tokens (tests/component/ledger)",
     "ImportRequests": "takes imported files in (tests/component/ledger)",
     "OverviewApi": "shows what happened over time (tests/component/overview)",

@@ -312,6 +312,7 @@ def test_those_who_wait_leave_functions_to_the_rest_and_grading_has_its_own(aws,
     others = ("GradersApi", "ImportRequests", "ConnectionsApi", "AdvanceDeckRun")
     slow = dict.fromkeys((*exports, *others), 20)
     waiting = {"TrainersApi": 170, "WaitingApi": 170}
-    assert _reserved(aws) == {**waiting, "GradeChunk": 320, "WorkLlmBatch": 40, **slow}
-    assert sum(_reserved(aws).values()) == 820
+    models = {"WorkLlmBatch": 40, "ChatApi": 20}
+    assert _reserved(aws) == {**waiting, "GradeChunk": 320, **models, **slow}
+    assert sum(_reserved(aws).values()) == 840
     assert _reserved(local) == {"TrainersApi": 16, "WaitingApi": 16}
