@@ -58,7 +58,7 @@ class CompatibleStack(DomainStack):
         self.grant_count_requests(chats)
         self.grant_share_waiting(chats)
         data.registry.grant_read(chats.function, "GetItem")
-        data.ledger.grant_read(chats.function, "BatchGetItem", "GetItem")
+        data.ledger.grant_read(chats.function, "GetItem")
         # Rows of its own, what they cost, and that a budget had no room for one.
         data.ledger.grant_write(chats.function, "PutItem", "UpdateItem", keys=REQUESTS)
         for keys in (COSTS, TRACED_COSTS, MONEY):

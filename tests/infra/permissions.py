@@ -480,7 +480,7 @@ EXPECTED = {
     | COUNTED_REQUESTS
     | WAITING
     | table("Registry", "GetItem")
-    | table("Ledger", "BatchGetItem", "GetItem")
+    | table("Ledger", "GetItem")
     | table("Ledger", "PutItem", "UpdateItem", keys="llm_*")
     | table("Ledger", "UpdateItem", keys="cost#*")
     | table("Ledger", "UpdateItem", keys="traced#*")

@@ -257,6 +257,30 @@ _OF_TIMING_AND_FAILURES = (
         "Tokens for OpenAI's batch API are revoked by keys (tests/component/ledger).",
     ),
     *rare(
+        "ChatApi",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:UpdateItem Registry rate#*
+        dynamodb:PutItem Audit org_*
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger llm_*
+        dynamodb:UpdateItem Ledger llm_*
+        dynamodb:UpdateItem Ledger cost#*
+        dynamodb:UpdateItem Ledger traced#*
+        dynamodb:UpdateItem Ledger money#*
+        dynamodb:BatchGetItem Budgets
+        dynamodb:GetItem Budgets
+        dynamodb:UpdateItem Budgets money#*
+        dynamodb:PutItem Budgets llc_*
+        dynamodb:UpdateItem Budgets llc_*
+        dynamodb:GetItem Budgets waiting#*
+        dynamodb:PutItem Budgets waiting#*
+        s3:PutObject LedgerTexts/ledger/*
+        kms:Decrypt ProviderKeysKey
+        """,
+        "Chat completions are passed through for tokens (tests/component/ledger/test_chats.py).",
+    ),
+    *rare(
         "OpenAiApi",
         """
         dynamodb:GetItem Registry
