@@ -34,7 +34,7 @@ def deck_named_in(headers: Mapping[str, str]) -> str | None:
 
 
 def labels_named_in(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the labels of a call, by which the ledger's rows are told apart.
+    """Return the labels of a call, by which rows of the ledger are found.
 
     Raises:
         MalformedRequestError: they are no JSON object of texts, or too many or too long ones.

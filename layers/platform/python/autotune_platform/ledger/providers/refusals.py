@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.calls import Answer, Outcome, Refusal
-from autotune_platform.ledger.providers.documents import encodable
+from autotune_platform.ledger.providers.documents import document_of, encodable
 from autotune_platform.outbound.http import retry_after_seconds
 
 MAX_MESSAGE_CHARACTERS = 500
@@ -123,7 +123,7 @@ def without_key_inside(document: Any, key: str | None) -> Any:
     written = encodable(json.dumps(document, ensure_ascii=False))
     if key is not None and len(key) >= _SECRET_FROM_CHARACTERS:
         written = _hidden(written, json.dumps(key, ensure_ascii=False)[1:-1])
-    return json.loads(written)
+    return document_of(written.encode())
 
 
 def _hidden(words: str, key: str | None) -> str:
