@@ -1,6 +1,7 @@
 """What decks keep."""
 
 from autotune_platform.decks.runs.models import RUN_DAYS
+from autotune_platform.decks.telemetry.holdings import TELEMETRY
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
 _DECK = "`DELETE /api/v1/decks/{id}`"
@@ -197,6 +198,13 @@ HOLDER = DataHolder(
             key="grd_* / shown#smp_*",
             what="to whom a judge's result was shown",
             erased=_SAMPLE,
+        ),
+        *TELEMETRY,
+        Holding(
+            place="table decks",
+            key="grd_* / fresh#*",
+            what="how many labels came since a calibration was measured",
+            retained="it says nothing of any sample, and goes with its deck",
         ),
         Holding(
             place="executions",

@@ -27,7 +27,10 @@ class DeckMeasureParts(ApiParts, LabelParts):
         from autotune_platform.decks.labels.agreement import AgreementService  # noqa: PLC0415
 
         return AgreementService(
-            graders=self.labelled_graders, labels=self.labels, results=self.judge_results
+            graders=self.labelled_graders,
+            labels=self.labels,
+            results=self.judge_results,
+            watch=self.drift_watch,
         )
 
     @cached_property
@@ -74,4 +77,5 @@ class DeckMeasureParts(ApiParts, LabelParts):
             results=ResultRepository(self.decks_table),
             graders=GraderService(table=self.registry_table, secrets=self.secrets),
             connections=self.deck_graders.connections,
+            watch=self.drift_watch,
         )

@@ -7,6 +7,7 @@ from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.labels.erasing import LabelEraser
 from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.publishing.panel import DeckPanel
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.results import ResultRepository
@@ -92,6 +93,7 @@ class DeckErasureParts(SampleParts):
     def deck_erasure(self) -> DeckErasure:
         return DeckErasure(
             repository=DeckRepository(self.decks_table),
+            prompts=PromptIndex(self.decks_table),
             table=self.decks_table,
             items=OrganizationItems(table=self.environment.decks_table, client=clients.dynamodb()),
             bucket=self.environment.content_bucket,

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
+from autotune.protocol.deck_publishing import PublishedCalibration
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.deriving import tie_key
 from autotune_platform.decks.labels.disagreements import development
+from autotune_platform.decks.labels.drifting import DriftWatch
+from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest
 from autotune_platform.decks.labels.repository import LabelRepository
@@ -37,6 +40,7 @@ class AgreementService:
     graders: LabelledGraders
     labels: LabelRepository
     results: JudgeResults
+    watch: DriftWatch
 
     def of(
         self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
@@ -59,7 +63,9 @@ class AgreementService:
         results = self.results.scores(
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
-        return agreement(grader, judged_by, truths, results)
+        looked = self.watch.look(grader)
+        published = published_on_wire(looked.grader if looked else grader, looked)
+        return agreement(grader, judged_by, truths, results, published=published)
 
 
 def agreement(
@@ -67,6 +73,8 @@ def agreement(
     version: GraderVersion,
     truths: Sequence[Truth],
     results: Mapping[str, JudgeWord],
+    *,
+    published: PublishedCalibration | None,
 ) -> wire.Agreement:
     """Return the agreement of a version's results with ground truths.
 
@@ -103,6 +111,7 @@ def agreement(
         development=_half(others, results),
         confusion=_confusion(others, results),
         ceiling=_ceiling(grader, truths),
+        published=published,
     )
 
 

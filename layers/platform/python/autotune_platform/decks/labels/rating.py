@@ -7,6 +7,7 @@ from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_SAMPLE_RATERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.deriving import with_rating
+from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Lease, Rating, Truth, criteria_digest
 from autotune_platform.decks.labels.pool import PooledSample, SamplePool
@@ -41,6 +42,7 @@ class RatingService:
     samples: SamplePool
     labels: LabelRepository
     results: JudgeResults
+    watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
 
     def rate(
@@ -115,7 +117,12 @@ class RatingService:
             )
         if held is not None:
             writes.append(give_back(grader.id, held))
-        return (rating, result) if self.labels.store(writes) else None
+        if not self.labels.store(writes):
+            return None
+        is_drawn = sample.split == "holdout" and rating.selection == "random"
+        if truth is None and is_drawn and not saw:
+            self.watch.after_label(grader, sample.id)
+        return rating, result
 
     def _require_kept(self, grader: DeckGrader, sample: PooledSample) -> None:
         """Erase what was said of a sample that was deleted while it was said.
@@ -178,6 +185,7 @@ def first_truth(sample: PooledSample, rating: Rating) -> Truth:
         group_key=sample.group_key,
         selection=rating.selection,
         probability=rating.probability,
+        first_at=rating.created_at,
         updated_at=rating.created_at,
     )
 
