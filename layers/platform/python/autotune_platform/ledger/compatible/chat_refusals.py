@@ -11,7 +11,7 @@ from autotune_platform.runtime.errors import AutotuneError, NotFoundError
 NOT_TO_REPEAT = frozenset(
     {"answer_too_large", "connection_refused", "outcome_unclear", "provider_account"}
 )
-"""Codes after which a header keeps the openai package from another try: it was paid, or is no use."""
+"""Codes after which a header keeps the openai package from another try: paid, or of no use."""
 
 _STATUSES: Mapping[LlmErrorCode, tuple[int, str]] = {
     "rejected": (400, "rejected_by_provider"),
