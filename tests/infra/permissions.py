@@ -504,6 +504,21 @@ EXPECTED = {
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
     | start("ImportLlmRequests"),
+    "ChatApi": AUDITED
+    | ENCRYPT
+    | COUNTED_REQUESTS
+    | WAITING
+    | table("Registry", "GetItem")
+    | table("Ledger", "GetItem")
+    | table("Ledger", "PutItem", "UpdateItem", keys="llm_*")
+    | table("Ledger", "UpdateItem", keys="cost#*")
+    | table("Ledger", "UpdateItem", keys="traced#*")
+    | table("Ledger", "UpdateItem", keys="money#*")
+    | table("Budgets", "BatchGetItem", "GetItem")
+    | table("Budgets", "UpdateItem", keys="money#*")
+    | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
+    | bucket("LedgerTexts", "PutObject")
+    | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")
     | table("Budgets", "GetItem", keys="money#*")

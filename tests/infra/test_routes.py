@@ -55,6 +55,8 @@ ROUTES = {
     "POST /api/v1/llm-batches/{llmBatchId}/resolve": "ConnectionsApi",
     "ANY /api/v1/llm-tokens": "ConnectionsApi",
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
+    "ANY /v1/chat/completions": "ChatApi",
+    "ANY /v1/models": "ChatApi",
     "ANY /v1/files": "OpenAiApi",
     "ANY /v1/files/{proxy+}": "OpenAiApi",
     "ANY /v1/batches": "OpenAiApi",

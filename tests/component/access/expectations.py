@@ -177,6 +177,8 @@ EXPECTED = {
     "POST /r/<token>/eval-protocol/evaluate": PUBLIC,
     "POST /r/<token>/nova": PUBLIC,
     # So does another kind of token.
+    "POST /v1/chat/completions": BEARER,
+    "GET /v1/models": BEARER,
     "POST /v1/files": BEARER,
     "GET /v1/files": BEARER,
     "GET /v1/files/<file_id>": BEARER,

@@ -160,6 +160,8 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/llm-tokens/<llm_token_id>"): Grant("llm_connections", "read"),
     ("DELETE", "/api/v1/llm-tokens/<llm_token_id>"): Grant("llm_connections", "delete"),
     # Proven by such a token, in the header in which the openai package sends its key.
+    ("POST", "/v1/chat/completions"): Open.PUBLIC,
+    ("GET", "/v1/models"): Open.PUBLIC,
     ("POST", "/v1/files"): Open.PUBLIC,
     ("GET", "/v1/files"): Open.PUBLIC,
     ("GET", "/v1/files/<file_id>"): Open.PUBLIC,
