@@ -6,6 +6,7 @@ from autotune_platform.decks.erasing import DeckErasure
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.labels.erasing import LabelEraser
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.publishing.panel import DeckPanel
 from autotune_platform.decks.repository import DeckRepository
@@ -47,6 +48,7 @@ class DeckParts(RegistryParts):
         return DeckGraderService(
             decks=self.decks,
             repository=DeckGraderRepository(self.decks_table),
+            samples=SamplePool(self.decks_table),
             connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
         )
 
