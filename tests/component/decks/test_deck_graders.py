@@ -155,9 +155,7 @@ def test_no_example_is_a_sample_that_is_held_out(platform: Platform, graders: st
     ):
         refused = platform.call("POST", path, body)
         assert refused.status == 422, refused.text
-        assert refused.fields == {
-            "rubric.examples[1].sampleId": "a sample of the development half"
-        }
+        assert refused.fields == {"rubric.examples[1].sampleId": "a sample of the development half"}
         assert f"sample {halves['holdout']} is held out" in refused.json["detail"]
     elsewhere = platform.call("POST", versions, {"rubric": rubric(new_id("smp"))})
     assert elsewhere.status == 201, "a sample that this deck does not have"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autotune_platform.decks.fixing.models import Look, Looks
 from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.look_repository import Look, Looks
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from tests.support.deck_edits import EditedDeck
 from tests.support.ledger import Ledger
@@ -169,7 +169,7 @@ def test_a_look_that_comes_in_between_is_counted(
         found = read(self, organization_id, deck_id, grader_id)
         if not between:
             between.append(1)
-            look = Look(at=SYSTEM_CLOCK.now(), edit_id=first, number=found.next_number(None))
+            look = Look(at=SYSTEM_CLOCK.now(), version=2, edit_id=first, number=1)
             assert self.store([self.spent(deck_id, found, found.after(look))])
         return found
 

@@ -14,12 +14,13 @@ from autotune.protocol.deck_edits import ReplayEditRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.fixing.deciding import EditDeciding
 from autotune_platform.decks.fixing.measuring import EditMeasuring
-from autotune_platform.decks.fixing.models import Edit, Look
+from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.repository import EditRepository
 from autotune_platform.decks.fixing.writing import EditWriting
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.look_repository import Look, Looks
 from autotune_platform.decks.models import DeckGrader, GraderVersion
 from autotune_platform.decks.new_graders import digest_of
 from autotune_platform.decks.runs.choosing import Chosen
@@ -259,12 +260,14 @@ class EditReplaying:
         }
         for _ in range(_ATTEMPTS):
             looks = self.edits.looks(edit.organization_id, edit.deck_id, edit.grader_id)
-            number = looks.next_number(request.labels_since)
+            with_base = _with_base(looks, edit.base_version, by)
+            number = with_base.next_number(request.labels_since, base=edit.base_version)
             after = _changed(edit, {**changes, "look": number, "look_at": by})
-            look = Look(at=by, edit_id=edit.id, number=number)
+            assert edit.candidate_version is not None, "what is replayed has a version"
+            look = Look(at=by, version=edit.candidate_version, number=number, edit_id=edit.id)
             writes = [
                 self.edits.changed(edit, after),
-                self.edits.spent(edit.deck_id, looks, looks.after(look)),
+                self.edits.spent(edit.deck_id, looks, with_base.after(look)),
             ]
             if self.edits.store(writes):
                 return after
@@ -276,6 +279,14 @@ class EditReplaying:
         """Return a changed edit once it is stored; None where it changed at the same time."""
         after = _changed(edit, changes)
         return after if self.edits.store([self.edits.changed(edit, after)]) else None
+
+
+def _with_base(looks: Looks, base: int, at: datetime) -> Looks:
+    """Return looks with one of the version before, whose figure is shown as well."""
+    if looks.of(base) is not None:
+        return looks
+    look = Look(at=at, version=base, number=looks.next_number(), is_read=True)
+    return looks.after(look).model_copy(update={"revision": looks.revision})
 
 
 def _changed(edit: Edit, changes: Mapping[str, Any]) -> Edit:
