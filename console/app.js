@@ -21,8 +21,8 @@ function App() {
       setTold(error.message);
       setMe(null);
     });
-    const ended = () => {
-      forget();
+    const ended = async () => {
+      await forget(); // first: who reads that it has ended, and loads the page again, is to find none
       setReason("ended");
       setMe(null);
     };

@@ -1,6 +1,6 @@
 // Where the reader is: the fragment names a page, what of it, and its filters, so that a view is a link.
 
-import { useEffect, useState } from "./preact.js";
+import { useLayoutEffect, useState } from "./preact.js";
 
 /** The address of a view: `link(["tasks", id], { window: "24h" })`; empty values are left out. */
 export function link(path, query = {}) {
@@ -22,7 +22,8 @@ export function go(path, query, { replace = false } = {}) {
 /** Where the reader is, in a component: `{ page, path, query }`; `page` is "" at the start. */
 export function useRoute() {
   const [route, setRoute] = useState(read);
-  useEffect(() => {
+  // Before it is painted: who sees a page may go on at once.
+  useLayoutEffect(() => {
     const changed = () => setRoute(read());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);

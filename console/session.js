@@ -82,9 +82,11 @@ export async function signOut() {
 
 /** Forget the session here, as one that the service no longer accepts. */
 export async function forget() {
-  const id = signedIn?.session.id;
-  signedIn = null;
-  await discard(id);
+  try {
+    await discard(signedIn?.session.id);
+  } finally {
+    signedIn = null; // last: what the page asks meanwhile is refused by the service, and told as such
+  }
 }
 
 // The code leaves the address before anything else happens: history and copies do not have it.

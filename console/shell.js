@@ -5,7 +5,7 @@ import { Empty } from "./components/empty.js";
 import { Page } from "./components/page.js";
 import { words } from "./format.js";
 import { PAGES, pagesOf } from "./pages.js";
-import { html, useEffect, useErrorBoundary, useState } from "./preact.js";
+import { html, useEffect, useErrorBoundary, useLayoutEffect, useState } from "./preact.js";
 import { link, useRoute } from "./router.js";
 import { listenForKeys } from "./shortcuts.js";
 
@@ -17,7 +17,7 @@ export function Shell({ me, onLeave }) {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isMenuOpen, setMenuOpen] = useState(false);
 
-  useEffect(() => listenForKeys({ pages, toggleHelp: () => setHelpOpen((is) => !is) }), [me.role]);
+  useLayoutEffect(() => listenForKeys({ pages, toggleHelp: () => setHelpOpen((is) => !is) }), [me.role]);
   useEffect(() => setMenuOpen(false), [route]);
   useEffect(() => {
     document.title = open ? `${open.title} · Autotune` : "Autotune";

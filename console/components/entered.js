@@ -1,12 +1,13 @@
 // A filter that is typed.
 
-import { html, useEffect, useState } from "../preact.js";
+import { html, useLayoutEffect, useState } from "../preact.js";
 import { Field } from "./field.js";
 
 /** A field whose text counts once Enter was pressed, or it was left: `onEntered` gets it then. */
 export function Entered({ value, onEntered, ...others }) {
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  // Before it is painted: what is typed from then on stays.
+  useLayoutEffect(() => setTyped(value), [value]);
   const entered = () => {
     if (typed !== value) onEntered(typed);
   };

@@ -11,6 +11,7 @@ from infra.constructs.signed_api import resource_paths
 from infra.constructs.workflow import Workflow
 from infra.stacks.domain_stack import GRADERS, MONEY, DomainStack
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 from infra.tables import BY_COLLECTION_INDEX
 
 # A step goes on until its time is nearly over.
@@ -40,7 +41,12 @@ class DeckRuns(Construct):
     """
 
     def __init__(
-        self, stack: DomainStack, *, environment: Mapping[str, str], http: HttpStack
+        self,
+        stack: DomainStack,
+        *,
+        environment: Mapping[str, str],
+        http: HttpStack,
+        ledger: LedgerStack,
     ) -> None:
         """Makes all of it in the stack of decks.
 
@@ -48,9 +54,11 @@ class DeckRuns(Construct):
             stack: That stack.
             environment: For functions that read or write decks.
             http: The API.
+            ledger: What asks language models.
         """
         super().__init__(stack, "Runs")
         self._stack = stack
+        self._ledger = ledger
         data = stack.shared.data
         self._environment: Mapping[str, str] = {
             **environment,
@@ -58,6 +66,7 @@ class DeckRuns(Construct):
             "LEDGER_TABLE": data.ledger.table.table_name,
             "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
             "BUDGETS_TABLE": data.budgets.table.table_name,
+            **ledger.start_environment,
         }
         work = self._create_work()
         self.workflow = Workflow(
@@ -94,6 +103,7 @@ class DeckRuns(Construct):
             data.decks.grant_write(work.function, "UpdateItem", keys=keys)
         data.content.grant_read(work.function)
         self._stack.grant_orders(work)
+        self._ledger.grant_start(work)
         return work
 
     def _add_sweep(self, environment: Mapping[str, str]) -> None:
@@ -148,5 +158,6 @@ class DeckRuns(Construct):
             data.decks.grant_write(edits.function, "UpdateItem", keys=keys)
         data.content.grant_read(edits.function)
         self._stack.grant_orders(edits)
+        self._ledger.grant_start(edits)
         self.workflow.state_machine.grant_start_execution(edits.function)
         http.api.route(edits, paths=resource_paths("decks/{deckId}/graders/{graderId}/edits"))

@@ -11,6 +11,7 @@ from infra.constructs.signed_api import resource_paths
 from infra.stacks.deck_runs import DeckRuns
 from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
 from infra.stacks.http import HttpStack
+from infra.stacks.ledger import LedgerStack
 from infra.tables import BY_COLLECTION_INDEX
 
 DECKS = "dck_*"
@@ -18,6 +19,11 @@ SAMPLES = "smp_*"
 TASKS = "task_*"
 ERASE_TIMEOUT = Duration.minutes(5)
 COUNTED_DECKS = "org_*#decks"
+PROMPTS = "org_*#prompt#*"
+TEMPLATES = "org_*#templates"
+CALLS = "org_*#call#*"
+UNMATCHED = "org_*#unmatched"
+UNMATCHED_PROMPTS = "ump_*"
 OF_GRADER = "decks/{deckId}/graders/{graderId}"
 
 
@@ -30,7 +36,9 @@ class DecksStack(DomainStack):
         runs: The workflow that has samples judged.
     """
 
-    def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
+    def __init__(
+        self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
+    ) -> None:
         super().__init__(scope, domain="decks", shared=shared, holds="rubric graders of prompts")
         self.deck_environment: Mapping[str, str] = {
             "DECKS_TABLE": shared.data.decks.table.table_name,
@@ -44,7 +52,7 @@ class DecksStack(DomainStack):
         self._add_feedback(http)
         self._add_measures(http)
         self._add_erasure()
-        self.runs = DeckRuns(self, environment=self.deck_environment, http=http)
+        self.runs = DeckRuns(self, environment=self.deck_environment, http=http, ledger=ledger)
 
     def _add_decks(self, http: HttpStack) -> None:
         decks = self.create_api("DecksApi", environment=self.deck_environment)
@@ -53,9 +61,45 @@ class DecksStack(DomainStack):
         table.grant_query_index(decks.function, index_name=BY_COLLECTION_INDEX)
         table.grant_write(decks.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
         table.grant_write(decks.function, "UpdateItem", keys=COUNTED_DECKS)
+        self.grant_index_prompts(decks)
         self.shared.data.registry.grant_write(decks.function, "PutItem", keys=TASKS)
         self.grant_count_entities(decks)
         http.api.route(decks, paths=resource_paths("decks"))
+
+    def grant_index_prompts(self, function: ServiceFunction) -> None:
+        """Lets a function that stores versions of decks put their prompts into the index."""
+        table = self.shared.data.decks
+        table.grant_write(function.function, "PutItem", keys=PROMPTS)
+        table.grant_write(function.function, "PutItem", "UpdateItem", keys=TEMPLATES)
+
+    def grant_take_calls(self, function: ServiceFunction) -> None:
+        """Lets a function make samples of captured calls, and count those that no deck has.
+
+        It needs ``sample_environment``.
+        """
+        data, table = self.shared.data, self.shared.data.decks
+        table.grant_read(function.function, "Query", keys=PROMPTS)
+        table.grant_read(function.function, "GetItem", "Query", keys=TEMPLATES)
+        table.grant_read(function.function, "BatchGetItem", "GetItem", keys=DECKS)
+        table.grant_write(function.function, "PutItem", "UpdateItem", keys=DECKS)
+        table.grant_write(function.function, "PutItem", keys=SAMPLES)
+        table.grant_read(function.function, "GetItem", keys=CALLS)
+        table.grant_write(function.function, "PutItem", "UpdateItem", keys=CALLS)
+        self._grant_unmatched(function)
+        data.content.grant_put(function.function)
+        data.content.grant_delete(function.function)
+
+    def _grant_unmatched(self, function: ServiceFunction) -> None:
+        """Lets a function list, count and erase prompts that no deck has."""
+        table = self.shared.data.decks
+        table.grant_read(function.function, "GetItem", "Query", keys=UNMATCHED)
+        table.grant_write(function.function, "DeleteItem", "PutItem", "UpdateItem", keys=UNMATCHED)
+        table.grant_read(
+            function.function, "BatchGetItem", "GetItem", "Query", keys=UNMATCHED_PROMPTS
+        )
+        table.grant_write(
+            function.function, "DeleteItem", "PutItem", "UpdateItem", keys=UNMATCHED_PROMPTS
+        )
 
     def _add_samples(self, http: HttpStack) -> None:
         data = self.shared.data
@@ -158,5 +202,9 @@ class DecksStack(DomainStack):
         for keys in (DECKS, GRADERS, SAMPLES):
             data.decks.grant_write(erase.function, "BatchWriteItem", keys=keys)
         data.decks.grant_write(erase.function, "DeleteItem", keys=DECKS)
+        data.decks.grant_write(erase.function, "DeleteItem", keys=PROMPTS)
+        data.decks.grant_write(
+            erase.function, "DeleteItem", "PutItem", "UpdateItem", keys=TEMPLATES
+        )
         data.content.grant_delete(erase.function, finds=True)
         self.run_every(Duration.minutes(2), erase)

@@ -42,6 +42,7 @@ class LedgerStack(DomainStack):
         connections: The function that answers for connections, and asks through them to verify one.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
+        start_environment: For functions that begin batches; ``grant_start`` lets them.
     """
 
     def __init__(self, scope: Construct, *, shared: Shared, http: HttpStack) -> None:
@@ -77,14 +78,17 @@ class LedgerStack(DomainStack):
             definition=STATE_MACHINE_DEFINITION,
             functions={"WorkBatchFunctionArn": work},
         )
+        self.start_environment: Mapping[str, str] = {
+            "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+        }
         self.alarms.watch_runs(self._workflow.state_machine, name="SubmitLlmBatch")
         # A queue that fills batch after batch is worked on by as many executions.
         self._workflow.grant_continue(work)
         self._grant_work(work)
         self._importing: Mapping[str, str] = {
             **self._stores,
+            **self.start_environment,
             "EXPORT_BUCKET": data.exports.bucket.bucket_name,
-            "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
         }
         self.imports = self._add_imports()
         self.import_environment: Mapping[str, str] = {
@@ -96,6 +100,10 @@ class LedgerStack(DomainStack):
         self._add_api(http)
         self._add_batches_api(http)
         self._add_connections(http)
+
+    def grant_start(self, function: ServiceFunction) -> None:
+        """Lets a function begin batches."""
+        self._workflow.state_machine.grant_start_execution(function.function)
 
     def _grant_work(self, work: ServiceFunction) -> None:
         data = self.shared.data
@@ -127,7 +135,7 @@ class LedgerStack(DomainStack):
         data.ledger.grant_write(importing.function, "BatchWriteItem", "PutItem", "UpdateItem")
         data.ledger_texts.grant_put(importing.function)
         data.exports.grant_read_write(importing.function)
-        self._workflow.state_machine.grant_start_execution(importing.function)
+        self.grant_start(importing)
         workflow = Workflow(
             self,
             "ImportLlmRequests",
@@ -162,7 +170,7 @@ class LedgerStack(DomainStack):
             timeout=SWEEP_TIMEOUT,
             environment={
                 **self._stores,
-                "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+                **self.start_environment,
                 "IMPORT_LLM_REQUESTS_ARN": self.imports.state_machine.state_machine_arn,
             },
         )
@@ -170,7 +178,7 @@ class LedgerStack(DomainStack):
         data.ledger.grant_write(sweep.function, "UpdateItem")
         data.ledger.grant_query_index(sweep.function, index_name=DUE_LEDGER_INDEX)
         data.budgets.grant_write(sweep.function, "UpdateItem", keys=MONEY)
-        self._workflow.state_machine.grant_start_execution(sweep.function)
+        self.grant_start(sweep)
         self.imports.state_machine.grant_start_execution(sweep.function)
         self.run_every(Duration.minutes(1), sweep)
 
@@ -180,7 +188,7 @@ class LedgerStack(DomainStack):
             "LedgerApi",
             environment={
                 **self._stores,
-                "SUBMIT_LLM_BATCH_ARN": self._workflow.state_machine.state_machine_arn,
+                **self.start_environment,
             },
         )
         data.ledger.grant_read(api.function, "BatchGetItem", "GetItem", "Query")
@@ -193,7 +201,7 @@ class LedgerStack(DomainStack):
         data.ledger_texts.grant_delete(api.function)
         data.budgets.grant_read(api.function, "BatchGetItem", "GetItem", keys=MONEY)
         self.grant_share_waiting(api)
-        self._workflow.state_machine.grant_start_execution(api.function)
+        self.grant_start(api)
         http.api.route(api, paths=resource_paths("llm-requests"))
 
     def _add_batches_api(self, http: HttpStack) -> None:

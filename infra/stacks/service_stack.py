@@ -88,7 +88,7 @@ class ServiceStack(Stack):
         ExportsStack(self, shared=shared, http=http)
         ledger = LedgerStack(self, shared=shared, http=http)
         CompatibleStack(self, shared=shared, http=http, ledger=ledger)
-        DecksStack(self, shared=shared, http=http)
+        DecksStack(self, shared=shared, http=http, ledger=ledger)
         operations = OperationsStack(
             self, shared=shared, webhooks=webhooks, completions=completions
         )

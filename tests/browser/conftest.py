@@ -5,10 +5,10 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from functions.reviews import api
-from tests.support.console import Console, served_console
+from tests.support.console import PATIENCE_SECONDS, Console, served_console
 from tests.support.graded import Graded, graded
 from tests.support.platform import platform as make_platform
 from tests.support.reviews import Reviewing
@@ -16,6 +16,7 @@ from tests.support.served_reviews import serve_reviews
 from tools.browser import launched
 
 DESKTOP = {"width": 1280, "height": 800}
+expect.set_options(timeout=PATIENCE_SECONDS * 1_000)
 
 
 # Not for the whole session: as long as Playwright runs, no other test can have an event loop.
@@ -46,7 +47,7 @@ class Opener:
         context = self._browser.new_context(viewport=viewport or DESKTOP, **options)
         self._opened.callback(context.close)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_SECONDS * 1_000)
         page.on("pageerror", lambda error: self.troubles.append(str(error)))
         page.on("console", self._note)
         page.goto(url)

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.console import press_to_go
+
 
 def test_who_is_not_signed_in_is_told_the_command(console):
     page = console.visit("#/keys")
@@ -13,8 +15,7 @@ def test_who_is_not_signed_in_is_told_the_command(console):
 def test_pages_are_reached_by_keys_and_help_names_them(console):
     page = console.open()
     expect(page.locator("h1")).to_have_text("Overview")
-    page.keyboard.press("g")
-    page.keyboard.press("k")
+    press_to_go(page, "k", "#/keys")
     expect(page.locator("h1")).to_have_text("Keys")
     assert page.url.endswith("#/keys")
     page.keyboard.press("?")
@@ -70,8 +71,9 @@ def test_nobody_is_signed_in_as_somebody_else_without_a_word(console):
     expect(page.locator(".who")).to_contain_text(platform.me(theirs)["principalId"])
     page.reload()
     expect(page.locator(".who")).to_contain_text(platform.me(theirs)["principalId"])
-    # Another session of the same principal is nobody else's.
-    page.goto(console.link(theirs))
+    # Another session of the same principal is nobody else's. What is shown stays the same.
+    with page.expect_response("**/sessions/exchange"):
+        page.goto(console.link(theirs))
     expect(page.locator(".brand")).to_be_visible()
     sessions = platform.call("GET", "/api/v1/sessions", api_key=theirs).json["sessions"]
     assert [one["status"] for one in sessions] == ["revoked", "active", "active"]

@@ -72,7 +72,7 @@ def test_a_batch_says_why_there_is_no_score_and_what_failed_is_scored_again(cons
     expect(page.locator("dialog")).to_contain_text("2 completions are scored again")
     expect(page.locator("dialog")).not_to_contain_text("Left as they are")
     page.get_by_role("button", name="Close").click()
-    expect(page.locator(".shares-legend li").first).to_contain_text("scored 10", timeout=15_000)
+    expect(page.locator(".shares-legend li").first).to_contain_text("scored 10")
     expect(page.get_by_role("button", name="Score the failed again")).to_have_count(0)
     expect(page.locator(".facts")).to_contain_text("Scored againonce")
     assert made.read(f"batches/{made.batch_id}/explanation")["counts"]["scored"] == 10

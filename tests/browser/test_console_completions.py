@@ -151,7 +151,7 @@ def test_what_waits_says_for_what_and_until_when(console, made):
         "POST", f"/api/v1/reviews/{explained['review']['reviewId']}/answer", {"value": 0.25}
     )
     assert answered.status == 200, answered.text
-    expect(page.locator(".stat").nth(1)).to_contain_text("0.250", timeout=15_000)
+    expect(page.locator(".stat").nth(1)).to_contain_text("0.250")
     expect(page.locator(".waits")).to_have_count(0)
     expect(page.locator(".timeline li").last).to_contain_text("decided by person")
 
@@ -192,7 +192,7 @@ def test_a_completion_is_scored_again_canceled_and_deleted(console, made):
     assert made.read(f"completions/{failed}/score")["verdict"].get("generation", 0) == 0
     page.get_by_role("button", name="Score again").click()
     page.locator("dialog").get_by_role("button", name="Score again").click()
-    expect(page.locator(".stat").nth(1)).to_contain_text("0.545", timeout=15_000)
+    expect(page.locator(".stat").nth(1)).to_contain_text("0.545")
     again = made.read(f"completions/{failed}/score")["verdict"]
     assert (again["generation"], again["score"]["value"]) == (1, 0.545)
     page.get_by_role("link", name="first verdict").click()

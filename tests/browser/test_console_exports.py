@@ -5,6 +5,8 @@ import json
 
 from playwright.sync_api import expect
 
+from tests.support.console import until
+
 
 def test_an_export_is_started_followed_downloaded_and_deleted(console, made):
     served = console.served
@@ -45,8 +47,8 @@ def test_an_export_is_started_followed_downloaded_and_deleted(console, made):
         expect(row).to_contain_text(text)
     with page.context.expect_page() as opened, page.expect_popup():
         page.get_by_role("link", name=f"Download {part['name']}").click()
+    until(page, lambda: part["name"] in served.storage.names_asked())
     opened.value.close()
-    assert part["name"] in served.storage.names_asked()
     records = gzip.decompress(served.storage.stored(part["name"])).splitlines()
     assert [json.loads(line)["score"] for line in records]
 

@@ -170,7 +170,7 @@ def test_one_completion_is_tried(console):
     expect(page.locator("dialog .trouble")).to_contain_text("valid JSON")
     page.get_by_label("Metadata").fill('{"value": 0.75}')
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("dialog .facts")).to_contain_text("scored", timeout=15_000)
+    expect(page.locator("dialog .facts")).to_contain_text("scored")
     expect(page.locator("dialog .facts")).to_contain_text("0.750")
     (made,) = served.stored()
     assert (made.prompt, made.response) == ("What is 6 times 7?", "42")
@@ -183,7 +183,7 @@ def test_one_completion_is_tried(console):
     page.get_by_label("Response").fill("r")
     page.get_by_label("Metadata").fill('{"outcome": "failed"}')
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("dialog .facts")).to_contain_text("item_failed", timeout=15_000)
+    expect(page.locator("dialog .facts")).to_contain_text("item_failed")
 
 
 def test_where_tasks_are_many_the_one_to_try_with_is_entered(console):
@@ -199,7 +199,7 @@ def test_where_tasks_are_many_the_one_to_try_with_is_entered(console):
     page.get_by_label("Prompt").fill("p")
     page.get_by_label("Response").fill("r")
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("dialog .facts")).to_contain_text("scored", timeout=15_000)
+    expect(page.locator("dialog .facts")).to_contain_text("scored")
     (made,) = served.stored()
     assert made.task_id == task_id
 

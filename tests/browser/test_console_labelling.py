@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.console import press_to_go
 from tests.support.deck_labels import LabelledDeck
 
 JUDGED = re.compile(r"explained \S+")
@@ -93,8 +94,7 @@ def test_one_is_skipped_held_from_others_and_corrected_after_the_result(console,
     progress = deck.get("feedback/progress")["progress"]
     page.keyboard.press("Enter")
     expect(page.locator(".meter").first).to_contain_text(f"{progress['holdout']['rated']} rated")
-    page.keyboard.press("g")
-    page.keyboard.press("s")
+    press_to_go(page, "s", "#/sessions")
     expect(page.locator("h1")).to_have_text("Sessions")
 
 

@@ -52,9 +52,12 @@ def dialog(page):
 
 def test_spend_is_the_apis_by_model_purpose_and_day(console, filled):
     page = console.open("#/ledger")
-    asked = console.served.count("GET /api/v1/llm")
-    console.go(page, "#/ledger?days=7")
-    assert console.served.count("GET /api/v1/llm") - asked == 1, "what is there is not asked again"
+    before = len(console.served.received)
+    with page.expect_response("**/llm-costs?*"):
+        console.go(page, "#/ledger?days=7")
+    asked = [one.path for one in console.served.received[before:] if "/api/v1/llm" in one.path]
+    budget = "/api/v1/llm-budget"  # by time
+    assert [path for path in asked if path != budget] == ["/api/v1/llm-costs"]
     costs = get(console, "llm-costs")["costs"]
     sums = {
         name: sum(one[name] for one in costs)

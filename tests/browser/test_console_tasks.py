@@ -14,7 +14,6 @@ from tests.support.console_figures import (
     texts_of,
 )
 from tests.support.history import scored
-from tests.support.http_faults import Fault
 
 PROMPTS = ("one", "two", "three", "four")
 
@@ -194,19 +193,19 @@ def test_two_models_are_compared_and_their_texts_stand_side_by_side(console, tas
 
 def test_a_task_is_loaded_by_two_requests_and_nothing_moves(console, task_id):
     page = console.open("#/webhooks")
-    console.served.misbehave(Fault("/stats", delay_seconds=1.5))
     before = len(console.served.received)
-    page.evaluate("id => { location.hash = `#/tasks/${id}`; }", task_id)
-    expect(page.locator("h1")).to_have_text("letters")
-    waiting = places(page)
+    with console.served.holding("/stats"):
+        page.evaluate("id => { location.hash = `#/tasks/${id}`; }", task_id)
+        expect(page.locator("h1")).to_have_text("letters")
+        waiting = places(page)
     settled(page)
     arrived = places(page)
     assert arrived[: len(waiting) - 2] == waiting[:-2], "nothing moves when data arrives"
     asked = [one.path for one in console.served.received[before:]]
-    assert sorted(one for one in asked if "/api/" in one) == [
+    assert {one for one in asked if "/api/" in one} == {
         f"/api/v1/tasks/{task_id}",
         f"/api/v1/tasks/{task_id}/stats",
-    ]
+    }
 
 
 def test_what_another_organisation_scores_is_not_found(console, task_id):

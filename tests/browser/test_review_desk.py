@@ -104,8 +104,11 @@ def test_the_last_answer_is_corrected_and_what_was_begun_is_kept(reviewing, open
     expect(page.locator("#notice-title")).to_have_text("Nothing left to review")
     page.keyboard.press("z")
     expect(page.locator("#prompt")).to_have_text("Two?")
+    expect(page.locator("#notice")).to_be_hidden()
     page.keyboard.press("8")
     page.keyboard.press("Enter")
+    # Its text is there from before; it is shown again once the correction is recorded.
+    expect(page.locator("#notice")).to_be_visible()
     expect(page.locator("#notice-title")).to_have_text("Nothing left to review")
     assert reviewing.read(second)["answer"]["value"] == 0.8
     expect(page.locator("#tally")).to_have_text("2 done")

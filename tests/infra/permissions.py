@@ -182,6 +182,8 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks/index/byCollection", "Query"),
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
@@ -195,6 +197,7 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
     | table("Decks", "BatchGetItem", keys="smp_*")
+    | table("Decks", "PutItem", keys="dck_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
     | bucket("Content", "GetObject")
@@ -210,6 +213,8 @@ EXPECTED = {
     "EraseDecks": ENCRYPT
     | table("Decks/index/byCollection", "Query")
     | table("Decks", "BatchWriteItem", "DeleteItem", "Query", keys="dck_*")
+    | table("Decks", "DeleteItem", keys="org_*#prompt#*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
     | found_in("Content")
@@ -231,9 +236,11 @@ EXPECTED = {
     | bucket("Content", "GetObject")
     | found_in("Content")
     | ORDERS
+    | start("SubmitLlmBatch")
     | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS
+    | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")

@@ -1,7 +1,8 @@
 """The console in a real browser, on the real functions, with moto below."""
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,16 @@ __all__ = [
     "Console",
     "faults_of_access",
     "overflow",
+    "press_to_go",
     "served_console",
     "settled",
+    "until",
 ]
 
 AXE = browsers.PACKAGE / "node_modules" / "axe-core" / "axe.min.js"
 _SERIOUS = ("serious", "critical")
+# On a machine that does much else a page takes longer than a reader would wait.
+PATIENCE_SECONDS = 30.0
 
 
 class Console:
@@ -68,14 +73,14 @@ class Console:
         self._opened.callback(context.close)
         self.troubles.watch(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_SECONDS * 1_000)
         if view:
             page.goto(f"{self.url}{view}")
         return page
 
     def go(self, page: Page, view: str) -> None:
         """Go to a view, as a link to it does, and wait until its data is there."""
-        go_to(page, view)
+        go_to(page, view, seconds=PATIENCE_SECONDS)
 
     def link(self, api_key: str | None = None, **fields: Any) -> str:
         """Make a session of a key; return the link that opens it once."""
@@ -105,6 +110,24 @@ def faults_of_access(page: Page) -> list[str]:
         for one in json.loads(found["result"]["value"])
         if one["impact"] in _SERIOUS
     ]
+
+
+def press_to_go(page: Page, key: str, view: str) -> None:
+    """Go to a page by its keys, which have to follow each other within 1.5 seconds."""
+    for _ in range(10):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        if page.evaluate("location.hash") == view:
+            return
+    pytest.fail(f"g and {key} do not lead to {view}")
+
+
+def until(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait until something holds that the page does not show, while the page goes on."""
+    ends = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < ends, "it did not come to hold"
+        page.wait_for_timeout(50)
 
 
 def overflow(page: Page) -> int:

@@ -131,6 +131,24 @@ class ServedPlatform:
         return Answer(answer.status, content, answer.headers)
 
     @contextmanager
+    def holding(self, where: str) -> Iterator[None]:
+        """Answer requests that match a pattern only once the block is left."""
+        is_over = threading.Event()
+        before = self.before_answer
+
+        def hold(request: Received) -> None:
+            before(request)
+            if re.search(where, f"{request.method} {request.path}"):
+                is_over.wait()
+
+        self.before_answer = hold
+        try:
+            yield
+        finally:
+            is_over.set()
+            self.before_answer = before
+
+    @contextmanager
     def answering(self) -> Iterator[None]:
         """Be known to answer until the block is left."""
         with self._changed:

@@ -7,7 +7,7 @@ import { Field } from "../../components/field.js";
 import { LEVELS, LevelMark } from "../../components/levels.js";
 import { Trouble } from "../../components/trouble.js";
 import { level, minute, words } from "../../format.js";
-import { html, useEffect, useRef, useState } from "../../preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../preact.js";
 import { DOES_NOT_APPLY, keyOf, listenForKeys } from "./keys.js";
 
 /** `given` is what `feedback/next` answered; `onNext` asks for another, `onHold` for this one again. */
@@ -38,7 +38,8 @@ export function Rating({ of, given, loading, onNext, onSkip, onHold }) {
     : { submit: loading ? undefined : onNext, correct: task === "rating" ? () => setCorrecting(true) : undefined };
   const latest = useRef(actions);
   latest.current = actions;
-  useEffect(() => listenForKeys(() => latest.current), []);
+  // Before it is painted: a key that is pressed at the first sight of a sample counts.
+  useLayoutEffect(() => listenForKeys(() => latest.current), []);
 
   return html`
     ${isOver && html`<p class="notice">You held it until ${minute(given.heldUntil)}; somebody else may have got it since. <button type="button" class="quiet" onClick=${onHold}>Take it again</button></p>`}

@@ -68,6 +68,19 @@ def test_three_samples_are_judged_end_to_end(runs: DeckRuns) -> None:
     assert not any("secret-model-name" in ask.prompt for ask in runs.asked)
 
 
+def test_a_batch_of_what_is_long_enough_begins_with_the_run(runs: DeckRuns) -> None:
+    """Nobody waits for the sweeper of the ledger, which comes once a minute."""
+    runs.judging(lambda ask: verdict(1))
+    runs.add_grader()
+    runs.add_samples(*(f"summary {place}" for place in range(20)))
+    run = runs.start()
+    before = runs.ledger.started()
+    runs.step(runs.state(run))
+    (begun,) = runs.ledger.started()
+    assert before == []
+    assert begun["group"].startswith(f"group#{runs.connection_id}#")
+
+
 def test_what_was_judged_is_not_paid_again_unless_it_is_repeated(runs: DeckRuns) -> None:
     answers = iter([verdict(1), verdict(2), verdict(3), verdict(1), verdict(3), verdict(-1)])
     runs.judging(lambda _: next(answers))

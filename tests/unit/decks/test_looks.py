@@ -30,13 +30,13 @@ def test_no_look_is_lost_between_two(first: timedelta, second: timedelta) -> Non
 
 
 def test_a_week_has_as_many_looks_as_an_execution_has_room_for() -> None:
-    assert looks_by(timedelta(seconds=19)) == 0
-    assert looks_by(timedelta(seconds=20)) == 1
-    assert looks_by(timedelta(hours=2)) == 50
-    assert looks_by(timedelta(days=7)) < 730
+    assert looks_by(timedelta(seconds=4)) == 0
+    assert looks_by(timedelta(seconds=5)) == 1
+    assert looks_by(timedelta(hours=2)) == 62
+    assert looks_by(timedelta(days=7)) < 740
 
 
 def test_what_was_asked_after_the_last_look_is_due_in_its_turn() -> None:
     asked_at = START + timedelta(minutes=5)
-    assert not is_due(asked_at, START, asked_at + timedelta(seconds=10))
-    assert is_due(asked_at, START, asked_at + timedelta(seconds=20))
+    assert not is_due(asked_at, START, asked_at + timedelta(seconds=4))
+    assert is_due(asked_at, START, asked_at + timedelta(seconds=5))

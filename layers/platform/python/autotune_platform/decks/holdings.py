@@ -1,6 +1,7 @@
 """What decks keep."""
 
 from autotune_platform.decks.runs.models import RUN_DAYS
+from autotune_platform.decks.telemetry.holdings import TELEMETRY
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
 _DECK = "`DELETE /api/v1/decks/{id}`"
@@ -198,6 +199,7 @@ HOLDER = DataHolder(
             what="to whom a judge's result was shown",
             erased=_SAMPLE,
         ),
+        *TELEMETRY,
         Holding(
             place="executions",
             key="WorkDeckRun",

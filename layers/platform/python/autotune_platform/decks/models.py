@@ -162,6 +162,7 @@ class Sample(Entity):
         content_hash: digest of its texts.
         duplicate_of: the first sample of the deck with the same texts, if this is not it.
         judged_bytes: how many bytes of a judge's question its conversation and response are.
+        expires_at: when it is erased, with all that was said of it; None for never.
         has_object: whether its texts are in the bucket, because they outgrow an item.
     """
 
@@ -181,6 +182,7 @@ class Sample(Entity):
     judged_bytes: int
     created_at: datetime
     requested_at: datetime | None = None
+    expires_at: datetime | None = None
     has_object: bool = False
 
 

@@ -275,7 +275,13 @@ class GradingEnvironment(ContentEnvironment, GatewayEnvironment, LedgerEnvironme
     api_url: str
 
 
-class DeckRunEnvironment(SampleEnvironment, LedgerEnvironment):
+class LedgerApiEnvironment(LedgerEnvironment):
+    """For the function that takes requests to language models, and shows what came of them."""
+
+    submit_llm_batch_arn: str
+
+
+class DeckRunEnvironment(SampleEnvironment, LedgerApiEnvironment):
     """For the function that goes on with runs of decks."""
 
 
@@ -289,12 +295,6 @@ class DeckRunSweepEnvironment(DeckEnvironment):
     """For the function that redrives runs of decks."""
 
     work_deck_run_arn: str
-
-
-class LedgerApiEnvironment(LedgerEnvironment):
-    """For the function that takes requests to language models, and shows what came of them."""
-
-    submit_llm_batch_arn: str
 
 
 class ImportEnvironment(LedgerApiEnvironment):

@@ -30,10 +30,10 @@ from autotune_platform.runtime.environment import (
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.decks import DeckParts, SampleParts
-from autotune_platform.wiring.orders import OrderParts
+from autotune_platform.wiring.orders import PromptOrderParts
 
 
-class DeckRunParts(SampleParts, OrderParts):
+class DeckRunParts(SampleParts, PromptOrderParts):
     """Runs, what they judge, and what came of it."""
 
     environment: DeckRunEnvironment

@@ -1,6 +1,6 @@
 """When rows under way are looked at: nobody is woken by their end.
 
-A row is looked at after 20 s, then whenever an eighth of the time has passed since it was asked,
+A row is looked at after 5 s, then whenever an eighth of the time has passed since it was asked,
 then each quarter of an hour. The moments follow from when it was asked, so that nothing has to be
 stored with each look.
 """
@@ -8,7 +8,7 @@ stored with each look.
 import math
 from datetime import datetime, timedelta
 
-FIRST = timedelta(seconds=20)
+FIRST = timedelta(seconds=5)
 """After which a row is looked at first."""
 
 LONGEST = timedelta(minutes=15)
