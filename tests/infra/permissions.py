@@ -250,6 +250,14 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
     | bucket("Content", "GetObject"),
+    "AdvanceDeckEdits": ENCRYPT
+    | ORDERS
+    | table("Registry", "GetItem")
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", keys="dck_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
     | table("Decks", "GetItem", "PutItem", keys="dck_*")
     | table("Decks", "DeleteItem", keys="drn_*")

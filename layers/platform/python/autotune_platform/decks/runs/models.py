@@ -148,6 +148,11 @@ class Run(Entity):
         """Whether it is under way."""
         return self.status == "running"
 
+    @property
+    def edit_id(self) -> str | None:
+        """The edit that it replays: what a replay is asked for is named by it."""
+        return self.fingerprint if self.kind == "replay" else None
+
 
 class Asked(FrozenModel):
     """A judgement that is under way.

@@ -44,10 +44,15 @@ _CANCELING_SECONDS = 60
 
 @dataclass(frozen=True)
 class RunStep:
-    """Where an execution stands: whether it is over, and how long it waits before it goes on."""
+    """Where an execution stands: whether it is over, and how long it waits before it goes on.
+
+    Attributes:
+        measures: whether the run has ended and replayed an edit, which is measured then.
+    """
 
     done: bool
     wait_seconds: int = 1
+    measures: bool = False
 
 
 class _ChangedError(Exception):
@@ -90,7 +95,8 @@ class RunWork:
         """Do what there is to do; an execution from before the latest redrive has nothing to do."""
         run = self.repository.get(deck_id, run_id)
         if run is None or not run.is_open or run.redrive != redrive:
-            return RunStep(done=True)
+            # A step that was killed behind the end of its run comes again, and measures.
+            return RunStep(done=True, measures=run is not None and _measures(run))
         try:
             return self._go_on(run, seconds_left)
         except _ChangedError:
@@ -252,7 +258,7 @@ class RunWork:
         ended = self._changed(run, changes)
         self.repository.forget(ended)
         logger.info("run ended", run_id=run.id, status=status, spent=run.spent)
-        return RunStep(done=True)
+        return RunStep(done=True, measures=_measures(ended))
 
     def _seconds(self, step: _Step, chunks: Sequence[Chunk]) -> int:
         """Return how long to wait for the next step."""
@@ -280,6 +286,10 @@ class RunWork:
         if not self.repository.change(run, after, others):
             raise _ChangedError
         return after
+
+
+def _measures(run: Run) -> bool:
+    return run.edit_id is not None and not run.is_open
 
 
 def _place(run: Run, wanted: Wanted) -> Place:
