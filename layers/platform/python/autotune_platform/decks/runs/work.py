@@ -21,7 +21,7 @@ from autotune_platform.decks.results import Place, ResultRepository
 from autotune_platform.decks.runs.asking import Asking, Planned, RunAsking, Wanted
 from autotune_platform.decks.runs.collecting import Draft, RunCollecting, new_chunk
 from autotune_platform.decks.runs.looks import is_due, next_look
-from autotune_platform.decks.runs.models import Chunk, Run
+from autotune_platform.decks.runs.models import REST, Chunk, Run
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.starting import START_WITHIN
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -122,7 +122,22 @@ class RunWork:
         if not chunks and (ended := self._ended(step)):
             return ended
         because = step.waiting_because or self.asking.waits_for(step.run, chunks)
+        if because is None and self._is_stuck(step.run, chunks):
+            logger.warning("rest of a run given up", run_id=step.run.id, left=step.run.pending)
+            self._changed(step.run, {"given_up_at": self.clock.now()})
+            return RunStep(done=False)
         return self._waiting(step.run, self._seconds(step, chunks), because)
+
+    def _is_stuck(self, run: Run, chunks: Sequence[Chunk]) -> bool:
+        """Return whether nothing is answered any more of the calls that are left of a run.
+
+        Jobs are not given up: a provider may take a day for one. Nor are calls that wait for money
+        or for a connection, which somebody sees to.
+        """
+        since = run.progressed_at or run.created_at
+        if run.position < run.expected or run.given_up_at or run.cancel_requested_at:
+            return False
+        return self.clock.now() - since >= REST and self.asking.are_calls(chunks)
 
     def _see_to(self, step: _Step, chunk: Chunk, last_look: datetime) -> None:
         """Go on with a chunk: have its rows asked, or store what came of them."""
@@ -132,14 +147,15 @@ class RunWork:
             if not chunk.left:
                 return
         is_canceled = step.run.cancel_requested_at is not None
-        is_over = is_canceled or self.clock.now() >= step.run.deadline
+        is_given_up = step.run.given_up_at is not None
+        is_over = is_canceled or is_given_up or self.clock.now() >= step.run.deadline
         if chunk.state == "reserved":
             if is_over and not self.asking.was_begun(step.run, chunk):
                 self._drop(step, chunk)
             elif not step.wait_seconds:
                 self._order(step, chunk)
             return
-        if is_canceled:
+        if is_canceled or is_given_up:
             self.asking.cancel(chunk)
         elif not is_due(chunk.asked_at, last_look, self.clock.now()):
             return
@@ -208,7 +224,12 @@ class RunWork:
         if not taken:
             return False
         counts = self.collecting.store(run, drafts, counts) if drafts else counts
-        changes: dict[str, Any] = {"position": run.position + taken, "counts": counts, "lost": 0}
+        changes: dict[str, Any] = {
+            "position": run.position + taken,
+            "counts": counts,
+            "lost": 0,
+            "progressed_at": self.clock.now(),
+        }
         if not planned:
             step.run = self._changed(run, changes)
             return taken == len(wanted)
@@ -265,7 +286,7 @@ class RunWork:
         now = self.clock.now()
         looks = [next_look(one.asked_at, now) for one in chunks if one.state == "asked"]
         waits = [math.ceil((look - now).total_seconds()) for look in looks]
-        if step.run.cancel_requested_at is not None:
+        if step.run.cancel_requested_at is not None or step.run.given_up_at is not None:
             waits.append(_CANCELING_SECONDS)
         if step.wait_seconds:
             waits.append(step.wait_seconds)
