@@ -141,7 +141,10 @@ def test_a_paused_connection_and_a_suspended_organisation_are_waited_for(
     assert runs.finish(run)["status"] == "completed"
 
 
-def test_a_version_works_in_one_run_at_a_time_and_a_key_starts_one(runs: DeckRuns) -> None:
+def test_a_version_works_in_one_run_at_a_time_and_a_key_starts_one(ledger: Ledger) -> None:
+    # Of what is held out, results of the first version alone would be listed.
+    runs = DeckRuns(ledger, holdoutShare=0)
+    runs.judging(lambda _: verdict(1))
     grader_id = runs.add_grader()
     (first, second) = runs.add_samples("alpha", "beta")
     run = runs.start("key-1", sampleIds=[first])
