@@ -140,9 +140,11 @@ class DecksStack(DomainStack):
             "UpdateItem",
             keys=GRADERS,
         )
-        # That a version's results were shown first is noted with the looks at held-out labels.
-        table.grant_write(feedback.function, "PutItem", keys=DECKS)
         table.grant_query_index(feedback.function, index_name=BY_COLLECTION_INDEX)
+        # Labels that speak against a calibration suspend it, here and in the registry; and that a
+        # version's results were shown first is noted with the looks at held-out labels.
+        table.grant_write(feedback.function, "PutItem", keys=DECKS)
+        self.shared.data.registry.grant_write(feedback.function, "PutItem", keys=GRADERS)
         self.shared.data.content.grant_read(feedback.function)
         http.api.route(
             feedback,

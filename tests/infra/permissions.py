@@ -200,6 +200,7 @@ EXPECTED = {
     | table("Decks", "PutItem", keys="dck_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
+    | table("Registry", "PutItem", keys="grd_*")
     | bucket("Content", "GetObject")
     | found_in("Content"),
     "DeckMeasuresApi": API

@@ -201,6 +201,12 @@ HOLDER = DataHolder(
         ),
         *TELEMETRY,
         Holding(
+            place="table decks",
+            key="grd_* / fresh#*",
+            what="how many labels came since a calibration was measured",
+            retained="it says nothing of any sample, and goes with its deck",
+        ),
+        Holding(
             place="executions",
             key="WorkDeckRun",
             what="ids of decks, graders and runs, as executions hand them on",
