@@ -43,7 +43,8 @@ class Scoring:
     def score(self, *shown: tuple[str, str]) -> list[CompletionVerdict]:
         """Submit completions; return their verdicts once all have one."""
         (batch,) = self.client.completions.submit_many(
-            {"prompt": given, "response": said, "taskId": self.task_id} for given, said in shown
+            {"prompt": given, "response": said, "taskId": self.task_id, "modelId": "m"}
+            for given, said in shown
         )
         rows = until(lambda: self._rows(batch.completion_ids), seconds=60)
         sweep_ledger(self.profile.aws_endpoint_url)

@@ -1,7 +1,7 @@
 """What a person is offered next, without reading all samples of a deck each time.
 
 To say which sample comes first, all samples and all ratings of a grader are read: 20,000 items of a
-large deck. So the first few hundred are dealt to a person at once and kept as their *hand*. Each
+large deck. So the first two hundred are dealt to a person at once and kept as their *hand*. Each
 request reads it, the samples that came since, and the ratings of those that come first. The order
 is the same as without: what came since takes its place among the rest, and what is beyond the hand
 waits until it is dealt anew.
@@ -25,7 +25,7 @@ LONGEST = timedelta(minutes=15)
 """How long a hand is used."""
 SHORTEST = timedelta(minutes=1)
 """How long one is used in which nothing is left."""
-MOST = 400
+MOST = 200
 """How many samples a hand has."""
 MOST_NEW = 200
 """With more samples that came since, a hand is dealt anew."""

@@ -1,6 +1,6 @@
 """Which sample of a hand comes first, by who rated what until now."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.labels.choosing import Candidate, draw_of, is_wanted
@@ -37,15 +37,7 @@ class Play:
         self._rater = rater
         self._held = held
         self.hand = hand
-        added = [Card(sample_id=id_, split=newer[id_], unrated=True) for id_ in newer]
-        cards = sorted([*hand.cards, *added], key=self._place)
-        last = self._place(hand.cards[-1]) if hand.cards else None
-        # What came since and belongs behind the hand waits there.
-        self._cards = [
-            card
-            for card in cards
-            if not hand.has_more or (last is not None and self._place(card) <= last)
-        ]
+        self._cards = self._merged(newer)
         self._unrated = {
             split: count + sum(one == split for one in newer.values())
             for split, count in hand.unrated.items()
@@ -76,6 +68,21 @@ class Play:
                 break
             done += 1
         return self.hand.without(done) if done >= TRIMMED else None
+
+    def _merged(self, newer: Mapping[str, Split]) -> Sequence[Card]:
+        """Return the hand with what came since; what belongs behind the hand waits there."""
+        if not newer:
+            return self.hand.cards
+        cards = [
+            *self.hand.cards,
+            *(Card(sample_id=id_, split=split, unrated=True) for id_, split in newer.items()),
+        ]
+        places = {card.sample_id: self._place(card) for card in cards}
+        cards.sort(key=lambda card: places[card.sample_id])
+        if not self.hand.has_more:
+            return cards
+        last = self.hand.cards[-1].sample_id if self.hand.cards else None
+        return [card for card in cards if last and places[card.sample_id] <= places[last]]
 
     def _place(self, card: Card) -> tuple[bool, float, str]:
         return (*draw_of(self._grader, card.split, card.sample_id), card.sample_id)
