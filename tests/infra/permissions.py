@@ -262,6 +262,7 @@ EXPECTED = {
     | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS
+    | WAITING
     | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
