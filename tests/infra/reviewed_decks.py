@@ -28,8 +28,8 @@ OF_DECKS = (
         dynamodb:GetItem Budgets waiting#*
         dynamodb:PutItem Budgets waiting#*
         """,
-        "Organisations share the functions that go on with runs; on one machine these have no bound "
-        "(tests/component/decks/test_run_shares.py).",
+        "Organisations share the functions that go on with runs; on one machine these have no "
+        "bound (tests/component/decks/test_run_shares.py).",
     ),
     *rare(
         "DecksApi",
