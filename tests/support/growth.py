@@ -10,7 +10,8 @@ _LEAST_SECONDS = 1e-3
 def growth(work: Callable[[int], object], small: int, large: int) -> float:
     """Return how many times as long ``work(large)`` takes as ``work(small)``.
 
-    Of each it is the shortest of some tries, in seconds of the processor. What takes less than a millisecond counts as one, so that noise is no growth.
+    Of each it is the shortest of some tries, in seconds of the processor. What takes less than a
+    millisecond counts as one, so that noise is no growth.
     """
     return _seconds(work, large) / max(_seconds(work, small), _LEAST_SECONDS)
 
