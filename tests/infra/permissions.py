@@ -264,6 +264,7 @@ EXPECTED = {
     | ORDERS
     | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
+    | table("Registry", "PutItem", keys="grd_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")

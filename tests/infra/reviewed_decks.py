@@ -129,6 +129,11 @@ OF_DECKS = (
         "Fresh labels suspend a calibration that they speak against (tests/component/decks).",
     ),
     *rare(
+        "AdvanceDeckRun",
+        "dynamodb:PutItem Registry grd_*",
+        "Judgements that come after their labels suspend a calibration (tests/component/decks).",
+    ),
+    *rare(
         "SweepDeckRuns",
         """
         dynamodb:DeleteItem Decks drn_*

@@ -162,9 +162,8 @@ def test_labels_that_come_before_the_judge_count_once_it_said_something(
 ) -> None:
     deck.off = 4
     deck.capture(labels_first=True)
-    assert deck.read_grader()["uncalibratedBecause"] is None
-    assert deck.agreement()["published"]["uncalibratedBecause"] == "drifted"
-    assert deck.read_grader()["uncalibratedBecause"] == "drifted"
+    assert deck.read_grader()["uncalibratedBecause"] == "drifted", "the run looks at its end"
+    assert len(deck.events()) == 1
 
 
 def test_ratings_one_by_one_look_at_each_twentieth(deck: DriftingDeck) -> None:
