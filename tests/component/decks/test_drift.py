@@ -149,7 +149,8 @@ def test_a_judge_that_drifted_comes_back_by_what_it_says_since(deck: DriftingDec
 def test_a_judge_that_errs_still_does_not_come_back(deck: DriftingDeck) -> None:
     deck.off = 4
     deck.capture()
-    deck.finish(deck.start(repeat=True, split="holdout"))
+    run = deck.finish(deck.start(repeat=True, labelled=True))
+    assert run["counts"]["scored"] == len(deck.sample_ids), "all that people rated"
     assert deck.publish_now()["uncalibratedBecause"] == "drifted"
     # Another version is measured by what its own judge said, and by no labels of before.
     deck.new_version(deck.grader_id, criteria="Is it short?")

@@ -114,6 +114,7 @@ class DeckRunApiParts(ApiParts, DeckRunParts):
                 graders=self.deck_grader_repository,
                 samples=self.sample_repository,
                 results=self.deck_results_repository,
+                labels=self.labels,
             ),
             estimating=RunEstimating(results=self.deck_results_repository, orders=self.row_orders),
             orders=self.row_orders,
