@@ -218,9 +218,9 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
     | table("Decks", "BatchGetItem", keys="smp_*")
+    | table("Decks", "PutItem", keys="dck_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
-    | table("Decks", "PutItem", keys="dck_*")
     | table("Registry", "PutItem", keys="grd_*")
     | bucket("Content", "GetObject")
     | found_in("Content"),
@@ -273,6 +273,14 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
     | bucket("Content", "GetObject"),
+    "AdvanceDeckEdits": ENCRYPT
+    | ORDERS
+    | table("Registry", "GetItem")
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", keys="dck_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
     | table("Decks", "GetItem", "PutItem", keys="dck_*")
     | table("Decks", "DeleteItem", keys="drn_*")

@@ -217,7 +217,7 @@ HOLDER = DataHolder(
         Holding(
             place="executions",
             key="WorkDeckRun",
-            what="ids of decks and runs, as executions hand them on",
+            what="ids of decks, graders and runs, as executions hand them on",
             days=90,
             kept="90 days after its end, by Step Functions",
             retained=_GOES,
