@@ -5,6 +5,8 @@ import { Agreement } from "./decks/agreement.js";
 import { Deck } from "./decks/deck.js";
 import { Disagreements } from "./decks/disagreements.js";
 import { Grader } from "./decks/grader.js";
+import { ProposeEdit } from "./decks/edit-form.js";
+import { Fix } from "./decks/fix.js";
 import { EditGrader, NewGrader } from "./decks/grader-form.js";
 import { List } from "./decks/list.js";
 import { NewDeck } from "./decks/new-deck.js";
@@ -17,7 +19,7 @@ import { Samples } from "./decks/samples.js";
 import { Versions } from "./decks/versions.js";
 
 const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions } };
-const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, patterns: Patterns, results: Results };
+const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, fix: Fix, patterns: Patterns, propose: ProposeEdit, results: Results };
 
 export const title = "Decks";
 
