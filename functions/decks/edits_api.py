@@ -10,6 +10,7 @@ from autotune.protocol.deck_edits import (
     DecideEditRequest,
     DeckEditList,
     DeckEditResponse,
+    EditEstimateResponse,
     ReplayEditRequest,
 )
 from autotune_platform.decks.fixing.wire import edit_on_wire
@@ -79,6 +80,18 @@ def read_deck_edit(deck_id: str, deck_grader_id: str, deck_edit_id: str) -> Deck
     """Return one edit, with what it changes once its replay has ended."""
     found = parts().edits.get(app.caller, deck_id, deck_grader_id, deck_edit_id)
     return DeckEditResponse(edit=found)
+
+
+@app.post(f"{_EDIT}/estimate", tags=["decks"])
+def estimate_deck_edit(
+    deck_id: str, deck_grader_id: str, deck_edit_id: str, body: ReplayEditRequest
+) -> EditEstimateResponse:
+    """Return what a replay with this body would cost, and which look it would spend.
+
+    Nothing is asked, stored or spent. What cannot be replayed so is refused as the replay is.
+    """
+    found = parts().edit_replaying.estimate(app.caller, deck_id, deck_grader_id, deck_edit_id, body)
+    return EditEstimateResponse(estimate=found)
 
 
 @app.post(f"{_EDIT}/replay", status_code=202, tags=["decks"])

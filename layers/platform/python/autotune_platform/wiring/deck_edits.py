@@ -64,17 +64,23 @@ class DeckEditParts(DeckRunApiParts, LabelParts):
     @cached_property
     def edit_replaying(self) -> "EditReplaying":
         from autotune_platform.decks.fixing.measuring import EditMeasuring  # noqa: PLC0415
+        from autotune_platform.decks.fixing.planning import ReplayPlanning  # noqa: PLC0415
         from autotune_platform.decks.fixing.replaying import EditReplaying  # noqa: PLC0415
 
+        measuring = EditMeasuring(labels=self.labels, results=self.judge_results)
         return EditReplaying(
             graders=self.labelled_graders,
             grader_repository=self.deck_grader_repository,
             edits=self.edit_repository,
-            writing=self.edit_writing,
-            samples=self.sample_repository,
+            planning=ReplayPlanning(
+                graders=self.labelled_graders,
+                writing=self.edit_writing,
+                samples=self.sample_repository,
+                measuring=measuring,
+            ),
             runs=self.deck_runs,
             run_repository=self.deck_run_repository,
-            measuring=EditMeasuring(labels=self.labels, results=self.judge_results),
+            measuring=measuring,
             deciding=self.edit_deciding,
         )
 

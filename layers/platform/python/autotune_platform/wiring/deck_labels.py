@@ -45,6 +45,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
             samples=self.sample_pool,
             labels=self.labels,
             results=self.judge_results,
+            held_out=self.held_out,
         )
 
     @cached_property

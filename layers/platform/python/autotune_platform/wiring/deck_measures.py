@@ -27,7 +27,10 @@ class DeckMeasureParts(ApiParts, LabelParts):
         from autotune_platform.decks.labels.agreement import AgreementService  # noqa: PLC0415
 
         return AgreementService(
-            graders=self.labelled_graders, labels=self.labels, results=self.judge_results
+            graders=self.labelled_graders,
+            labels=self.labels,
+            results=self.judge_results,
+            held_out=self.held_out,
         )
 
     @cached_property
@@ -59,6 +62,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             labels=self.labels,
             pool=self.sample_pool,
             results=ResultRepository(self.decks_table),
+            held_out=self.held_out,
         )
 
     @cached_property
@@ -72,6 +76,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             repository=DeckGraderRepository(self.decks_table),
             labels=self.labels,
             results=ResultRepository(self.decks_table),
+            held_out=self.held_out,
             graders=GraderService(table=self.registry_table, secrets=self.secrets),
             connections=self.deck_graders.connections,
         )

@@ -34,7 +34,9 @@ class Measured:
     because: UncalibratedBecause | None
 
 
-def measured(truths: Iterable[Truth], results: Iterable[GraderResult]) -> Measured | None:
+def measured(
+    truths: Iterable[Truth], results: Iterable[GraderResult], *, confidence: float
+) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
 
     That is the model that answered last, of those that are calibrated if there are any: what a
@@ -43,6 +45,7 @@ def measured(truths: Iterable[Truth], results: Iterable[GraderResult]) -> Measur
     Args:
         truths: of the grader, of any samples; those are used that are held out and were drawn.
         results: of the version, repeated ones as well.
+        confidence: nominal coverage of κ's interval, by the look that the version has.
     """
     drawn = [
         one
@@ -50,7 +53,7 @@ def measured(truths: Iterable[Truth], results: Iterable[GraderResult]) -> Measur
         if one.state == "settled" and one.split == "holdout" and one.selection == "random"
     ]
     by_model = _first_words(results, {one.sample_id for one in drawn})
-    found = {model: _of_model(drawn, words) for model, words in by_model.items()}
+    found = {model: _of_model(drawn, words, confidence) for model, words in by_model.items()}
     is_known = any(one.is_calibrated for one in found.values())
     every = [
         Measured(
@@ -79,11 +82,13 @@ def _first_words(
     return found
 
 
-def _of_model(truths: Sequence[Truth], words: Mapping[str, GraderResult]) -> Calibration:
+def _of_model(
+    truths: Sequence[Truth], words: Mapping[str, GraderResult], confidence: float
+) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
-    return calibration(truth, judged, groups, threshold=THRESHOLD)
+    return calibration(truth, judged, groups, threshold=THRESHOLD, confidence=confidence)
 
 
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
