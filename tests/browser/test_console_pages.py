@@ -70,6 +70,8 @@ VIEWS = {
         "#/decks/{labelled_id}/graders/{measured_id}/agreement",
         "#/decks/{labelled_id}/graders/{measured_id}/disagreements",
         "#/decks/{labelled_id}/graders/{measured_id}/patterns",
+        "#/decks/{labelled_id}/graders/{measured_id}/fix",
+        "#/decks/{labelled_id}/graders/{measured_id}/propose?pattern=too+kind",
     ],
     "labelling": ["#/labelling", "#/labelling/{deck_id}/{proposed_id}"],
     "webhooks": ["#/webhooks", "#/webhooks/{webhook_id}"],

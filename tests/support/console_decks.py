@@ -55,6 +55,9 @@ def labelled_deck(platform: Platform, judge: object, *, samples: int = _SAMPLES)
         for id_, level in truth.items()
     }
     deck.judged(said, version=2)
+    patch = [{"field": "criteria", "find": "faithful", "replace": "true in every word"}]
+    edit = {"patch": patch, "pattern": {"name": "too kind to what is left out"}}
+    assert platform.call("POST", f"{deck.path}/edits", edit).status == 201
     return deck
 
 

@@ -47,7 +47,7 @@ export function Fix({ deckId, id, query }) {
       <button type="button" disabled=${isAsking(proposal.data.proposal)} onClick=${() => setAsked({ what: "model" })}>Have a model propose</button>`
     : null;
   return html`
-    <${GraderPage} deckId=${deckId} id=${id} open="Fix" title=${grader?.name ?? "Grader"} about="Edits of the rubric: replayed on labelled samples, measured, and made current only if they help." actions=${actions}>
+    <${GraderPage} deckId=${deckId} id=${id} open="Fix" title=${grader?.name ?? "Grader"} about="Edits of the rubric, measured before they count." actions=${actions}>
       <${Trouble} problem=${broken?.problem} again=${broken?.again} />
       ${!isThere && !broken && html`<${FactsToCome} />`}
       ${isThere && html`

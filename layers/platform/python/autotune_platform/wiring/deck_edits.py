@@ -93,4 +93,5 @@ class DeckEditParts(DeckRunApiParts, LabelParts):
             edits=self.edit_repository,
             replaying=self.edit_replaying,
             deciding=self.edit_deciding,
+            held_out=self.held_out,
         )
