@@ -62,6 +62,7 @@ VIEWS = {
         "#/decks/{deck_id}/runs",
         "#/decks/{deck_id}/runs/{deck_run_id}",
         "#/decks/{deck_id}/versions?a=1&b=2",
+        "#/decks/{deck_id}/propose",
         "#/decks/{deck_id}/graders/new",
         "#/decks/{deck_id}/graders/{proposed_id}",
         "#/decks/{labelled_id}/graders/{measured_id}?a=1&b=2",

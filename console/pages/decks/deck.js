@@ -92,7 +92,7 @@ function Graders({ deckId, graders }) {
     { name: "judge", title: "Judge", width: 9, cell: (grader) => grader.judge?.model ?? "none yet" },
   ];
   return html`
-    <${Section} title="Graders" actions=${html`<a class="button" href=${link(["decks", deckId, "graders", "new"])}>New grader</a>`}>
+    <${Section} title="Graders" actions=${html`<span class="row-actions"><a class="button" href=${link(["decks", deckId, "propose"])}>Have a model propose</a><a class="button" href=${link(["decks", deckId, "graders", "new"])}>New grader</a></span>`}>
       <${Table} label="Graders" problem=${graders.problem} again=${graders.again} columns=${columns} rows=${graders.data?.graders ?? null} href=${(grader) => link(["decks", deckId, "graders", grader.id])}
         empty=${html`<${Empty} title="No graders" command=${`autotune decks graders add ${deckId} graders.deck.md`}>A grader is a rubric of seven levels and a model that judges by it.<//>`} />
     <//>
