@@ -12,6 +12,7 @@ import { List } from "./decks/list.js";
 import { NewDeck } from "./decks/new-deck.js";
 import { Patterns } from "./decks/patterns.js";
 import { ProposeGraders } from "./decks/propose-graders.js";
+import { Published } from "./decks/published.js";
 import { Results } from "./decks/results.js";
 import { Run } from "./decks/run.js";
 import { Runs } from "./decks/runs.js";
@@ -20,7 +21,7 @@ import { Samples } from "./decks/samples.js";
 import { Versions } from "./decks/versions.js";
 
 const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions }, propose: { List: ProposeGraders } };
-const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, fix: Fix, patterns: Patterns, propose: ProposeEdit, results: Results };
+const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, fix: Fix, patterns: Patterns, propose: ProposeEdit, published: Published, results: Results };
 
 export const title = "Decks";
 

@@ -72,6 +72,8 @@ VIEWS = {
         "#/decks/{labelled_id}/graders/{measured_id}/disagreements",
         "#/decks/{labelled_id}/graders/{measured_id}/patterns",
         "#/decks/{labelled_id}/graders/{measured_id}/fix",
+        "#/decks/{labelled_id}/graders/{measured_id}/published",
+        "#/decks/{labelled_id}/graders/{measured_id}/published?means=shown",
         "#/decks/{labelled_id}/graders/{measured_id}/propose?pattern=too+kind",
     ],
     "labelling": ["#/labelling", "#/labelling/{deck_id}/{proposed_id}"],

@@ -31,6 +31,7 @@ export function GraderPage({ deckId, id, open, title, about, actions, children }
     [[...of, "disagreements"], "Disagreements"],
     [[...of, "patterns"], "Patterns"],
     [[...of, "fix"], "Fix"],
+    [[...of, "published"], "Published"],
   ];
   return html`
     <${Page} title=${title} about=${html`${about} <a href=${link(["decks", deckId])}>To its deck</a>`} actions=${actions}>
