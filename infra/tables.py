@@ -6,6 +6,7 @@ from typing import Literal
 
 BATCHES_BY_TIME_INDEX = "batchesByTime"
 BY_COLLECTION_INDEX = "byCollection"
+DUE_DECKS_INDEX = "dueDecks"
 DELIVERIES_BY_TIME_INDEX = "deliveriesByTime"
 DUE_DELIVERIES_INDEX = "dueDeliveries"
 DUE_DELIVERIES_PROJECTION = ("organization_id",)
@@ -136,8 +137,12 @@ LEDGER = TableSchema(
     has_stream=True,
 )
 DECKS = TableSchema(
-    # Lists the decks of an organization. What belongs to a deck lies in its own partition.
-    indexes=[Index(BY_COLLECTION_INDEX, "collection", "pk", "all")],
+    indexes=[
+        # Lists the decks of an organization. What belongs to a deck lies in its own partition.
+        Index(BY_COLLECTION_INDEX, "collection", "pk", "all"),
+        # Sparse: of captured samples and prompts, when they are to be erased.
+        Index(DUE_DECKS_INDEX, "open_shard", "due_at", ("organization_id",)),
+    ],
 )
 # Graders' limits and circuits at work: short-lived, and written by grading alone.
 BUDGETS = TableSchema()

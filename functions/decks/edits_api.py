@@ -62,7 +62,7 @@ def propose_deck_edits(
 ) -> EditProposalResponse:
     """Have a model propose edits of a grader's current version: one proposal at a time.
 
-    It is shown disagreements of the development half. Reading the proposal goes on with it.
+    It is shown disagreements of the development half. It goes on by itself as answers come.
     """
     found = parts().edit_proposing.start(app.caller, deck_id, deck_grader_id, body)
     return EditProposalResponse(proposal=found)
@@ -70,7 +70,7 @@ def propose_deck_edits(
 
 @app.get(f"{_EDITS}/proposals", tags=["decks"])
 def read_edit_proposal(deck_id: str, deck_grader_id: str) -> EditProposalResponse:
-    """Return the latest proposal of a grader's edits, gone on with as far as it was answered."""
+    """Return the latest proposal of a grader's edits, as far as it was answered."""
     found = parts().edit_proposing.get(app.caller, deck_id, deck_grader_id)
     return EditProposalResponse(proposal=found)
 

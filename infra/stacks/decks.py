@@ -19,6 +19,11 @@ SAMPLES = "smp_*"
 TASKS = "task_*"
 ERASE_TIMEOUT = Duration.minutes(5)
 COUNTED_DECKS = "org_*#decks"
+PROMPTS = "org_*#prompt#*"
+TEMPLATES = "org_*#templates"
+CALLS = "org_*#call#*"
+UNMATCHED = "org_*#unmatched"
+UNMATCHED_PROMPTS = "ump_*"
 OF_GRADER = "decks/{deckId}/graders/{graderId}"
 
 
@@ -56,9 +61,45 @@ class DecksStack(DomainStack):
         table.grant_query_index(decks.function, index_name=BY_COLLECTION_INDEX)
         table.grant_write(decks.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
         table.grant_write(decks.function, "UpdateItem", keys=COUNTED_DECKS)
+        self.grant_index_prompts(decks)
         self.shared.data.registry.grant_write(decks.function, "PutItem", keys=TASKS)
         self.grant_count_entities(decks)
         http.api.route(decks, paths=resource_paths("decks"))
+
+    def grant_index_prompts(self, function: ServiceFunction) -> None:
+        """Lets a function that stores versions of decks put their prompts into the index."""
+        table = self.shared.data.decks
+        table.grant_write(function.function, "PutItem", keys=PROMPTS)
+        table.grant_write(function.function, "PutItem", "UpdateItem", keys=TEMPLATES)
+
+    def grant_take_calls(self, function: ServiceFunction) -> None:
+        """Lets a function make samples of captured calls, and count those that no deck has.
+
+        It needs ``sample_environment``.
+        """
+        data, table = self.shared.data, self.shared.data.decks
+        table.grant_read(function.function, "Query", keys=PROMPTS)
+        table.grant_read(function.function, "GetItem", "Query", keys=TEMPLATES)
+        table.grant_read(function.function, "BatchGetItem", "GetItem", keys=DECKS)
+        table.grant_write(function.function, "PutItem", "UpdateItem", keys=DECKS)
+        table.grant_write(function.function, "PutItem", keys=SAMPLES)
+        table.grant_read(function.function, "GetItem", keys=CALLS)
+        table.grant_write(function.function, "PutItem", "UpdateItem", keys=CALLS)
+        self._grant_unmatched(function)
+        data.content.grant_put(function.function)
+        data.content.grant_delete(function.function)
+
+    def _grant_unmatched(self, function: ServiceFunction) -> None:
+        """Lets a function list, count and erase prompts that no deck has."""
+        table = self.shared.data.decks
+        table.grant_read(function.function, "GetItem", "Query", keys=UNMATCHED)
+        table.grant_write(function.function, "DeleteItem", "PutItem", "UpdateItem", keys=UNMATCHED)
+        table.grant_read(
+            function.function, "BatchGetItem", "GetItem", "Query", keys=UNMATCHED_PROMPTS
+        )
+        table.grant_write(
+            function.function, "DeleteItem", "PutItem", "UpdateItem", keys=UNMATCHED_PROMPTS
+        )
 
     def _add_samples(self, http: HttpStack) -> None:
         data = self.shared.data
@@ -99,9 +140,11 @@ class DecksStack(DomainStack):
             "UpdateItem",
             keys=GRADERS,
         )
-        # That a version's results were shown first is noted with the looks at held-out labels.
-        table.grant_write(feedback.function, "PutItem", keys=DECKS)
         table.grant_query_index(feedback.function, index_name=BY_COLLECTION_INDEX)
+        # Labels that speak against a calibration suspend it, here and in the registry; and that a
+        # version's results were shown first is noted with the looks at held-out labels.
+        table.grant_write(feedback.function, "PutItem", keys=DECKS)
+        self.shared.data.registry.grant_write(feedback.function, "PutItem", keys=GRADERS)
         self.shared.data.content.grant_read(feedback.function)
         http.api.route(
             feedback,
@@ -161,5 +204,9 @@ class DecksStack(DomainStack):
         for keys in (DECKS, GRADERS, SAMPLES):
             data.decks.grant_write(erase.function, "BatchWriteItem", keys=keys)
         data.decks.grant_write(erase.function, "DeleteItem", keys=DECKS)
+        data.decks.grant_write(erase.function, "DeleteItem", keys=PROMPTS)
+        data.decks.grant_write(
+            erase.function, "DeleteItem", "PutItem", "UpdateItem", keys=TEMPLATES
+        )
         data.content.grant_delete(erase.function, finds=True)
         self.run_every(Duration.minutes(2), erase)

@@ -182,6 +182,8 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks/index/byCollection", "Query"),
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
@@ -195,8 +197,10 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
     | table("Decks", "BatchGetItem", keys="smp_*")
+    | table("Decks", "PutItem", keys="dck_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
+    | table("Registry", "PutItem", keys="grd_*")
     | bucket("Content", "GetObject")
     | found_in("Content"),
     "DeckMeasuresApi": API
@@ -210,6 +214,8 @@ EXPECTED = {
     "EraseDecks": ENCRYPT
     | table("Decks/index/byCollection", "Query")
     | table("Decks", "BatchWriteItem", "DeleteItem", "Query", keys="dck_*")
+    | table("Decks", "DeleteItem", keys="org_*#prompt#*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
     | found_in("Content")
@@ -245,6 +251,14 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
     | bucket("Content", "GetObject"),
+    "AdvanceDeckEdits": ENCRYPT
+    | ORDERS
+    | table("Registry", "GetItem")
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", keys="dck_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
     | table("Decks", "GetItem", "PutItem", keys="dck_*")
     | table("Decks", "DeleteItem", keys="drn_*")

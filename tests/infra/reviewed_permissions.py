@@ -4,14 +4,14 @@ Whoever adds an entry has read the code that needs it. An entry that says that s
 seen fails the run in which it is.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from local.decisions import DECISIONS_FILE, read_decisions
+from tests.infra.reviewed_decks import OF_DECKS, RARELY_CALLED_OF_DECKS
+from tests.infra.reviewing import never, rare
 from tests.support.permissions import (
     OWN_LOGS,
     Comparison,
-    Reviewed,
     grants_of,
     roles_of,
     service_template,
@@ -24,45 +24,18 @@ SILENT = {
 """Functions that are never seen to ask for a permission."""
 
 RARELY_CALLED = {
+    **RARELY_CALLED_OF_DECKS,
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
     "OpenAiApi": "answers in OpenAI's words for tokens (tests/component/ledger)",
     "ImportRequests": "takes imported files in (tests/component/ledger)",
     "OverviewApi": "shows what happened over time (tests/component/overview)",
-    "DeckFeedbackApi": "records what people say of samples (tests/component/decks)",
-    "DeckRunsApi": "estimates, starts and shows runs of decks (tests/component/decks)",
-    "AdvanceDeckRun": "has samples of decks judged (tests/component/decks)",
-    "SweepDeckRuns": "redrives runs of decks that are lost (tests/component/decks)",
-    "DeckEditsApi": "edits rubrics of decks, and measures edits (tests/component/decks)",
-    "DeckMeasuresApi": "measures how far judges agree with people (tests/component/decks)",
     "FailRun": "ends runs of which all attempts failed",
     "FailExport": "ends exports of which all attempts failed",
-    "DecksApi": "makes and shows decks (tests/component/decks)",
-    "SamplesApi": "takes in and shows samples of decks (tests/component/decks)",
-    "EraseDecks": "erases deleted decks, every two minutes",
     "DeleteOrganization": "is invoked by operators who delete an organisation",
     "ManageOrganizations": "is invoked by operators who list, limit or suspend organisations",
 }
 """Functions that a run may see or not."""
-
-
-def never(function: str, action: str, resource: str, why: str) -> Reviewed:
-    """Of a permission that a service asks for itself, which MiniStack does not model."""
-    return Reviewed(function=function, action=action, resource=resource, why=why)
-
-
-def rare(function: str, grants: str, why: str) -> Iterator[Reviewed]:
-    """Of branches that hang on timing or on a failure; lines of action, resource and keys."""
-    for line in grants.strip().splitlines():
-        action, resource, *keys = line.split()
-        yield Reviewed(
-            function=function,
-            action=action,
-            resource=resource,
-            keys=keys[0] if keys else "",
-            why=why,
-            is_rare=True,
-        )
 
 
 # What the services themselves ask for.
@@ -572,127 +545,12 @@ _OF_TIMING_AND_FAILURES = (
         "Letters are dead after five deliveries that failed (tests/component/operations).",
     ),
     *rare(
-        "AdvanceDeckRun",
-        "dynamodb:UpdateItem Decks dck_*",
-        "A deck counts the graders that a model proposes (tests/component/decks).",
-    ),
-    *rare(
-        "DecksApi",
-        """
-        dynamodb:BatchGetItem Decks dck_*
-        dynamodb:GetItem Decks dck_*
-        dynamodb:Query Decks dck_*
-        dynamodb:DeleteItem Decks dck_*
-        dynamodb:PutItem Decks dck_*
-        dynamodb:UpdateItem Decks dck_*
-        dynamodb:UpdateItem Decks org_*#decks
-        dynamodb:Query Decks/index/byCollection
-        dynamodb:PutItem Registry task_*
-        dynamodb:UpdateItem Registry entities#*
-        """,
-        "Decks are made, changed and deleted with their graders (tests/component/decks).",
-    ),
-    *rare(
-        "DeckMeasuresApi",
-        """
-        dynamodb:PutItem Decks dck_*
-        dynamodb:PutItem Registry grd_*
-        dynamodb:DeleteItem Registry health#*
-        dynamodb:UpdateItem Registry entities#*
-        """,
-        "Graders are published, and again once they changed (tests/component/decks).",
-    ),
-    *rare(
-        "SamplesApi",
-        """
-        dynamodb:Query Decks smp_*
-        dynamodb:BatchGetItem Decks dck_*
-        dynamodb:BatchGetItem Decks smp_*
-        dynamodb:GetItem Decks dck_*
-        dynamodb:Query Decks dck_*
-        dynamodb:Query Decks grd_*
-        dynamodb:DeleteItem Decks dck_*
-        dynamodb:DeleteItem Decks grd_*
-        dynamodb:DeleteItem Decks smp_*
-        dynamodb:PutItem Decks dck_*
-        dynamodb:PutItem Decks smp_*
-        dynamodb:UpdateItem Decks dck_*
-        s3:ListBucket Content
-        s3:DeleteObject Content/content/*
-        s3:GetObject Content/content/*
-        s3:PutObject Content/content/*
-        """,
-        "Samples are taken in, read and deleted, large ones too (tests/component/decks).",
-    ),
-    *rare(
-        "EraseDecks",
-        """
-        dynamodb:Query Decks smp_*
-        dynamodb:Query Decks/index/byCollection
-        dynamodb:Query Decks dck_*
-        dynamodb:Query Decks grd_*
-        dynamodb:BatchWriteItem Decks dck_*
-        dynamodb:BatchWriteItem Decks grd_*
-        dynamodb:BatchWriteItem Decks smp_*
-        dynamodb:DeleteItem Decks dck_*
-        s3:ListBucket Content
-        s3:DeleteObject Content/content/*
-        """,
-        "Whatever belongs to decks that were deleted (tests/component/decks).",
-    ),
-    *rare(
-        "AdvanceDeckRun",
-        """
-        dynamodb:DeleteItem Decks smp_*
-        s3:GetObject Content/content/*
-        """,
-        "Large samples are judged, and results of deleted samples go (tests/component/decks).",
-    ),
-    *rare(
-        "DeckEditsApi",
-        """
-        dynamodb:BatchGetItem Budgets money#*
-        dynamodb:BatchGetItem Ledger
-        dynamodb:BatchWriteItem Ledger
-        dynamodb:DeleteItem Ledger llm_*
-        dynamodb:GetItem Budgets money#*
-        dynamodb:GetItem Ledger
-        dynamodb:PutItem Ledger
-        dynamodb:UpdateItem Ledger
-        s3:DeleteObject LedgerTexts/ledger/*
-        s3:GetObject Content/content/*
-        """,
-        "A model is asked for edits, and replays read labelled samples (tests/component/decks).",
-    ),
-    *rare(
-        "DeckFeedbackApi",
-        """
-        dynamodb:BatchWriteItem Decks grd_*
-        dynamodb:GetItem Decks grd_*
-        dynamodb:Query Decks/index/byCollection
-        dynamodb:UpdateItem Decks grd_*
-        s3:GetObject Content/content/*
-        """,
-        "Labels one by one, with leases and corrections, and the inbox (tests/component/decks).",
-    ),
-    *rare(
-        "SweepDeckRuns",
-        """
-        dynamodb:DeleteItem Decks drn_*
-        dynamodb:DeleteItem Decks grd_*
-        dynamodb:PutItem Decks dck_*
-        dynamodb:UpdateItem Decks org_*#decks
-        states:StartExecution WorkDeckRun
-        """,
-        "Runs whose execution was lost, or whose deck was deleted (tests/component/decks).",
-    ),
-    *rare(
         "GradersApi",
         "dynamodb:PutItem Budgets grd_*",
         "Verification closes the circuit of a grader that was down.",
     ),
 )
-REVIEWED = (*_OF_SERVICES, *_OF_TIMING_AND_FAILURES)
+REVIEWED = (*_OF_SERVICES, *_OF_TIMING_AND_FAILURES, *OF_DECKS)
 
 
 def compared_permissions(directory: Path) -> Comparison:

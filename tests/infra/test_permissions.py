@@ -55,6 +55,8 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         "GradersApi": {"grd_*", "health#*", "entities#*"},
         # A deck is a task with all that it has published.
         "DecksApi": {"task_*", "entities#*"},
+        # Fresh labels suspend calibrations of graders that are published.
+        "DeckFeedbackApi": {"grd_*"},
         # Graders of decks are published with what is measured there.
         "DeckMeasuresApi": {"grd_*", "health#*", "entities#*"},
         "WebhooksApi": {"*#webhooks"},
@@ -75,7 +77,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         ("ExportScores", {"WriteExport", "FailExport"}),
         ("SubmitLlmBatch", {"WorkLlmBatch"}),
         ("ImportLlmRequests", {"ImportRequests"}),
-        ("WorkDeckRun", {"AdvanceDeckRun"}),
+        ("WorkDeckRun", {"AdvanceDeckRun", "AdvanceDeckEdits"}),
     ],
 )
 def test_a_workflow_may_invoke_its_functions(aws, workflow, functions):

@@ -204,8 +204,9 @@ def test_a_look_that_comes_in_between_is_counted(
         found = read(self, organization_id, deck_id, grader_id)
         if not between:
             between.append(1)
+            base = found.after(Look(at=SYSTEM_CLOCK.now(), version=1, number=0))
             look = Look(at=SYSTEM_CLOCK.now(), version=2, edit_id=first, number=1)
-            assert self.store([self.spent(deck_id, found, found.after(look))])
+            assert self.store([self.spent(deck_id, found, base.after(look))])
         return found
 
     monkeypatch.setattr(EditRepository, "looks", looks)

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from autotune_platform.statistics.agreement import agreement, applicability
-from autotune_platform.statistics.calibration import Uncalibrated, calibration, drift
+from autotune_platform.statistics.calibration import Uncalibrated, calibration
+from autotune_platform.statistics.drift import drift
 from autotune_platform.statistics.intervals import kappa_with_interval, mean_interval
 from autotune_platform.statistics.kappa import Undefined
 from autotune_platform.statistics.repeatability import repeatability
@@ -58,28 +59,31 @@ def test_confidence_is_the_share_of_hits_at_the_judges_level():
     assert found.confidence(0) == 0.5  # nothing is known
 
 
+def pairs(truth, judged):
+    return [(int(label), int(level)) for label, level in zip(truth, judged, strict=True)]
+
+
 def test_few_hits_among_fresh_labels_are_drift(truth, good):
-    known = calibration(truth, good, GROUPS)
+    known = calibration(truth, good, GROUPS).confidence
     fresh = truth[:20]
-    same = drift(known, fresh, good[:20])
-    assert not same.has_drifted
-    other = drift(known, fresh, np.clip(-fresh, -3, 3))
+    assert not drift(known, pairs(fresh, good[:20])).has_drifted
+    other = drift(known, pairs(fresh, np.clip(-fresh, -3, 3)))
     assert other.has_drifted
     assert other.probability == pytest.approx(
         stats.binom.cdf(other.hits, 20, other.predicted), rel=1e-9
     )
-    few = drift(known, fresh[:19], -fresh[:19])
+    few = drift(known, pairs(fresh[:19], -fresh[:19]))
     assert (few.probability, few.has_drifted) == (None, False)
-    assert drift(known, [], []).n == 0
+    assert drift(known, []).n == 0
 
 
 def test_a_judge_that_is_as_it_was_is_rarely_taken_to_have_drifted(truth, good):
-    known = calibration(truth, good, GROUPS)
+    known = calibration(truth, good, GROUPS).confidence
     random = np.random.default_rng(21)
     alarms = 0
     for _ in range(2000):
         rows = random.integers(0, N, 20)
-        alarms += drift(known, truth[rows], good[rows]).has_drifted
+        alarms += drift(known, pairs(truth[rows], good[rows])).has_drifted
     assert alarms / 2000 <= 0.01 + 3 * (0.01 * 0.99 / 2000) ** 0.5
 
 

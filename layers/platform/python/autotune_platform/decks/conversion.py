@@ -17,6 +17,7 @@ from autotune.protocol.limits import (
     MAX_SAMPLE_MESSAGES,
 )
 from autotune.protocol.types import nests_deeper_than
+from autotune_platform.judging.rubric.conversations import conversation as judged_conversation
 
 _SYSTEM = ("system", "developer")
 
@@ -49,7 +50,8 @@ class Conversation:
 
     Attributes:
         messages: what the model was given, instructions left out.
-        instructions: the texts of system and developer messages before all others; None without.
+        instructions: the texts of all system and developer messages, as judges read them; None
+            without any.
         output: the text of the answer.
         identity: the same for the same texts, whatever else differs.
     """
@@ -110,7 +112,7 @@ def conversation_of(sample: NewSample) -> Conversation:
         request=request,
         response=response,
         messages=messages[begins:],
-        instructions="\n".join(one.text for one in messages[:begins]) if begins else None,
+        instructions=judged_conversation(raw)[0],
         output=_text(answer.get("content"), "response.choices[0].message"),
         identity=compact([raw, answer]),
     )

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from autotune_platform.decks.items import DECK, GRADER, SAMPLE
-from autotune_platform.decks.models import DeletedDeck
+from autotune_platform.decks.items import DECK, GRADER, SAMPLE, VERSION, model_from
+from autotune_platform.decks.models import DeckVersion, DeletedDeck
+from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.runs.repository import RUN, is_open_run
 from autotune_platform.decks.sample_objects import object_prefix
@@ -34,6 +35,7 @@ class DeckErasure:
     """Erases deleted decks of all organisations."""
 
     repository: DeckRepository
+    prompts: PromptIndex
     table: Table
     items: OrganizationItems
     bucket: str
@@ -63,6 +65,10 @@ class DeckErasure:
             if not has_time():
                 return
             self.items.delete_partition(sample_id, has_time=has_time)
+        for item in self.table.items(deck.id, starting=VERSION):
+            if not has_time():
+                return
+            self.prompts.remove(model_from(item, DeckVersion))
         if not has_time():
             return
         self.items.delete(self._beside(deck.id), has_time=has_time)

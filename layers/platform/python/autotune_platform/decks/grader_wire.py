@@ -14,7 +14,9 @@ def grader_on_wire(whole: WholeGrader) -> wire.DeckGrader:
         {
             **whole.grader.model_dump(),
             **_content(whole.current),
-            "calibration": published and published.calibration and dict(published.calibration),
+            "calibration": published
+            and published.calibration
+            and published.calibration.model_dump(),
             "uncalibrated_because": published and published.because,
         },
         from_attributes=True,

@@ -33,11 +33,7 @@ class HeldOut:
             ConflictError: the version is of an edit that is not accepted.
             UnavailableError: others look at the same labels right now.
         """
-        if version.candidate:
-            raise ConflictError(
-                f"version {version.version} is of edit {version.edit_id}, which says what it "
-                "changes: each look at the held-out labels is counted"
-            )
+        require_shown(version)
         look = self._noted(grader, version.version, only_first=False)
         assert look is not None, "whoever may spend has a look"
         return look
@@ -95,3 +91,16 @@ class HeldOut:
             ):
                 return look
         raise UnavailableError("others look at the same labels", retry_after_seconds=1)
+
+
+def require_shown(version: GraderVersion) -> None:
+    """Require that figures of a version are shown, which those of a candidate are by its edit.
+
+    Raises:
+        ConflictError: the version is of an edit that is not accepted.
+    """
+    if version.candidate:
+        raise ConflictError(
+            f"version {version.version} is of edit {version.edit_id}, which says what it changes: "
+            "each look at the held-out labels is counted"
+        )

@@ -1,6 +1,7 @@
 """What decks keep."""
 
 from autotune_platform.decks.runs.models import RUN_DAYS
+from autotune_platform.decks.telemetry.holdings import TELEMETRY
 from autotune_platform.storage.data_holders import DataHolder, Holding
 
 _DECK = "`DELETE /api/v1/decks/{id}`"
@@ -198,10 +199,17 @@ HOLDER = DataHolder(
             what="to whom a judge's result was shown",
             erased=_SAMPLE,
         ),
+        *TELEMETRY,
+        Holding(
+            place="table decks",
+            key="grd_* / fresh#*",
+            what="how many labels came since a calibration was measured",
+            retained="it says nothing of any sample, and goes with its deck",
+        ),
         Holding(
             place="executions",
             key="WorkDeckRun",
-            what="ids of decks and runs, as executions hand them on",
+            what="ids of decks, graders and runs, as executions hand them on",
             days=90,
             kept="90 days after its end, by Step Functions",
             retained=_GOES,

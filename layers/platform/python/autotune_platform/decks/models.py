@@ -1,5 +1,6 @@
 """Decks, their versions and their graders as the platform sees them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -73,6 +74,19 @@ class DeckVersion(FrozenModel):
     created_at: datetime
 
 
+class Drifted(FrozenModel):
+    """That a model judged otherwise than it was measured: what it said until then counts no more.
+
+    Attributes:
+        version: of the deck's grader.
+        sample_ids: those whose labels showed it; they have to be judged again, too.
+    """
+
+    at: datetime
+    version: int
+    sample_ids: list[str]
+
+
 class Published(FrozenModel):
     """What of a deck's grader is published as a grader of the registry.
 
@@ -80,6 +94,7 @@ class Published(FrozenModel):
         grader_version: of the registry's grader.
         calibration: what was measured of its judge; None where that was not enough to say anything.
         because: why it is not calibrated.
+        drifted: by model, when it was found to judge otherwise than it was measured.
     """
 
     grader_id: str
@@ -89,6 +104,7 @@ class Published(FrozenModel):
     at: datetime
     calibration: Calibration | None = None
     because: UncalibratedBecause | None = None
+    drifted: Mapping[str, Drifted] = {}
 
 
 class DeckGrader(Entity):
@@ -162,6 +178,7 @@ class Sample(Entity):
         content_hash: digest of its texts.
         duplicate_of: the first sample of the deck with the same texts, if this is not it.
         judged_bytes: how many bytes of a judge's question its conversation and response are.
+        expires_at: when it is erased, with all that was said of it; None for never.
         has_object: whether its texts are in the bucket, because they outgrow an item.
     """
 
@@ -181,6 +198,7 @@ class Sample(Entity):
     judged_bytes: int
     created_at: datetime
     requested_at: datetime | None = None
+    expires_at: datetime | None = None
     has_object: bool = False
 
 

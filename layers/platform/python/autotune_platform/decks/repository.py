@@ -18,6 +18,7 @@ from autotune_platform.decks.items import (
 )
 from autotune_platform.decks.models import Deck, DeckCounts, DeckVersion, DeletedDeck
 from autotune_platform.decks.pages import version_page
+from autotune_platform.decks.prompt_index import indexing, require_indexed
 from autotune_platform.runtime.errors import NotFoundError, TooManyEntitiesError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.table import Item, Table
@@ -34,33 +35,38 @@ class DeckRepository:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def add(self, deck: Deck, first: DeckVersion) -> None:
+    def add(self, deck: Deck, first: DeckVersion) -> bool:
         """Store a new deck with its first version.
 
+        Returns:
+            False where a deck with its id was made before; then nothing is written.
+
         Raises:
-            TooManyEntitiesError: the organisation has as many as it may.
+            TooManyEntitiesError: the organisation has as many as it may, or as many prompts with
+                placeholders.
             UnavailableError: the table is busy.
         """
         counts = {"pk": deck.id, "sk": COUNTS, "organization_id": deck.organization_id}
-        refused = self._table.transact(
-            [
-                Put(item=_item(deck), condition=_NEW),
-                Put(item=counts, condition=_NEW),
-                Put(item=_version_item(first), condition=_NEW),
-                Add(
-                    pk=decks_of(deck.organization_id),
-                    sk=COUNTS,
-                    name=_DECKS,
-                    by=1,
-                    below=MAX_DECKS,
-                ),
-            ]
+        counted = Add(
+            pk=decks_of(deck.organization_id), sk=COUNTS, name=_DECKS, by=1, below=MAX_DECKS
         )
+        writes: list[Write] = [
+            Put(item=_item(deck), condition=_NEW),
+            Put(item=counts, condition=_NEW),
+            Put(item=_version_item(first), condition=_NEW),
+            counted,
+            *indexing(first),
+        ]
+        refused = self._table.transact(writes)
+        if 0 in refused:
+            return False
+        require_indexed(first, writes, refused)
         if refused:
             raise TooManyEntitiesError(
                 f"the organization has {MAX_DECKS} decks; delete one first",
                 limit=LimitProblem(name="decks", maximum=MAX_DECKS, unit="decks", actual=MAX_DECKS),
             )
+        return True
 
     def get_of(self, organization_id: str, deck_id: str) -> Deck:
         """Return a deck of an organisation.
@@ -94,6 +100,16 @@ class DeckRepository:
         token = encode_cursor(page.last_key["pk"]) if page.last_key else None
         return [model_from(item, Deck) for item in page.items], token
 
+    def usable(self, organization_id: str, deck_ids: Iterable[str]) -> dict[str, Deck]:
+        """Return those of an organisation's decks that are neither archived nor deleted, by id."""
+        found = self._table.get_many((one, DECK) for one in deck_ids if is_id("dck", one))
+        there = [
+            model_from(item, Deck)
+            for item in found.values()
+            if item["organization_id"] == organization_id and "deleted_at" not in item
+        ]
+        return {deck.id: deck for deck in there if deck.status != "archived"}
+
     def counts(self, deck_ids: Iterable[str]) -> dict[str, DeckCounts]:
         """Return how many samples and graders decks have, by id."""
         found = self._table.get_many((deck_id, COUNTS) for deck_id in deck_ids)
@@ -104,12 +120,18 @@ class DeckRepository:
 
         Returns:
             False where it changed or went in the meantime; then nothing is written.
+
+        Raises:
+            TooManyEntitiesError: the organisation has as many prompts with placeholders as it may.
         """
         unchanged = Condition(only_if={"revision": before.revision})
         writes: list[Write] = [Put(item=_item(after), condition=unchanged)]
         if version is not None:
-            writes.append(Put(item=_version_item(version), condition=_NEW))
-        return not self._table.transact(writes)
+            writes += [Put(item=_version_item(version), condition=_NEW), *indexing(version)]
+        refused = self._table.transact(writes)
+        if version is not None and 0 not in refused:
+            require_indexed(version, writes, refused)
+        return not refused
 
     def mark_deleted(self, deck: Deck, deleted: DeletedDeck) -> bool:
         """Leave of a deck what erases it; from then on nothing is added to it and nobody reads it.

@@ -1,6 +1,5 @@
 """Taking in samples: each is converted, put in its half for good, and stored once."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +8,11 @@ from autotune.protocol.ids import timed_id
 from autotune.protocol.limits import MAX_BULK_SAMPLES, MAX_DECK_SAMPLES
 from autotune.protocol.problems import FieldProblem, LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.conversion import Conversation, FaultySampleError, conversation_of
-from autotune_platform.decks.models import Deck, Sample, SampleTexts, WholeSample
+from autotune_platform.decks.conversion import FaultySampleError, conversation_of
+from autotune_platform.decks.models import Deck, Sample, WholeSample
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_lines import FaultyLine, Given, faulty_line, read_lines
+from autotune_platform.decks.sample_making import SampleOrigin, made_sample
 from autotune_platform.decks.sample_repository import (
     AT_A_TIME,
     BYTES_AT_A_TIME,
@@ -22,9 +22,6 @@ from autotune_platform.decks.sample_repository import (
 )
 from autotune_platform.decks.sample_requests import SampleRequest, SampleRequests
 from autotune_platform.decks.service import DeckService
-from autotune_platform.decks.splitting import group_of, split_of
-from autotune_platform.judging.rubric.conversations import sample_texts
-from autotune_platform.judging.rubric.level_prompts import judged_bytes
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import (
     InvalidRequestError,
@@ -32,8 +29,6 @@ from autotune_platform.runtime.errors import (
     TooManyEntitiesError,
 )
 from autotune_platform.runtime.parts import part
-
-EXCERPT_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -191,39 +186,14 @@ def _sample(
     version = given.deck_version or deck.version
     if version not in prompts:
         raise FaultySampleError("deckVersion", f"a version of the deck, at most {deck.versions}")
-    conversation = conversation_of(given)
-    group_key = group_of(
-        deck.organization_id, conversation, given=given.group_key, prompt=prompts[version]
-    )
-    sample = Sample(
-        id=timed_id("smp", request.received_at, one.place, request.seed),
-        organization_id=deck.organization_id,
-        deck_id=deck.id,
+    origin = SampleOrigin(
+        sample_id=timed_id("smp", request.received_at, one.place, request.seed),
         deck_version=version,
-        split=split_of(deck.organization_id, group_key, holdout_share=deck.holdout_share),
-        group_key=group_key,
-        content_hash=_content_hash(deck.organization_id, conversation),
+        prompt=prompts[version],
         collection="manual",
-        provider=given.provider,
-        model=given.model or conversation.model,
-        input_excerpt=conversation.input[:EXCERPT_CHARACTERS],
-        output_excerpt=conversation.output[:EXCERPT_CHARACTERS],
-        input_characters=sum(len(message.text) for message in conversation.messages),
-        output_characters=len(conversation.output),
-        judged_bytes=judged_bytes(sample_texts(conversation.request, conversation.response)),
         created_at=request.received_at,
-        requested_at=given.requested_at,
     )
-    texts = SampleTexts(
-        request=dict(conversation.request),
-        response=dict(conversation.response),
-        metadata=given.metadata,
-    )
-    return WholeSample(sample=sample, texts=texts)
-
-
-def _content_hash(organization_id: str, conversation: Conversation) -> str:
-    return hashlib.sha256(f"{organization_id}\n{conversation.identity}".encode()).hexdigest()
+    return made_sample(deck, given, conversation_of(given), origin)
 
 
 def _transactions(samples: Sequence[PackedSample]) -> Iterator[list[PackedSample]]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_DECK_SAMPLES
+from autotune_platform.decks.expiring import expiring, expiry_key
 from autotune_platform.decks.items import COUNTS, SAMPLE, TEXT, item_of, model_from
 from autotune_platform.decks.models import Sample, SampleTexts, WholeSample
 from autotune_platform.decks.sample_objects import CONTENT, object_key
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 AT_A_TIME = 30
-"""Most samples of one transaction: three items each, and the count; DynamoDB takes 100."""
+"""Most samples of one transaction: three items each, and the count; DynamoDB takes 100. Of those
+that expire, which have four, 20."""
 
 BYTES_AT_A_TIME = 3_000_000
 """Most packed bytes of one transaction; DynamoDB takes 4 MB."""
@@ -158,6 +160,8 @@ class SampleRepository:
         fewer = Add(pk=sample.deck_id, sk=COUNTS, name=_COUNTED, by=-1, only_existing=True)
         header = Delete(pk=sample.deck_id, sk=SAMPLE + sample.id, condition=PRESENT)
         self._table.transact([header, fewer])
+        if sample.expires_at is not None:
+            self._table.delete(*expiry_key(sample.id))
 
     def _with_duplicates(
         self, samples: Sequence[PackedSample]
@@ -222,6 +226,9 @@ def _writes(samples: Sequence[PackedSample]) -> Iterator[Write]:
             key = {"pk": sample.deck_id, "sk": TEXT + sample.content_hash}
             first = {**owner, **key, "sample_id": sample.id}
             yield Put(item=first, condition=_NEW)
+        if sample.expires_at is not None:
+            due = expiring(sample.id, sample.expires_at, owner | {"deck_id": sample.deck_id})
+            yield Put(item=due, condition=_NEW)
 
 
 def _count(deck_id: str, added: int) -> Write:

@@ -51,7 +51,10 @@ class DeckService:
             created_by=caller.principal_id,
         )
         first = self._version(caller, deck, 1, request.system_prompt, note="", parent=None)
-        self.repository.add(deck, first)
+        if not self.repository.add(deck, first):
+            return self.get(
+                caller, deck.id
+            )  # an answer of the table was lost, and it was asked again
         return WholeDeck(deck=deck, counts=DeckCounts(), prompt=first.system_prompt)
 
     def require(self, caller: Caller, deck_id: str) -> Deck:

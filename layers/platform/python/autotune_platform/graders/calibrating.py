@@ -17,12 +17,18 @@ def calibration_of(grader: Grader) -> Calibration | None:
     configuration = RubricConfiguration.model_validate(grader.rubric)
     answer = configuration.answer
     found = answer.calibration if isinstance(answer, RubricLevels) else None
-    if found is None or found.low < found.threshold:
+    if found is None or found.low < found.threshold or found.suspended is not None:
         return None
     is_same = found.grader_version == grader.version and found.params_digest == params_digest(
         configuration.params
     )
     return found if is_same else None
+
+
+def is_suspended(grader: Grader) -> bool:
+    """Return whether fresh labels speak against the calibration that a grader has."""
+    answer = (grader.rubric or {}).get("answer", {})
+    return (answer.get("calibration") or {}).get("suspended") is not None
 
 
 def uncalibrated_rule(rule: Uncalibrated | None, grader: Grader) -> Uncalibrated:
@@ -47,7 +53,12 @@ def require_calibrated(grader: Grader, rule: Uncalibrated | None) -> None:
         GraderNotCalibratedError: it is a rubric grader, and not calibrated.
     """
     if rule == "refuse" and grader.rubric is not None and calibration_of(grader) is None:
+        why = (
+            "calibrated no more, since fresh labels spoke against it; have its deck's labelled "
+            "samples judged again and publish it"
+            if is_suspended(grader)
+            else "not calibrated; label samples in its deck"
+        )
         raise GraderNotCalibratedError(
-            f"grader {grader.id} is not calibrated; label samples in its deck, or set the task's "
-            "uncalibrated to abstain or allow"
+            f"grader {grader.id} is {why}, or set the task's uncalibrated to abstain or allow"
         )

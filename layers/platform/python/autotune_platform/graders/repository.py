@@ -64,6 +64,13 @@ class GraderRepository(EntityRepository[Grader]):
         writes += [Put(item=outbox_item(event, pk=after.id)) for event in events]
         return not self._table.transact(writes)
 
+    def replace_with(self, before: Grader, after: Grader, *, events: Sequence[Event]) -> bool:
+        """Store a changed grader and events together; return False where it changed meanwhile."""
+        as_read = Condition(exists=True, only_if=unchanged(before))
+        writes: list[Write] = [Put(item=self._item(after), condition=as_read)]
+        writes += [Put(item=outbox_item(event, pk=after.id)) for event in events]
+        return not self._table.transact(writes)
+
     def delete(self, grader: Grader) -> bool:
         """Delete a grader and its health; its verdicts stay. Return False where it was gone."""
         return not self._table.transact(

@@ -1,11 +1,11 @@
-"""Whether a judge may score alone, how sure each level is, and whether it has drifted since."""
+"""Whether a judge may score alone, and how sure each level is."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from autotune_platform.statistics.distributions import binomial_cdf
+from autotune_platform.statistics.drift import HIT
 from autotune_platform.statistics.intervals import (
     CONFIDENCE,
     Groups,
@@ -17,10 +17,6 @@ from autotune_platform.statistics.labels import Sufficiency, sufficiency
 
 THRESHOLD = 0.4
 """What κ's lower bound reaches, unless a deck says otherwise."""
-HIT = 1
-"""A level that is off by at most one is a hit."""
-DRIFT_LABELS = 20
-DRIFT_ALPHA = 0.01
 
 
 class Uncalibrated(StrEnum):
@@ -79,28 +75,6 @@ class Calibration:
         return self.levels[LEVELS.index(level)].confidence
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """Whether fresh labels are as a calibration predicts.
-
-    Attributes:
-        n: Fresh labels.
-        hits: Of them off by at most one.
-        predicted: Share of hits that the calibration predicts at these levels.
-        probability: How likely so few hits, or fewer, are; None below 20 labels.
-    """
-
-    n: int
-    hits: int
-    predicted: float
-    probability: float | None
-
-    @property
-    def has_drifted(self) -> bool:
-        """Return whether hits are among the fewest one in a hundred."""
-        return self.probability is not None and self.probability <= DRIFT_ALPHA
-
-
 def calibration(
     truth: Levels,
     judged: Levels,
@@ -133,20 +107,3 @@ def calibration(
     elif low < threshold:
         because = Uncalibrated.BELOW_THRESHOLD
     return Calibration(levels, agreement, labels, threshold, because)
-
-
-def drift(known: Calibration, truth: Levels, judged: Levels) -> Drift:
-    """Return whether fresh labels are as a calibration predicts.
-
-    The share of hits that it predicts is the mean confidence at the levels that the judge gave.
-
-    Args:
-        known: The calibration.
-        truth: Fresh random labels, shape (n,).
-        judged: Levels of the same judge, shape (n,).
-    """
-    t, j = paired(truth, judged)
-    n, hits = int(t.size), int((np.abs(t - j) <= HIT).sum())
-    predicted = float(np.mean([known.confidence(int(level)) for level in j])) if n else 0.5
-    is_enough = n >= DRIFT_LABELS
-    return Drift(n, hits, predicted, binomial_cdf(hits, n, predicted) if is_enough else None)

@@ -49,7 +49,12 @@ class DueIndex:
 
     def opened(self, pk: str, due_at: datetime) -> Item:
         """Return the attributes that open an item."""
-        return {OPEN_SHARD: self._shard(pk), "due_at": moment(due_at)}
+        return self.opened_in(pk, due_at, shards=self._shards)
+
+    @staticmethod
+    def opened_in(pk: str, due_at: datetime, *, shards: int) -> Item:
+        """Return the attributes that open an item of an index with so many shards."""
+        return {OPEN_SHARD: _shard_of(pk, shards), "due_at": moment(due_at)}
 
     @staticmethod
     def is_open(item: Item) -> bool:
@@ -178,5 +183,6 @@ class DueIndex:
         """
         self._table.update(pk, self._sk, {}, remove=[OPEN_SHARD, "due_at"], only_if=only_if)
 
-    def _shard(self, pk: str) -> str:
-        return f"open#{hashlib.sha256(pk.encode()).digest()[0] % self._shards}"
+
+def _shard_of(pk: str, shards: int) -> str:
+    return f"open#{hashlib.sha256(pk.encode()).digest()[0] % shards}"

@@ -58,6 +58,7 @@ class Add:
     Attributes:
         below: the number must be below this; any will do without.
         only_existing: the item must be there, and is not made.
+        changes: attributes that are set with it.
     """
 
     pk: str
@@ -66,6 +67,7 @@ class Add:
     by: int
     below: int | None = None
     only_existing: bool = False
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
 
 Write = Put | Delete | Add
@@ -116,12 +118,16 @@ def _on_wire(write: Write, table_name: str) -> Any:
 
 
 def _add_arguments(add: Add, table_name: str) -> dict[str, Any]:
-    values = {":by": add.by}
+    values: dict[str, Any] = {":by": add.by}
+    names, expression = {"#n": add.name}, "ADD #n :by"
+    for place, (name, value) in enumerate(add.changes.items()):
+        names[f"#set{place}"], values[f":set{place}"] = name, value
+        expression += f"{',' if place else ' SET'} #set{place} = :set{place}"
     described: dict[str, Any] = {
         "TableName": table_name,
         "Key": key_to_wire(add.pk, add.sk),
-        "UpdateExpression": "ADD #n :by",
-        "ExpressionAttributeNames": {"#n": add.name},
+        "UpdateExpression": expression,
+        "ExpressionAttributeNames": names,
     }
     conditions = ["attribute_exists(pk)"] if add.only_existing else []
     if add.below is not None:

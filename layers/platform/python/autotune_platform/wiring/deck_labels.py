@@ -1,9 +1,11 @@
 """Parts by which people rate decks' samples, and what is measured with their ratings."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
+from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.importing import RatingImport
 from autotune_platform.decks.labels.inbox import LabelInbox
@@ -18,6 +20,9 @@ from autotune_platform.decks.results import ResultRepository
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.decks import DeckParts, SampleParts
 
+if TYPE_CHECKING:
+    from autotune_platform.graders.suspending import CalibrationKeeper
+
 
 class LabelParts(DeckParts):
     """What ratings and results are read from."""
@@ -29,6 +34,21 @@ class LabelParts(DeckParts):
     @cached_property
     def judge_results(self) -> JudgeResults:
         return JudgeResults(results=ResultRepository(self.decks_table))
+
+    @cached_property
+    def drift_watch(self) -> DriftWatch:
+        return DriftWatch(
+            labels=self.labels,
+            results=ResultRepository(self.decks_table),
+            graders=DeckGraderRepository(self.decks_table),
+            made_keeper=self._calibration_keeper,
+        )
+
+    def _calibration_keeper(self) -> "CalibrationKeeper":
+        from autotune_platform.graders.repository import GraderRepository  # noqa: PLC0415
+        from autotune_platform.graders.suspending import CalibrationKeeper  # noqa: PLC0415
+
+        return CalibrationKeeper(GraderRepository(self.registry_table))
 
     @cached_property
     def sample_pool(self) -> SamplePool:
@@ -46,12 +66,16 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
             labels=self.labels,
             results=self.judge_results,
             held_out=self.held_out,
+            watch=self.drift_watch,
         )
 
     @cached_property
     def rating_import(self) -> RatingImport:
         return RatingImport(
-            graders=self.labelled_graders, samples=self.sample_pool, labels=self.labels
+            graders=self.labelled_graders,
+            samples=self.sample_pool,
+            labels=self.labels,
+            watch=self.drift_watch,
         )
 
     @cached_property
@@ -83,5 +107,8 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
     @cached_property
     def adjudications(self) -> AdjudicationService:
         return AdjudicationService(
-            graders=self.labelled_graders, samples=self.sample_pool, labels=self.labels
+            graders=self.labelled_graders,
+            samples=self.sample_pool,
+            labels=self.labels,
+            watch=self.drift_watch,
         )

@@ -31,6 +31,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             labels=self.labels,
             results=self.judge_results,
             held_out=self.held_out,
+            watch=self.drift_watch,
         )
 
     @cached_property
@@ -79,4 +80,5 @@ class DeckMeasureParts(ApiParts, LabelParts):
             held_out=self.held_out,
             graders=GraderService(table=self.registry_table, secrets=self.secrets),
             connections=self.deck_graders.connections,
+            watch=self.drift_watch,
         )

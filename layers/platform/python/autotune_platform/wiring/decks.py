@@ -10,6 +10,7 @@ from autotune_platform.decks.labels.erasing import LabelEraser
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.look_repository import LookRepository
+from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.publishing.panel import DeckPanel
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.results import ResultRepository
@@ -100,6 +101,7 @@ class DeckErasureParts(SampleParts):
     def deck_erasure(self) -> DeckErasure:
         return DeckErasure(
             repository=DeckRepository(self.decks_table),
+            prompts=PromptIndex(self.decks_table),
             table=self.decks_table,
             items=OrganizationItems(table=self.environment.decks_table, client=clients.dynamodb()),
             bucket=self.environment.content_bucket,

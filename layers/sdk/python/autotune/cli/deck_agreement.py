@@ -16,6 +16,7 @@ from autotune.protocol.deck_agreement import (
     LevelBias,
     MeanEstimate,
 )
+from autotune.protocol.deck_publishing import PublishedCalibration
 from autotune.protocol.deck_rubrics import LEVELS
 
 _BIAS_COLUMNS: Columns[LevelBias] = {
@@ -77,6 +78,8 @@ def agreement(
             "same level": f"{_share(found.percent_agreement) or '-'}, which decides nothing",
             "people": _people(found.ceiling),
             "development": _kappa(found.development.kappa),
+            "published": _published(found.published),
+            "fresh labels": _fresh(found.published),
         }
     )
     if found.bias_by_level:
@@ -203,6 +206,30 @@ def _people(ceiling: HumanCeiling) -> str:
     if one is not None:
         said.append(f"kappa of one with the others {one:.3f}")
     return ", ".join(said)
+
+
+def _published(published: PublishedCalibration | None) -> str | None:
+    if published is None:
+        return None
+    which = "the current one" if published.is_current else "not the current one"
+    said = [f"version {published.version}, {which}, as {published.grader_id}"]
+    calibration = published.calibration
+    if published.uncalibrated_because is not None:
+        said.append(f"not calibrated: {_said(published.uncalibrated_because)}")
+    if calibration is not None:
+        said.append(
+            f"kappa of {calibration.model} {calibration.kappa:.3f}, at least "
+            f"{calibration.low:.3f} where {calibration.threshold:g} is needed"
+        )
+    return ", ".join(said)
+
+
+def _fresh(published: PublishedCalibration | None) -> str | None:
+    fresh = published.fresh if published else None
+    if fresh is None:
+        return None
+    said = f"{fresh.hits} of {fresh.labels} within one level, {fresh.predicted:.0%} predicted"
+    return f"{said}, after {fresh.looks} times twenty" if fresh.looks else said
 
 
 def _share(share: float | None) -> str | None:

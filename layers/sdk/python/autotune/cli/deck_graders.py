@@ -224,6 +224,13 @@ def _calibration_of(grader: DeckGrader) -> str:
     name = f"{grader.name}, version {grader.version}:"
     if found is None:
         return f"{name} not calibrated, {grader.uncalibrated_because}"
+    if found.suspended is not None:
+        told = found.suspended
+        return (
+            f"{name} not calibrated: of {told.labels} fresh labels {told.hits} are within one "
+            f"level of {found.model}, {told.predicted:.0%} was predicted; have its labelled "
+            "samples judged again"
+        )
     kappa = f"kappa {found.kappa:.3f}, at least {found.low:.3f}, of {found.n} ratings"
     if grader.uncalibrated_because is not None:
         return f"{name} not calibrated: {kappa}; it has to be {found.threshold:g} at least"

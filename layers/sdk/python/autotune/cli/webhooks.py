@@ -39,8 +39,8 @@ Events = Annotated[
     typer.Option(
         "--event",
         help="score.completed, batch.completed, grader.status_changed, grader.version_changed, "
-        "review.requested, ledger.batch.completed, ledger.batch.needs_operator, "
-        "ledger.import.completed, "
+        "grader.calibration_suspended, review.requested, ledger.batch.completed, "
+        "ledger.batch.needs_operator, ledger.import.completed, "
         "ledger.connection.paused, ledger.connection.resumed or budget.exhausted; may be repeated.",
     ),
 ]

@@ -28,7 +28,8 @@ def create_webhook(
     Args:
         url: HTTPS, on port 443 or from 1024.
         event_types: ``score.completed``, ``batch.completed``, ``grader.status_changed``,
-            ``grader.version_changed``, ``review.requested``, ``ledger.batch.completed``,
+            ``grader.version_changed``, ``grader.calibration_suspended``,
+            ``review.requested``, ``ledger.batch.completed``,
             ``ledger.batch.needs_operator``, ``ledger.import.completed``,
             ``ledger.connection.paused``,
             ``ledger.connection.resumed``, ``budget.exhausted``; default ``all``, those of

@@ -60,6 +60,7 @@ ReasonCode = Literal[
     "judge_abstained",
     "uncalibrated",
     "uncalibrated_model",
+    "calibration_suspended",
     "other_system_prompt",
     "input_too_long",
     "budget_exhausted",
@@ -80,6 +81,7 @@ ABSTENTIONS: Final[frozenset[ReasonCode]] = frozenset(
         "judge_abstained",
         "uncalibrated",
         "uncalibrated_model",
+        "calibration_suspended",
         "other_system_prompt",
         "input_too_long",
     }

@@ -5,6 +5,7 @@ from typing import Literal
 from autotune.protocol import types
 from autotune.protocol.coefficients import Coefficient, InsufficientBecause, NoIntervalBecause
 from autotune.protocol.deck_feedback import JudgeResult, TruthRating
+from autotune.protocol.deck_publishing import PublishedCalibration
 
 
 class KappaEstimate(Coefficient):
@@ -98,6 +99,7 @@ class Agreement(types.ResponseModel):
         confusion: of the development half, how many samples have truth (row) and judge (column) at
             each of the levels -3 to 3.
         ceiling: of both halves, by ratings that were given blind.
+        published: what tasks score by, which may be another version; null where nothing is.
     """
 
     grader_id: str
@@ -123,6 +125,7 @@ class Agreement(types.ResponseModel):
     development: HalfAgreement
     confusion: list[list[int]]
     ceiling: HumanCeiling
+    published: PublishedCalibration | None = None
 
 
 class AgreementResponse(types.ResponseModel):

@@ -8,12 +8,14 @@ from autotune.protocol import limits, types
 from autotune.protocol.levels import Uncalibrated
 from autotune.protocol.tasks import Aggregation, DeadlineSeconds
 
-UncalibratedBecause = Literal["not_judged", "insufficient_labels", "no_interval", "below_threshold"]
+UncalibratedBecause = Literal[
+    "not_judged", "insufficient_labels", "no_interval", "below_threshold", "drifted"
+]
 """Why a judge that was published is not calibrated.
 
 ``not_judged``: it judged no sample of the held-out half that people rated. ``insufficient_labels``:
 too few ratings. ``no_interval``: kappa is undefined, or has no interval. ``below_threshold``: the
-lower end of kappa's interval is.
+lower end of kappa's interval is. ``drifted``: it was calibrated, and fresh labels speak against it.
 """
 
 
@@ -43,8 +45,28 @@ class ShownCalibratedLevel(types.ResponseModel):
     hits: int
 
 
+class ShownSuspension(types.ResponseModel):
+    """Why a calibration counts no more.
+
+    Attributes:
+        labels: fresh labels that were looked at together.
+        hits: those of them that are within one level of the judge's.
+        predicted: the share of hits that the calibration predicts.
+        probability: how likely so few hits are, or fewer, if it held.
+    """
+
+    at: types.Timestamp
+    labels: int
+    hits: int
+    predicted: float
+    probability: float
+
+
 class ShownCalibration(types.ResponseModel):
-    """How far a published judge agrees with people, as its grader keeps it."""
+    """How far a published judge agrees with people, as its grader keeps it.
+
+    ``suspended`` says why it counts no more, where fresh labels spoke against it.
+    """
 
     grader_version: str
     provider: str
@@ -56,6 +78,43 @@ class ShownCalibration(types.ResponseModel):
     threshold: float
     by_level: list[ShownCalibratedLevel]
     measured_at: types.Timestamp
+    suspended: ShownSuspension | None = None
+
+
+class FreshLabels(types.ResponseModel):
+    """Labels that came since a calibration was published, which it is held against by twenties.
+
+    Attributes:
+        labels: of the twenty that are not full yet; of those that showed drift where they did.
+        hits: those of them that are within one level of the judge's.
+        predicted: the share of hits that the calibration predicts.
+        looks: how many times twenty were held against it, and passed.
+    """
+
+    labels: int
+    hits: int
+    predicted: float
+    looks: int
+
+
+class PublishedCalibration(types.ResponseModel):
+    """What is published of a grader, and how far that is trusted.
+
+    Attributes:
+        grader_id: the grader that tasks name.
+        version: of the deck's grader.
+        is_current: whether that is the grader's current version.
+        calibration: what was measured of its judge, where that was enough to say anything.
+        uncalibrated_because: why it is not calibrated; null where it is.
+        fresh: null where no calibration is published that labels could speak against.
+    """
+
+    grader_id: str
+    version: int
+    is_current: bool
+    calibration: ShownCalibration | None = None
+    uncalibrated_because: UncalibratedBecause | None = None
+    fresh: FreshLabels | None = None
 
 
 class CreateDeckTaskRequest(types.RequestModel):

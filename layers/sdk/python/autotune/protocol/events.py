@@ -11,6 +11,7 @@ EventType = Literal[
     "batch.completed",
     "grader.status_changed",
     "grader.version_changed",
+    "grader.calibration_suspended",
     "review.requested",
     "ledger.batch.completed",
     "ledger.batch.needs_operator",

@@ -281,6 +281,26 @@ class GraderVersionChange(ResponseModel):
     current_version: str
 
 
+class CalibrationSuspended(ResponseModel):
+    """Data of the event ``grader.calibration_suspended``: fresh labels speak against a calibration.
+
+    Attributes:
+        model: the model that was measured.
+        labels: fresh labels that were looked at together.
+        hits: those of them that are within one level of the judge's.
+        predicted: the share of hits that the calibration predicts.
+        probability: how likely so few hits are, or fewer, if it held.
+    """
+
+    grader_id: str
+    grader_version: str
+    model: str
+    labels: int
+    hits: int
+    predicted: float
+    probability: float
+
+
 class VerificationCheck(ResponseModel):
     """One thing that verification tried; ``reason_code`` says what was wrong."""
 

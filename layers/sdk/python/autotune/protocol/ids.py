@@ -41,6 +41,8 @@ IdKind = Literal[
     "res",
     "fbk",
     "edt",
+    "ump",
+    "igu",
 ]
 
 ID_BODY = r"[0-9a-v]{26}"

@@ -22,6 +22,7 @@ UNMEASURED_CONFIDENCE: Final = 0.5
 """The confidence in a level of which there is no measurement."""
 
 _Kappa = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Level = Annotated[int, Field(ge=-3, le=3, strict=True)]
 
 
@@ -102,12 +103,29 @@ class CalibratedLevel(RequestModel):
         return (self.hits + 1) / (self.n + 2)
 
 
+class CalibrationSuspension(RequestModel):
+    """Why a calibration counts no more: fresh labels speak against it.
+
+    Attributes:
+        labels: fresh labels that were looked at together.
+        hits: those of them that are within one level of the judge's.
+        predicted: the share of hits that the calibration predicts, from 0 to 1.
+        probability: how likely so few hits are, or fewer, if it held.
+    """
+
+    at: Moment
+    labels: Annotated[int, Field(ge=1, le=limits.MAX_CALIBRATION_SAMPLES, strict=True)]
+    hits: Annotated[int, Field(ge=0, le=limits.MAX_CALIBRATION_SAMPLES, strict=True)]
+    predicted: _Share
+    probability: _Share
+
+
 class Calibration(RequestModel):
     """How far a judge agrees with people, measured on samples that are held out.
 
     It holds for one version of one grader, its provider, its parameters and the model that
-    answered, and for nothing else. A grader is calibrated where it holds and ``low`` is at least
-    ``threshold``.
+    answered, and for nothing else. A grader is calibrated where it holds, ``low`` is at least
+    ``threshold``, and it is not suspended.
 
     Attributes:
         grader_version: the version that was measured, which follows from all that the grader asks.
@@ -118,6 +136,7 @@ class Calibration(RequestModel):
         low: the lower end of its interval.
         n: held-out samples that were compared.
         by_level: the levels that the judge gave, each once.
+        suspended: why it counts no more; None where it does.
     """
 
     grader_version: Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -130,6 +149,7 @@ class Calibration(RequestModel):
     threshold: _Kappa = DEFAULT_THRESHOLD
     by_level: Annotated[list[CalibratedLevel], at_most(len(LEVELS))]
     measured_at: Moment
+    suspended: CalibrationSuspension | None = None
 
     @model_validator(mode="after")
     def _is_of_one_measurement(self) -> Self:

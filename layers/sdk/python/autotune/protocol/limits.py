@@ -397,6 +397,17 @@ MAX_DECK_GRADERS, MAX_DECK_VERSIONS, MAX_DECK_SAMPLES = 20, 200, 10_000
 MAX_DECK_PROMPT_CHARACTERS, MAX_DECK_PLACEHOLDERS = 50_000, 100
 """Longest system prompt of a deck, and most different placeholders in it."""
 
+MAX_PROMPT_TEMPLATES, MAX_PROMPT_TEMPLATE_CHARACTERS = 500, 2_000_000
+"""Most versions of an organisation's decks whose prompt has placeholders, and how long these
+prompts may be together: each captured call may be compared with all of them."""
+
+MAX_UNMATCHED_PROMPTS, MAX_UNMATCHED_EXAMPLES = 200, 10
+"""Most prompts of captured calls, which no deck has, that an organisation is shown, and how many
+calls of each are kept with their texts."""
+
+UNMATCHED_DAYS = 30
+"""How long a prompt is shown that no deck has, from the last call with it."""
+
 MAX_LEVELS_CRITERIA_CHARACTERS, MAX_LEVEL_CHARACTERS = 10_000, 2_000
 """Longest criteria of a deck grader, and longest text of one of its seven levels."""
 

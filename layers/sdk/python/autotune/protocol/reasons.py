@@ -193,6 +193,11 @@ REASONS: Mapping[ReasonCode, Reason] = {
         whose="the grader's owner",
         do="grade the labelled samples of its deck again, which measures this one",
     ),
+    "calibration_suspended": Reason(
+        means="this judge was calibrated, and fresh labels of people speak against it",
+        whose="the grader's owner",
+        do="have the labelled samples of its deck judged again and publish it, or change it",
+    ),
     "other_system_prompt": Reason(
         means="the completion was written under another system prompt than the deck's",
         whose="the task's owner",

@@ -13,11 +13,10 @@ from typing import Any
 from autotune.protocol import deck_edits as wire
 from autotune.protocol.deck_edits import ReplayEditRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.fixing.deciding import EditDeciding
-from autotune_platform.decks.fixing.measuring import EditMeasuring
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.planning import PlannedReplay, ReplayPlanning
 from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.fixing.settling import EditSettling, changed
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.look_repository import Look, Looks
@@ -35,7 +34,7 @@ _ATTEMPTS = 5
 
 @part
 class EditReplaying:
-    """Starts replays of edits, and measures those that have ended."""
+    """Starts replays of edits."""
 
     graders: LabelledGraders
     grader_repository: DeckGraderRepository
@@ -43,8 +42,7 @@ class EditReplaying:
     planning: ReplayPlanning
     runs: RunService
     run_repository: RunRepository
-    measuring: EditMeasuring
-    deciding: EditDeciding
+    settling: EditSettling
     clock: Clock = SYSTEM_CLOCK
 
     def start(
@@ -66,7 +64,7 @@ class EditReplaying:
             InvalidRequestError: the judge's connection is revoked, or its model has no price.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
-        edit = self.settled(self.edits.require(deck_id, grader_id, edit_id))
+        edit = self.settling.settled(self.edits.require(deck_id, grader_id, edit_id))
         run = self._run_of(edit)
         if edit.status == "replaying" and run is not None:
             return edit
@@ -107,7 +105,7 @@ class EditReplaying:
             InvalidRequestError: the judge's connection is revoked, or its model has no price.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
-        edit = self.settled(self.edits.require(deck_id, grader_id, edit_id))
+        edit = self.settling.settled(self.edits.require(deck_id, grader_id, edit_id))
         planned = self.planning.plan(caller, grader, edit, request)
         look = None
         if request.split == "holdout":
@@ -117,36 +115,6 @@ class EditReplaying:
         return wire.EditEstimate(
             **found.model_dump(), look=look, alpha=None if look is None else alpha_of_look(look)
         )
-
-    def settled(self, edit: Edit) -> Edit:
-        """Return an edit with its figure, where its replay has ended; measuring again is the same.
-
-        Raises:
-            UnavailableError: the table is busy.
-        """
-        run = self._run_of(edit)
-        if edit.status != "replaying" or run is None or run.is_open:
-            return edit
-        if run.status != "completed":
-            before = "proposed" if edit.trial is None else "measured"
-            changes: Mapping[str, Any] = {"status": before, "unfinished": run.status}
-            return self._store(edit, changes) or self._again(edit)
-        assert edit.split is not None, "what is replayed has a half"
-        assert edit.labels_by is not None, "and a moment by which labels count"
-        truths = self.measuring.labelled(
-            edit.grader_id, split=edit.split, by=edit.labels_by, since=self._since(edit)
-        )
-        if edit.split == "development":
-            changes = {"trial": self.measuring.trial(edit, truths)}
-        else:
-            changes = {"effect": self.measuring.effect(edit, truths)}
-        measured = self._store(edit, {**changes, "status": "measured", "unfinished": None})
-        if measured is None:
-            return self._again(edit)
-        return self.deciding.accepted_beforehand(measured)
-
-    def _since(self, edit: Edit) -> datetime | None:
-        return edit.labels_since if edit.split == "holdout" else None
 
     def _run_of(self, edit: Edit) -> Run | None:
         return self.run_repository.get(edit.deck_id, edit.run_id) if edit.run_id else None
@@ -164,7 +132,7 @@ class EditReplaying:
         if edit.candidate_version is not None:
             return edit
         more = {"versions": candidate.version, "revision": grader.revision + 1}
-        after = _changed(edit, {"candidate_version": candidate.version})
+        after = changed(edit, {"candidate_version": candidate.version})
         stored = self.edits.store(
             [
                 self.grader_repository.changed(grader, grader.model_copy(update=more)),
@@ -202,7 +170,7 @@ class EditReplaying:
             looks = self.edits.looks(edit.organization_id, edit.deck_id, edit.grader_id)
             with_base = _with_base(looks, edit.base_version, by)
             number = _next_number(looks, edit, request, at=by)
-            after = _changed(edit, {**changes, "look": number, "look_at": by})
+            after = changed(edit, {**changes, "look": number, "look_at": by})
             assert edit.candidate_version is not None, "what is replayed has a version"
             look = Look(at=by, version=edit.candidate_version, number=number, edit_id=edit.id)
             writes = [
@@ -217,7 +185,7 @@ class EditReplaying:
 
     def _store(self, edit: Edit, changes: Mapping[str, Any]) -> Edit | None:
         """Return a changed edit once it is stored; None where it changed at the same time."""
-        after = _changed(edit, changes)
+        after = changed(edit, changes)
         return after if self.edits.store([self.edits.changed(edit, after)]) else None
 
 
@@ -233,10 +201,6 @@ def _with_base(looks: Looks, base: int, at: datetime) -> Looks:
         return looks
     look = Look(at=at, version=base, number=looks.next_number(), is_read=True)
     return looks.after(look).model_copy(update={"revision": looks.revision})
-
-
-def _changed(edit: Edit, changes: Mapping[str, Any]) -> Edit:
-    return edit.model_copy(update={**changes, "revision": edit.revision + 1})
 
 
 def _changed_meanwhile(edit: Edit) -> ConflictError:

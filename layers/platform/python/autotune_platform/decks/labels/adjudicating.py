@@ -3,6 +3,7 @@
 from autotune.protocol.deck_feedback import AdjudicateRequest, TruthState
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.deriving import with_adjudication
+from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Adjudication, Lease, Truth, criteria_digest
 from autotune_platform.decks.labels.pool import SamplePool
@@ -29,6 +30,7 @@ class AdjudicationService:
     graders: LabelledGraders
     samples: SamplePool
     labels: LabelRepository
+    watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
 
     def adjudicate(
@@ -132,7 +134,12 @@ class AdjudicationService:
         ]
         if own is not None:
             writes.append(give_back(grader.id, own))
-        return after if self.labels.store(writes) else None
+        if not self.labels.store(writes):
+            return None
+        is_drawn = truth.split == "holdout" and truth.selection == "random"
+        if truth.state == "to_adjudicate" and is_drawn:
+            self.watch.after_label(grader, sample_id)
+        return after
 
     def _own_lease(self, caller: Caller, grader: DeckGrader, sample_id: str) -> Lease | None:
         """Return the caller's lease; one that ran out is theirs while nobody else takes it.

@@ -8,10 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
+from autotune.protocol.deck_publishing import PublishedCalibration
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.held_out import HeldOut
+from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.deriving import tie_key
 from autotune_platform.decks.labels.disagreements import development
+from autotune_platform.decks.labels.drifting import DriftWatch
+from autotune_platform.decks.labels.drifting_wire import published_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest
 from autotune_platform.decks.labels.repository import LabelRepository
@@ -40,6 +43,7 @@ class AgreementService:
     labels: LabelRepository
     results: JudgeResults
     held_out: HeldOut
+    watch: DriftWatch
 
     def of(
         self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
@@ -56,16 +60,19 @@ class AgreementService:
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
+        require_shown(judged_by)
         truths = list(self.labels.truths(grader.id))
         results = self.results.scores(
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
         is_seen = any(is_drawn(one) and one.sample_id in results for one in truths)
-        look = None
-        if is_seen or judged_by.candidate:
-            look = self.held_out.spend(grader, judged_by)
+        look = self.held_out.spend(grader, judged_by) if is_seen else None
         looks = self.held_out.looks(grader).counted
-        return agreement(grader, judged_by, truths, results, look=look, looks=looks)
+        watched = self.watch.look(grader)
+        published = published_on_wire(watched.grader if watched else grader, watched)
+        return agreement(
+            grader, judged_by, truths, results, look=look, looks=looks, published=published
+        )
 
 
 def is_drawn(truth: Truth) -> bool:
@@ -81,6 +88,7 @@ def agreement(
     *,
     look: Look | None,
     looks: int,
+    published: PublishedCalibration | None,
 ) -> wire.Agreement:
     """Return the agreement of a version's results with ground truths.
 
@@ -122,6 +130,7 @@ def agreement(
         development=_half(others, results),
         confusion=_confusion(others, results),
         ceiling=_ceiling(grader, truths),
+        published=published,
     )
 
 

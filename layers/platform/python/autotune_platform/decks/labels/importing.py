@@ -8,6 +8,7 @@ from autotune.protocol.deck_samples import RejectedLine
 from autotune.protocol.limits import MAX_SAMPLE_RATERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.deriving import with_rating
+from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Rating, criteria_digest
 from autotune_platform.decks.labels.pool import PooledSample, SamplePool
@@ -74,6 +75,7 @@ class RatingImport:
     graders: LabelledGraders
     samples: SamplePool
     labels: LabelRepository
+    watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
 
     def add(
@@ -94,6 +96,8 @@ class RatingImport:
         for some in groups(found, _SAMPLES_AT_ONCE):
             self._store(caller, grader, some, done)
             self._erase_deleted(grader, some)
+        if done.accepted:
+            self.watch.look(grader)
         rejected = sorted(done.rejected, key=lambda one: one.line)
         return BulkFeedback(accepted=done.accepted, repeated=done.repeated, rejected=rejected)
 

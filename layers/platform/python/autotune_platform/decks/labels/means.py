@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.held_out import HeldOut
+from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.agreement import interval_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
@@ -58,6 +58,7 @@ class MeanService:
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
+        require_shown(judged_by)
         judged = [
             one
             for one in self.results.of_version(grader.id, judged_by.version)
@@ -77,9 +78,7 @@ class MeanService:
         }
         with_label = [one for one in judged if one.sample_id in truths]
         others = [one for one in judged if one.sample_id not in truths]
-        look = None
-        if with_label or judged_by.candidate:
-            look = self.held_out.spend(grader, judged_by)
+        look = self.held_out.spend(grader, judged_by) if with_label else None
         confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
             _labelled(with_label, [truths[one.sample_id] for one in with_label]),

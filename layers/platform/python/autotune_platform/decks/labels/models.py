@@ -94,6 +94,7 @@ class Truth(FrozenModel):
         split, group_key: the sample's, which never change.
         selection, probability: of the first rating.
         voices: what each person said, by rater.
+        first_at: when somebody rated it first.
         revision: how often it changed; a write names the one that it has read.
     """
 
@@ -110,6 +111,7 @@ class Truth(FrozenModel):
     state: TruthState = "settled"
     source: TruthSource | None = None
     score: int | None = None
+    first_at: datetime | None = None
     updated_at: datetime
     revision: int = 0
 

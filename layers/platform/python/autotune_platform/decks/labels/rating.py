@@ -8,6 +8,7 @@ from autotune.protocol.limits import MAX_SAMPLE_RATERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.deriving import with_rating
+from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Lease, Rating, Truth, criteria_digest
 from autotune_platform.decks.labels.pool import PooledSample, SamplePool
@@ -43,6 +44,7 @@ class RatingService:
     labels: LabelRepository
     results: JudgeResults
     held_out: HeldOut
+    watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
 
     def rate(
@@ -117,7 +119,12 @@ class RatingService:
             )
         if held is not None:
             writes.append(give_back(grader.id, held))
-        return (rating, result) if self.labels.store(writes) else None
+        if not self.labels.store(writes):
+            return None
+        is_drawn = sample.split == "holdout" and rating.selection == "random"
+        if truth is None and is_drawn and not saw:
+            self.watch.after_label(grader, sample.id)
+        return rating, result
 
     def _result(self, grader: DeckGrader, sample: PooledSample) -> JudgeWord | None:
         """Return what the current version said, where that may be shown: looks are counted."""
@@ -187,6 +194,7 @@ def first_truth(sample: PooledSample, rating: Rating) -> Truth:
         group_key=sample.group_key,
         selection=rating.selection,
         probability=rating.probability,
+        first_at=rating.created_at,
         updated_at=rating.created_at,
     )
 

@@ -1,12 +1,14 @@
 """Where ratings, ground truths and leases are stored: in the partition of their grader."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from autotune.protocol.deck_feedback import Selection, TruthState
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.items import item_of, model_from, number
 from autotune_platform.decks.labels.models import Adjudication, Lease, Rating, Truth
+from autotune_platform.decks.models import DeckGrader
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
 from autotune_platform.storage.expressions import Filter
@@ -17,6 +19,7 @@ _FEEDBACK = "feedback#"
 _TRUTH = "truth#"
 _LEASE = "lease#"
 _SHOWN = "shown#"
+_FRESH = "fresh#"
 _ADJUDICATION = "adjudication#"
 _NEW = Condition(exists=False)
 _RATED = ("sk", "raters", "state", "split", "selection")
@@ -48,11 +51,41 @@ class LabelRepository:
         truths = (model_from(item, Truth) for item in found.values())
         return {truth.sample_id: truth for truth in truths}
 
-    def truths(self, grader_id: str, *, split: Split | None = None) -> Iterator[Truth]:
-        """Yield every truth of a grader, or those of one half, a page in memory at a time."""
-        where = Filter("#split = :split", {"#split": "split"}, {":split": split}) if split else None
-        for item in self._table.items(grader_id, starting=_TRUTH, where=where):
+    def truths(
+        self, grader_id: str, *, split: Split | None = None, rated_after: datetime | None = None
+    ) -> Iterator[Truth]:
+        """Yield every truth of a grader, or those of one half, a page in memory at a time.
+
+        Args:
+            rated_after: only those that were first rated after it, give or take a second.
+        """
+        wanted: dict[str, tuple[str, str]] = {"split": ("=", split)} if split else {}
+        if rated_after is not None:
+            # To the second before: fractions of one are left out of texts where they are 0.
+            second = (rated_after - timedelta(seconds=1)).astimezone(UTC)
+            wanted["first_at"] = (">", f"{second:%Y-%m-%dT%H:%M:%S}")
+        where = Filter(
+            " AND ".join(f"#{name} {how} :{name}" for name, (how, _) in wanted.items()),
+            {f"#{name}": name for name in wanted},
+            {f":{name}": value for name, (_, value) in wanted.items()},
+        )
+        for item in self._table.items(grader_id, starting=_TRUTH, where=where if wanted else None):
             yield model_from(item, Truth)
+
+    def count_fresh(self, grader: DeckGrader, since: datetime) -> int:
+        """Count one more label since a calibration was measured; return how many that makes."""
+        sk = _FRESH + since.isoformat()
+        while True:
+            counted = self._table.update(grader.id, sk, {}, adding={"labels": 1})
+            if counted is not None:
+                return int(counted["labels"])
+            first = {"organization_id": grader.organization_id, "labels": 1}
+            if self._table.put_new({"pk": grader.id, "sk": sk, **first}):
+                return 1
+
+    def set_fresh(self, grader_id: str, since: datetime, labels: int) -> None:
+        """Set how many labels there are that nobody has looked at."""
+        self._table.update(grader_id, _FRESH + since.isoformat(), {"labels": labels})
 
     def truth_page(
         self, grader_id: str, *, limit: int, next_token: str | None

@@ -9,14 +9,15 @@ from datetime import datetime
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.models import Drifted
 from autotune_platform.decks.result_models import GraderResult
 from autotune_platform.statistics.calibration import (
-    DRIFT_LABELS,
     THRESHOLD,
     Calibration,
     Uncalibrated,
     calibration,
 )
+from autotune_platform.statistics.drift import DRIFT_LABELS
 
 
 @dataclass(frozen=True)
@@ -35,16 +36,23 @@ class Measured:
 
 
 def measured(
-    truths: Iterable[Truth], results: Iterable[GraderResult], *, confidence: float
+    truths: Iterable[Truth],
+    results: Iterable[GraderResult],
+    *,
+    version: int,
+    drifted: Mapping[str, Drifted],
+    confidence: float,
 ) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
 
     That is the model that answered last, of those that are calibrated if there are any: what a
-    provider serves now is known from that alone.
+    provider serves now is known from that alone. What a model said before it was found to have
+    drifted counts no more.
 
     Args:
         truths: of the grader, of any samples; those are used that are held out and were drawn.
         results: of the version, repeated ones as well.
+        drifted: what is known of that, by model.
         confidence: nominal coverage of κ's interval, by the look that the version has.
     """
     drawn = [
@@ -52,15 +60,20 @@ def measured(
         for one in truths
         if one.state == "settled" and one.split == "holdout" and one.selection == "random"
     ]
-    by_model = _first_words(results, {one.sample_id for one in drawn})
+    sample_ids = {one.sample_id for one in drawn}
+    by_model = _first_words(results, sample_ids, drifted)
     found = {model: _of_model(drawn, words, confidence) for model, words in by_model.items()}
-    is_known = any(one.is_calibrated for one in found.values())
+    is_known = any(one.is_calibrated for one in found.values()) or any(
+        one.version == version for one in drifted.values()
+    )
     every = [
         Measured(
             model=model,
             latest=max(word.created_at for word in by_model[model].values()),
             found=one,
-            because=_because(one, is_known=is_known),
+            because="drifted"
+            if _is_unjudged(drifted.get(model), sample_ids, by_model[model])
+            else _because(one, is_known=is_known),
         )
         for model, one in found.items()
     ]
@@ -69,7 +82,7 @@ def measured(
 
 
 def _first_words(
-    results: Iterable[GraderResult], sample_ids: set[str]
+    results: Iterable[GraderResult], sample_ids: set[str], drifted: Mapping[str, Drifted]
 ) -> dict[str, dict[str, GraderResult]]:
     """Return the first judgement of each sample by each model, by model and sample.
 
@@ -77,9 +90,23 @@ def _first_words(
     """
     found: dict[str, dict[str, GraderResult]] = {}
     for one in sorted(results, key=lambda one: (one.repeated, one.created_at)):
-        if one.is_final and one.answered_model and one.sample_id in sample_ids:
+        if not one.is_final or not one.answered_model or one.sample_id not in sample_ids:
+            continue
+        until = drifted.get(one.answered_model)
+        if until is None or one.created_at > until.at:
             found.setdefault(one.answered_model, {}).setdefault(one.sample_id, one)
     return found
+
+
+def _is_unjudged(
+    drifted: Drifted | None, sample_ids: set[str], words: Mapping[str, GraderResult]
+) -> bool:
+    """Return whether samples that showed drift were not judged again since, of those still there.
+
+    Without them, the samples by which the judge was calibrated at first would say once more that it
+    is good, where it errs on what comes now.
+    """
+    return drifted is not None and not (sample_ids & set(drifted.sample_ids)) <= words.keys()
 
 
 def _of_model(
@@ -94,7 +121,7 @@ def _of_model(
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
     """Return why a model is not calibrated; None where it is.
 
-    Where another model was calibrated for this version, the labels are known to suffice: then
+    Where a model was calibrated for this version before, the labels are known to suffice: then
     twenty samples that were judged again are enough, if kappa's lower end on them alone is.
     """
     low = found.agreement.interval.low

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 
+from autotune.protocol.deck_publishing import UncalibratedBecause
 from autotune.protocol.graders import RegisterGraderRequest, UpdateGraderRequest
+from autotune.protocol.levels import Calibration
 from autotune.protocol.rubrics import RubricConfiguration
 from autotune_platform.access.models import Caller
 from autotune_platform.checks.rubrics import rubric_version
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
+from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
 from autotune_platform.decks.publishing.measuring import Measured, measured
@@ -54,12 +57,14 @@ class PublishingService:
     held_out: HeldOut
     graders: GraderService
     connections: UsableConnections
+    watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
 
     def publish(self, caller: Caller, deck_id: str, grader_id: str) -> WholeGrader:
         """Publish the current version of a grader, with what is known of its judge by now.
 
-        Where that is published already, nothing changes.
+        Where that is published already, nothing changes. A calibration that fresh labels speak
+        against stays suspended until the version was measured anew.
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
@@ -72,6 +77,9 @@ class PublishingService:
             raise ConflictError(
                 f"grader {grader_id} is {whole.grader.status}; only active ones are published"
             )
+        looked = self.watch.look(whole.grader)
+        if looked is not None:
+            whole = WholeGrader(grader=looked.grader, current=whole.current)
         snapshot = self._snapshot(caller, whole)
         has_changed = self._register(caller, whole, snapshot)
         known = whole.grader.published
@@ -99,9 +107,18 @@ class PublishingService:
         assert deck.prompt is not None, "a deck that is read alone has its prompt"
         bare = configuration_of(version, deck.prompt)
         found = self._measured(whole.grader, version)
-        calibration = (
-            None if found is None else calibration_of(found, bare, connection.provider, now)
-        )
+        before = whole.grader.published
+        suspended = still_suspended(before, version.version, found)
+        if before is not None and suspended is not None:
+            calibration: Calibration | None = suspended.model_copy(
+                update={"grader_version": rubric_version(bare)}
+            )
+            because: UncalibratedBecause | None = "drifted"
+        else:
+            calibration = (
+                None if found is None else calibration_of(found, bare, connection.provider, now)
+            )
+            because = "not_judged" if found is None else found.because
         published = Published(
             grader_id=registered_id(whole.grader.id),
             grader_version=rubric_version(bare),
@@ -109,7 +126,8 @@ class PublishingService:
             deck_version=deck.deck.version,
             at=now,
             calibration=calibration,
-            because="not_judged" if found is None else found.because,
+            because=because,
+            drifted={} if before is None else before.drifted,
         )
         return _Snapshot(calibrated(bare, calibration), published)
 
@@ -124,7 +142,10 @@ class PublishingService:
         if any(one.sample_id in drawn for one in said):
             look = self.held_out.spend(grader, version)
         confidence = confidence_of_look(0 if look is None else look.number)
-        return measured(truths, said, confidence=confidence)
+        drifted = grader.published.drifted if grader.published else {}
+        return measured(
+            truths, said, version=version.version, drifted=drifted, confidence=confidence
+        )
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:
         """Have the registry hold a snapshot; return whether it did not before."""
@@ -153,6 +174,16 @@ class PublishingService:
             return self.graders.get_managed(caller, "organization", grader_id)
         except NotFoundError:
             return None
+
+
+def still_suspended(
+    before: Published | None, version: int, found: Measured | None
+) -> Calibration | None:
+    """Return the suspended calibration of a version that was not measured anew; None without."""
+    if before is None or before.version != version or before.calibration is None:
+        return None
+    is_new = found is not None and found.because is None
+    return None if is_new or before.calibration.suspended is None else before.calibration
 
 
 def _is_told(before: Published, after: Published) -> bool:

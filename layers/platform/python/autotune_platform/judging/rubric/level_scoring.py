@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.protocol.completions import ReasonCode
 from autotune.protocol.grading import GraderScore
 from autotune.protocol.levels import (
     LEVELS,
@@ -21,7 +22,7 @@ from autotune.protocol.limits import MAX_LEVELS_TEXT_CHARACTERS, MAX_REASONING_C
 from autotune.protocol.rubrics import RubricLevels
 from autotune_platform.completions.models import Completion
 from autotune_platform.gateway.models import Grader
-from autotune_platform.graders.calibrating import calibration_of, uncalibrated_rule
+from autotune_platform.graders.calibrating import calibration_of, is_suspended, uncalibrated_rule
 from autotune_platform.judging.rubric.conversations import SampleTexts
 from autotune_platform.judging.rubric.levels import LevelReading
 from autotune_platform.judging.rubric.system_prompts import is_written_under
@@ -58,6 +59,11 @@ class Counting:
     def is_allowed(self, completion: Completion) -> bool:
         """Return whether a completion may be scored, as far as it is known before an answer."""
         return self.calibration is not None or self._rule(completion) == "allow"
+
+    @property
+    def reason(self) -> ReasonCode:
+        """Why a completion is not scored where nothing that counts was measured."""
+        return "calibration_suspended" if is_suspended(self.grader) else "uncalibrated"
 
     def as_variable(self, completion: Completion) -> str:
         """Return all of it as a variable of the question."""

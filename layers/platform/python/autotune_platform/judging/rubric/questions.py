@@ -54,7 +54,7 @@ class Questions:
             CompletionFaultError: a place in the prompt is missing, or the text is too long.
         """
         if not self._counting.is_allowed(completion):
-            return Judgement(abstained=True, reason_code="uncalibrated")
+            return Judgement(abstained=True, reason_code=self._counting.reason)
         if self._levels is not None:
             return self._of_levels(self._levels, completion)
         assert self._prompt is not None, "it has one or the other"

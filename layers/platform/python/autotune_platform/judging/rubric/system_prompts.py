@@ -44,9 +44,14 @@ def filled_in(prompt: str, text: str) -> list[str] | None:
     return _between(segments, normalized(text))
 
 
+def literal_text(prompt: str) -> str:
+    """Return what of a prompt is not in placeholders, in its normal form."""
+    return "".join(_PLACEHOLDER.split(normalized(prompt))[::2])
+
+
 def literal_characters(prompt: str) -> int:
     """Return how many characters of a prompt are not in placeholders."""
-    return sum(map(len, _PLACEHOLDER.split(normalized(prompt))[::2]))
+    return len(literal_text(prompt))
 
 
 def _between(segments: Sequence[str], text: str) -> list[str] | None:

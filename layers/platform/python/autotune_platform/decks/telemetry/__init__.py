@@ -1,0 +1,1 @@
+"""Calls that were captured: which deck's prompt they have, and what becomes of the others."""

@@ -1,0 +1,148 @@
+"""Taking in captured calls: each becomes a sample of the deck whose prompt it has, or is counted.
+
+A call is taken in once, however often it is handed over. What becomes of it is decided once, too,
+and written down before it is stored: who is killed in between goes on with the same deck.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from autotune.protocol.limits import MAX_DECK_PROMPT_CHARACTERS
+from autotune_platform.decks.conversion import FaultySampleError
+from autotune_platform.decks.models import Deck
+from autotune_platform.decks.prompts import prompt_hash
+from autotune_platform.decks.repository import DeckRepository
+from autotune_platform.decks.telemetry.matching import Match, NoMatch, PromptMatcher
+from autotune_platform.decks.telemetry.models import Exchange, Receipt, Taken
+from autotune_platform.decks.telemetry.receipts import Receipts
+from autotune_platform.decks.telemetry.storing import (
+    ExchangeStore,
+    conversation_in,
+    sample_id_of,
+)
+from autotune_platform.decks.telemetry.unmatched import UnmatchedPrompts
+from autotune_platform.judging.rubric.system_prompts import normalized
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import NotFoundError
+from autotune_platform.runtime.parts import part
+
+__all__ = ["Taken", "TelemetryIntake"]
+
+_EXPIRED = "it expired before it was taken in"
+_NO_PROMPT = "it has no system prompt, and no deck that it is to be of"
+_FULL = "the deck has no room for a further sample"
+_GONE = "the deck was deleted meanwhile"
+
+
+@part
+class TelemetryIntake:
+    """Takes in captured calls of all organisations."""
+
+    decks: DeckRepository
+    matcher: PromptMatcher
+    store: ExchangeStore
+    receipts: Receipts
+    unmatched: UnmatchedPrompts
+    clock: Clock = SYSTEM_CLOCK
+
+    def take(
+        self,
+        organization_id: str,
+        *,
+        source_id: str,
+        deck_id: str | None,
+        request: Mapping[str, Any],
+        response: Mapping[str, Any],
+        provider: str | None,
+        model: str | None,
+        metadata: Mapping[str, str],
+        captured_at: datetime,
+        expires_at: datetime | None,
+    ) -> Taken:
+        """Make a sample of a call, or count it under a prompt that no deck has.
+
+        Args:
+            source_id: the same for the same call, such as the id of its answer.
+            deck_id: the deck that it is to be of; the deck with its system prompt without one, or
+                where that one is archived, deleted or another organisation's.
+            request: a request for a chat completion, as OpenAI has it; so with ``response``.
+            expires_at: when what is kept of it is erased; None for never.
+
+        Raises:
+            UnavailableError: a store is busy; handing the call over again is safe.
+        """
+        exchange = Exchange(
+            organization_id=organization_id,
+            source_id=source_id,
+            request=request,
+            response=response,
+            provider=provider,
+            model=model,
+            metadata=metadata,
+            captured_at=captured_at,
+            expires_at=expires_at,
+        )
+        receipt = self.receipts.read(organization_id, source_id) or self._decide(exchange, deck_id)
+        if not receipt.done:
+            receipt = self._store(receipt, exchange)
+        return receipt.taken
+
+    def _decide(self, exchange: Exchange, deck_id: str | None) -> Receipt:
+        """Return what becomes of a call; where it is no sample, that has happened."""
+        now = self.clock.now()
+        organization_id = exchange.organization_id
+        refused = Receipt(organization_id=organization_id, done=True)
+        if exchange.expires_at is not None and exchange.expires_at <= now:
+            return refused.model_copy(update={"fault": _EXPIRED})
+        try:
+            _, conversation = conversation_in(exchange)
+        except FaultySampleError as error:
+            return refused.model_copy(update={"fault": str(error)})
+        text = conversation.instructions
+        found = self._found(organization_id, deck_id, text)
+        if isinstance(found, Match):
+            decided = Receipt(
+                organization_id=organization_id,
+                sample_id=sample_id_of(exchange),
+                deck_id=found.deck.id,
+                deck_version=found.version,
+            )
+            return self.receipts.write(decided, exchange.source_id, now)
+        if text is None or not normalized(text):
+            return refused.model_copy(update={"fault": _NO_PROMPT})
+        if len(text) > MAX_DECK_PROMPT_CHARACTERS:
+            expected = f"its system prompt has more than {MAX_DECK_PROMPT_CHARACTERS} characters"
+            return refused.model_copy(update={"fault": expected})
+        digest = prompt_hash(organization_id, text)
+        return self.unmatched.count(exchange, text, digest, tied=found.tied, now=now)
+
+    def _found(
+        self, organization_id: str, deck_id: str | None, text: str | None
+    ) -> Match | NoMatch:
+        if deck_id is not None:
+            deck = self.decks.usable(organization_id, [deck_id]).get(deck_id)
+            if deck is not None:
+                return Match(deck, self.matcher.version_in(deck, text))
+        if text is None or not normalized(text):
+            return NoMatch()
+        return self.matcher.match(organization_id, text)
+
+    def _store(self, receipt: Receipt, exchange: Exchange) -> Receipt:
+        """Store a call as the sample that was decided on; return what became of it."""
+        try:
+            deck = self._deck(receipt)
+            sample_id = self.store.store(deck, receipt.deck_version or deck.version, exchange)
+        except NotFoundError:
+            lost = {"sample_id": None, "fault": _GONE}
+            return self.receipts.finish(receipt.model_copy(update=lost), exchange.source_id)
+        except FaultySampleError as error:
+            lost = {"sample_id": None, "fault": str(error)}
+            return self.receipts.finish(receipt.model_copy(update=lost), exchange.source_id)
+        if sample_id is None:
+            lost = {"sample_id": None, "fault": _FULL}
+            receipt = receipt.model_copy(update=lost)
+        return self.receipts.finish(receipt, exchange.source_id)
+
+    def _deck(self, receipt: Receipt) -> Deck:
+        return self.decks.get_of(receipt.organization_id, receipt.deck_id or "")

@@ -1,0 +1,40 @@
+"""Parts that take in captured calls."""
+
+from functools import cached_property
+
+from autotune_platform.decks.prompt_index import PromptIndex
+from autotune_platform.decks.repository import DeckRepository
+from autotune_platform.decks.telemetry.intake import TelemetryIntake
+from autotune_platform.decks.telemetry.matching import PromptMatcher
+from autotune_platform.decks.telemetry.receipts import Receipts
+from autotune_platform.decks.telemetry.storing import ExchangeStore
+from autotune_platform.decks.telemetry.unmatched import UnmatchedPrompts
+from autotune_platform.wiring.decks import SampleParts
+
+
+class TelemetryParts(SampleParts):
+    """What makes samples of captured calls; ``DecksStack.grant_take_calls`` has its grants."""
+
+    @cached_property
+    def prompt_matcher(self) -> PromptMatcher:
+        return PromptMatcher(
+            index=PromptIndex(self.decks_table), decks=DeckRepository(self.decks_table)
+        )
+
+    @cached_property
+    def exchange_store(self) -> ExchangeStore:
+        return ExchangeStore(decks=DeckRepository(self.decks_table), samples=self.sample_repository)
+
+    @cached_property
+    def unmatched_prompts(self) -> UnmatchedPrompts:
+        return UnmatchedPrompts(self.decks_table)
+
+    @cached_property
+    def telemetry_intake(self) -> TelemetryIntake:
+        return TelemetryIntake(
+            decks=DeckRepository(self.decks_table),
+            matcher=self.prompt_matcher,
+            store=self.exchange_store,
+            receipts=Receipts(self.decks_table),
+            unmatched=self.unmatched_prompts,
+        )

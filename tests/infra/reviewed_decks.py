@@ -1,0 +1,166 @@
+"""Permissions of decks that end-to-end tests are not seen to use, each with its reason."""
+
+from tests.infra.reviewing import rare
+
+RARELY_CALLED_OF_DECKS = {
+    "DeckFeedbackApi": "records what people say of samples (tests/component/decks)",
+    "DeckRunsApi": "estimates, starts and shows runs of decks (tests/component/decks)",
+    "AdvanceDeckEdits": "measures edits, and takes those of models (tests/component/decks)",
+    "AdvanceDeckRun": "has samples of decks judged (tests/component/decks)",
+    "SweepDeckRuns": "redrives runs of decks that are lost (tests/component/decks)",
+    "DeckEditsApi": "edits rubrics of decks, and measures edits (tests/component/decks)",
+    "DeckMeasuresApi": "measures how far judges agree with people (tests/component/decks)",
+    "DecksApi": "makes and shows decks (tests/component/decks)",
+    "SamplesApi": "takes in and shows samples of decks (tests/component/decks)",
+    "EraseDecks": "erases deleted decks, every two minutes",
+}
+"""Functions that a run may see or not."""
+
+OF_DECKS = (
+    *rare(
+        "AdvanceDeckRun",
+        "dynamodb:UpdateItem Decks dck_*",
+        "A deck counts the graders that a model proposes (tests/component/decks).",
+    ),
+    *rare(
+        "DecksApi",
+        """
+        dynamodb:BatchGetItem Decks dck_*
+        dynamodb:GetItem Decks dck_*
+        dynamodb:Query Decks dck_*
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:UpdateItem Decks dck_*
+        dynamodb:UpdateItem Decks org_*#decks
+        dynamodb:Query Decks/index/byCollection
+        dynamodb:PutItem Registry task_*
+        dynamodb:UpdateItem Registry entities#*
+        """,
+        "Decks are made, changed and deleted with their graders (tests/component/decks).",
+    ),
+    *rare(
+        "DeckMeasuresApi",
+        """
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Registry grd_*
+        dynamodb:DeleteItem Registry health#*
+        dynamodb:UpdateItem Registry entities#*
+        """,
+        "Graders are published, and again once they changed (tests/component/decks).",
+    ),
+    *rare(
+        "SamplesApi",
+        """
+        dynamodb:Query Decks smp_*
+        dynamodb:BatchGetItem Decks dck_*
+        dynamodb:BatchGetItem Decks smp_*
+        dynamodb:GetItem Decks dck_*
+        dynamodb:Query Decks dck_*
+        dynamodb:Query Decks grd_*
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:DeleteItem Decks grd_*
+        dynamodb:DeleteItem Decks smp_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Decks smp_*
+        dynamodb:UpdateItem Decks dck_*
+        s3:ListBucket Content
+        s3:DeleteObject Content/content/*
+        s3:GetObject Content/content/*
+        s3:PutObject Content/content/*
+        """,
+        "Samples are taken in, read and deleted, large ones too (tests/component/decks).",
+    ),
+    *rare(
+        "EraseDecks",
+        """
+        dynamodb:Query Decks smp_*
+        dynamodb:Query Decks/index/byCollection
+        dynamodb:Query Decks dck_*
+        dynamodb:Query Decks grd_*
+        dynamodb:BatchWriteItem Decks dck_*
+        dynamodb:BatchWriteItem Decks grd_*
+        dynamodb:BatchWriteItem Decks smp_*
+        dynamodb:DeleteItem Decks dck_*
+        s3:ListBucket Content
+        s3:DeleteObject Content/content/*
+        """,
+        "Whatever belongs to decks that were deleted (tests/component/decks).",
+    ),
+    *rare(
+        "AdvanceDeckRun",
+        """
+        dynamodb:DeleteItem Decks smp_*
+        s3:GetObject Content/content/*
+        """,
+        "Large samples are judged, and results of deleted samples go (tests/component/decks).",
+    ),
+    *rare(
+        "DeckEditsApi",
+        """
+        dynamodb:BatchGetItem Budgets money#*
+        dynamodb:BatchGetItem Ledger
+        dynamodb:BatchWriteItem Ledger
+        dynamodb:DeleteItem Ledger llm_*
+        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger
+        dynamodb:UpdateItem Ledger
+        s3:DeleteObject LedgerTexts/ledger/*
+        s3:GetObject Content/content/*
+        """,
+        "A model is asked for edits, and replays read labelled samples (tests/component/decks).",
+    ),
+    *rare(
+        "AdvanceDeckEdits",
+        """
+        dynamodb:BatchGetItem Budgets money#*
+        dynamodb:BatchGetItem Decks
+        dynamodb:BatchGetItem Ledger
+        dynamodb:BatchWriteItem Ledger
+        dynamodb:DeleteItem Ledger llm_*
+        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Decks
+        dynamodb:GetItem Ledger
+        dynamodb:GetItem Registry
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Ledger
+        dynamodb:Query Decks
+        dynamodb:UpdateItem Ledger
+        s3:DeleteObject LedgerTexts/ledger/*
+        s3:GetObject Content/content/*
+        s3:ListBucket Content
+        states:StartExecution SubmitLlmBatch
+        """,
+        "A model is asked for edits, and replays have ended (tests/component/decks).",
+    ),
+    *rare(
+        "DeckFeedbackApi",
+        """
+        dynamodb:BatchWriteItem Decks grd_*
+        dynamodb:GetItem Decks grd_*
+        dynamodb:Query Decks/index/byCollection
+        dynamodb:UpdateItem Decks grd_*
+        s3:GetObject Content/content/*
+        """,
+        "Labels one by one, with leases and corrections, and the inbox (tests/component/decks).",
+    ),
+    *rare(
+        "DeckFeedbackApi",
+        """
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Registry grd_*
+        """,
+        "Fresh labels suspend a calibration, looks are noted (tests/component/decks).",
+    ),
+    *rare(
+        "SweepDeckRuns",
+        """
+        dynamodb:DeleteItem Decks drn_*
+        dynamodb:DeleteItem Decks grd_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:UpdateItem Decks org_*#decks
+        states:StartExecution WorkDeckRun
+        """,
+        "Runs whose execution was lost, or whose deck was deleted (tests/component/decks).",
+    ),
+)
