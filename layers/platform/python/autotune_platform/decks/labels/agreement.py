@@ -10,6 +10,7 @@ from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
 from autotune.protocol.deck_publishing import PublishedCalibration
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.deriving import tie_key
 from autotune_platform.decks.labels.disagreements import development
@@ -20,7 +21,8 @@ from autotune_platform.decks.labels.models import Truth, criteria_digest
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.decks.look_repository import Look
-from autotune_platform.decks.models import DeckGrader, GraderVersion
+from autotune_platform.decks.models import DeckGrader, GraderVersion, MeasuredGrader
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.statistics.agreement import Bias, applicability
 from autotune_platform.statistics.agreement import agreement as measured_agreement
@@ -44,6 +46,8 @@ class AgreementService:
     results: JudgeResults
     held_out: HeldOut
     watch: DriftWatch
+    figures: FiguresRepository
+    clock: Clock = SYSTEM_CLOCK
 
     def of(
         self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
@@ -70,8 +74,25 @@ class AgreementService:
         looks = self.held_out.looks(grader).counted
         watched = self.watch.look(grader)
         published = published_on_wire(watched.grader if watched else grader, watched)
-        return agreement(
+        found = agreement(
             grader, judged_by, truths, results, look=look, looks=looks, published=published
+        )
+        if judged_by.version == grader.version:
+            self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
+        return found
+
+    def _noted(self, grader: DeckGrader, found: wire.Agreement) -> MeasuredGrader:
+        return MeasuredGrader(
+            grader_id=grader.id,
+            name=grader.name,
+            version=found.version,
+            kappa=found.kappa.value,
+            low=found.kappa.low,
+            high=found.kappa.high,
+            n=found.n,
+            labels=found.labels,
+            sufficient=found.sufficient,
+            at=self.clock.now(),
         )
 
 
