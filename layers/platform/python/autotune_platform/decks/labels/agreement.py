@@ -20,7 +20,7 @@ from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
-from autotune_platform.decks.look_repository import Look
+from autotune_platform.decks.look_repository import Look, Looks
 from autotune_platform.decks.models import DeckGrader, GraderVersion, MeasuredGrader
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
@@ -71,7 +71,7 @@ class AgreementService:
         )
         is_seen = any(is_drawn(one) and one.sample_id in results for one in truths)
         look = self.held_out.spend(grader, judged_by) if is_seen else None
-        looks = self.held_out.looks(grader).counted
+        looks = self.held_out.looks(grader)
         watched = self.watch.look(grader)
         published = published_on_wire(watched.grader if watched else grader, watched)
         found = agreement(
@@ -108,7 +108,7 @@ def agreement(
     results: Mapping[str, JudgeWord],
     *,
     look: Look | None,
-    looks: int,
+    looks: Looks,
     published: PublishedCalibration | None,
 ) -> wire.Agreement:
     """Return the agreement of a version's results with ground truths.
@@ -117,7 +117,7 @@ def agreement(
         truths: of the grader, of any samples.
         results: by sample.
         look: which the version has; None where it has judged nothing that is held out.
-        looks: how many were spent by all versions.
+        looks: those of all versions.
     """
     confidence = confidence_of_look(0 if look is None else look.number)
     drawn = [one for one in truths if is_drawn(one)]
@@ -131,7 +131,8 @@ def agreement(
         grader_id=grader.id,
         version=version.version,
         look=None if look is None else look.number,
-        looks=looks,
+        looks=looks.counted,
+        looked=sorted(one.version for one in looks.spent if one.is_read),
         kappa=_kappa(found.agreement, confidence=confidence),
         n=found.agreement.kappa.n,
         groups=found.agreement.interval.groups,
