@@ -18,6 +18,7 @@ import { Run } from "./decks/run.js";
 import { Runs } from "./decks/runs.js";
 import { Sample } from "./decks/sample.js";
 import { Samples } from "./decks/samples.js";
+import { Unmatched, UnmatchedPrompt } from "./decks/unmatched.js";
 import { Versions } from "./decks/versions.js";
 
 const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions }, propose: { List: ProposeGraders } };
@@ -29,6 +30,7 @@ export default function Decks({ path, query, me }) {
   const [deckId, part, id, view] = path;
   if (!deckId) return html`<${List} query=${query} />`;
   if (deckId === "new") return html`<${NewDeck} />`;
+  if (deckId === "unmatched") return part ? html`<${UnmatchedPrompt} key=${part} id=${part} />` : html`<${Unmatched} />`;
   if (part === "graders" && id === "new") return html`<${NewGrader} key=${deckId} deckId=${deckId} />`;
   if (part === "graders" && id) {
     const View = OF_GRADER[view] ?? Grader;

@@ -56,6 +56,8 @@ VIEWS = {
     "decks": [
         "#/decks",
         "#/decks/new",
+        "#/decks/unmatched",
+        "#/decks/unmatched/{unmatched_id}",
         "#/decks/{deck_id}",
         "#/decks/{deck_id}/samples",
         "#/decks/{deck_id}/samples/{sample_id}",
@@ -108,6 +110,7 @@ def filled(served):
         decks = filled_decks(ledger.ledger)
         return {
             "deck_id": decks.runs.deck_id,
+            "unmatched_id": decks.unmatched_id,
             "sample_id": decks.sample_id,
             "deck_run_id": decks.run_id,
             "proposed_id": decks.proposed_id,

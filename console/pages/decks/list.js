@@ -26,8 +26,8 @@ export function List({ query }) {
     { name: "id", title: "Id", width: 17, cell: (deck) => html`<code>${deck.id}</code>` },
   ];
   return html`
-    <${Page} title="Decks" about="A system prompt with its samples, and rubrics that grade them, measured against people. The oldest first."
-      actions=${html`<a class="button" href=${link(["decks", "new"])}>New deck</a>`}>
+    <${Page} title="Decks" about="A system prompt with its samples, and rubrics that grade them. The oldest first."
+      actions=${html`<a class="button" href=${link(["decks", "unmatched"])}>Unmatched prompts</a><a class="button" href=${link(["decks", "new"])}>New deck</a>`}>
       <${Table} label="Decks" problem=${problem} again=${again} columns=${columns} rows=${data?.decks ?? null} href=${(deck) => link(["decks", deck.id])}
         empty=${html`<${Empty} title="No decks" command="autotune decks create prompt.md">Make one of the system prompt that your model gets.<//>`} />
       <${Pager} path=${["decks"]} query=${query} nextToken=${data?.nextToken} />
