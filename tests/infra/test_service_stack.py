@@ -71,7 +71,7 @@ WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-COMPUTE = {"DeckEditsApi", "DeckMeasuresApi"}
+COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}
