@@ -131,7 +131,7 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
 
 def test_what_may_be_chance_is_told_and_can_only_be_rejected(console):
     with ledger(console.served.platform) as made:
-        deck = EditedDeck(made, number=120)
+        deck = EditedDeck(made, number=200)
         deck.label(list(deck.samples))
         measured = deck.measure("useless")
         assert measured["effect"]["outcome"] == "no_evidence"
