@@ -135,4 +135,5 @@ class DeckEditParts(DeckRunApiParts, DeckEditWorkParts):
             edits=self.edit_repository,
             settling=self.edit_settling,
             deciding=self.edit_deciding,
+            held_out=self.held_out,
         )

@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from autotune_platform.decks.erasing import DeckErasure
+from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.fixing.example_erasing import ExampleEraser
 from autotune_platform.decks.fixing.proposals import ProposalRepository
 from autotune_platform.decks.fixing.repository import EditRepository
@@ -47,7 +48,11 @@ class DeckParts(RegistryParts):
 
     @cached_property
     def decks(self) -> DeckService:
-        return DeckService(repository=DeckRepository(self.decks_table))
+        return DeckService(repository=DeckRepository(self.decks_table), figures=self.deck_figures)
+
+    @cached_property
+    def deck_figures(self) -> FiguresRepository:
+        return FiguresRepository(self.decks_table)
 
     @cached_property
     def held_out(self) -> HeldOut:
