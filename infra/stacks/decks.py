@@ -116,6 +116,8 @@ class DecksStack(DomainStack):
         data.decks.grant_write(samples.function, "DeleteItem", keys=GRADERS)
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", keys=SAMPLES)
+        # So do texts of a sample that is an example of what is published.
+        data.registry.grant_write(samples.function, "PutItem", keys=GRADERS)
         data.content.grant_read(samples.function)
         data.content.grant_put(samples.function)
         data.content.grant_delete(samples.function)
@@ -221,5 +223,7 @@ class DecksStack(DomainStack):
         data.decks.grant_write(
             erase.function, "DeleteItem", "PutItem", "UpdateItem", keys=TEMPLATES
         )
+        data.registry.grant_read(erase.function, "GetItem", keys=GRADERS)
+        data.registry.grant_write(erase.function, "PutItem", keys=GRADERS)
         data.content.grant_delete(erase.function, finds=True)
         self.run_every(Duration.minutes(2), erase)

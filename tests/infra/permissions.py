@@ -207,6 +207,7 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "Query", keys="grd_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
+    | table("Registry", "PutItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
     "DeckTelemetryApi": API
@@ -239,6 +240,7 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
+    | table("Registry", "GetItem", "PutItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject"),
     "DeckRunsApi": API
