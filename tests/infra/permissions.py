@@ -88,6 +88,24 @@ CALLS_MODELS = (
     | {("kms:Decrypt", "ProviderKeysKey", "")}
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
 )
+TAKES_CALLS = (
+    table("Decks", "Query", keys="org_*#prompt#*")
+    | table("Decks", "GetItem", "Query", keys="org_*#templates")
+    | table("Decks", "BatchGetItem", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="smp_*")
+    | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="org_*#call#*")
+    | table(
+        "Decks",
+        *("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+        keys="org_*#unmatched",
+    )
+    | table(
+        "Decks",
+        *("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+        keys="ump_*",
+    )
+    | bucket("Content", "DeleteObject", "PutObject")
+)
 ORDERS = (
     table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
     | table("Ledger", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
@@ -184,7 +202,15 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | table("Decks", "PutItem", keys="org_*#prompt#*")
     | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
+    | table("Decks", "GetItem", "PutItem", keys="org_*#capture")
     | table("Decks/index/byCollection", "Query"),
+    "CaptureCalls": ENCRYPT
+    | TAKES_CALLS
+    | drain("Captures")
+    | table("Decks", "GetItem", keys="org_*#capture")
+    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject"),
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="smp_*")
@@ -497,6 +523,8 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
     | bucket("LedgerTexts", "PutObject")
+    | table("Decks", "GetItem", keys="org_*#capture")
+    | send("Captures")
     | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")

@@ -2,6 +2,7 @@
 
 from functools import cached_property
 
+from autotune_platform.decks.capture.settings import CaptureRepository, CaptureService
 from autotune_platform.decks.erasing import DeckErasure
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
@@ -38,6 +39,10 @@ class DeckParts(RegistryParts):
     @cached_property
     def decks(self) -> DeckService:
         return DeckService(repository=DeckRepository(self.decks_table))
+
+    @cached_property
+    def capture(self) -> CaptureService:
+        return CaptureService(repository=CaptureRepository(self.decks_table))
 
     @cached_property
     def labels(self) -> LabelRepository:
