@@ -16,6 +16,8 @@ from infra.tables import BY_COLLECTION_INDEX
 
 # A step goes on until its time is nearly over.
 WORK_TIMEOUT = Duration.minutes(5)
+# Some thousand samples are read and measured in seconds.
+EDIT_TIMEOUT = Duration.seconds(120)
 SWEEP_TIMEOUT = Duration.seconds(60)
 COUNTED_DECKS = "org_*#decks"
 DECKS = "dck_*"
@@ -74,7 +76,10 @@ class DeckRuns(Construct):
             "WorkDeckRun",
             service_name=stack.shared.service_name,
             definition=STATE_MACHINE_DEFINITION,
-            functions={"AdvanceDeckRunFunctionArn": work},
+            functions={
+                "AdvanceDeckRunFunctionArn": work,
+                "AdvanceDeckEditsFunctionArn": self._create_edit_work(),
+            },
         )
         stack.alarms.watch_runs(self.workflow.state_machine, name="WorkDeckRun")
         self._starting = {"WORK_DECK_RUN_ARN": self.workflow.state_machine.state_machine_arn}
@@ -101,6 +106,24 @@ class DeckRuns(Construct):
         # What is proposed is counted by its deck.
         for keys in (DECKS, COUNTED_DECKS):
             data.decks.grant_write(work.function, "UpdateItem", keys=keys)
+        data.content.grant_read(work.function)
+        self._stack.grant_orders(work)
+        self._ledger.grant_start(work)
+        return work
+
+    def _create_edit_work(self) -> ServiceFunction:
+        work = self._stack.create(
+            "AdvanceDeckEdits",
+            module="advance_deck_edits",
+            description="Measures edits of rubrics, and takes those that models propose",
+            timeout=EDIT_TIMEOUT,
+            environment=self._environment,
+            computes=True,
+        )
+        data = self._stack.shared.data
+        data.registry.grant_read(work.function, "GetItem")
+        data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
+        data.decks.grant_write(work.function, "PutItem", keys=DECKS)
         data.content.grant_read(work.function)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)

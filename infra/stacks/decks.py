@@ -55,6 +55,7 @@ class DecksStack(DomainStack):
         }
         self._add_decks(http)
         self._add_samples(http)
+        self._add_telemetry(http)
         self._add_feedback(http)
         self._add_measures(http)
         self._add_erasure()
@@ -157,6 +158,18 @@ class DecksStack(DomainStack):
         below = "/api/v1/decks/{deckId}/samples"
         http.api.route(samples, paths=[below, f"{below}/{{proxy+}}"])
 
+    def _add_telemetry(self, http: HttpStack) -> None:
+        """Routes samples that find their deck, and prompts that no deck has."""
+        telemetry = self.create_api(
+            "DeckTelemetryApi", module="telemetry_api", environment=self.sample_environment
+        )
+        self.grant_take_calls(telemetry)
+        # A deck is made of a prompt.
+        table = self.shared.data.decks
+        table.grant_write(telemetry.function, "UpdateItem", keys=COUNTED_DECKS)
+        self.grant_index_prompts(telemetry)
+        http.api.route(telemetry, paths=["/api/v1/samples", *resource_paths("unmatched-prompts")])
+
     def _add_feedback(self, http: HttpStack) -> None:
         """Routes ratings, which lie in the partition of their grader."""
         feedback = self.create_api(
@@ -177,7 +190,8 @@ class DecksStack(DomainStack):
             keys=GRADERS,
         )
         table.grant_query_index(feedback.function, index_name=BY_COLLECTION_INDEX)
-        # Labels that speak against a calibration suspend it, here and in the registry.
+        # Labels that speak against a calibration suspend it, here and in the registry; and that a
+        # version's results were shown first is noted with the looks at held-out labels.
         table.grant_write(feedback.function, "PutItem", keys=DECKS)
         self.shared.data.registry.grant_write(feedback.function, "PutItem", keys=GRADERS)
         self.shared.data.content.grant_read(feedback.function)
@@ -202,6 +216,8 @@ class DecksStack(DomainStack):
         table.grant_read(measures.function, "BatchGetItem", "GetItem", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
+        # Looks at held-out labels are spent by reading, and what is published is noted.
+        table.grant_write(measures.function, "PutItem", keys=DECKS)
         for name in ("agreement", "disagreements", "means", "patterns"):
             http.api.route(
                 measures,
@@ -213,7 +229,6 @@ class DecksStack(DomainStack):
     def _add_publishing(self, measures: ServiceFunction, http: HttpStack) -> None:
         """Routes publishing: what was measured goes into the registry with the grader."""
         data = self.shared.data
-        data.decks.grant_write(measures.function, "PutItem", keys=DECKS)
         data.registry.grant_write(measures.function, "PutItem", keys=GRADERS)
         data.registry.grant_write(measures.function, "DeleteItem", keys=HEALTH)
         self.grant_count_entities(measures)

@@ -70,6 +70,22 @@ ENCRYPT = DECRYPT | {
 AUDITED = table("Audit", "PutItem", keys="org_*")
 COUNTED_REQUESTS = table("Registry", "UpdateItem", keys="rate#*")
 COUNTED_ENTITIES = table("Registry", "UpdateItem", keys="entities#*")
+TAKES_CALLS = (
+    table("Decks", "Query", keys="org_*#prompt#*")
+    | table("Decks", "GetItem", "Query", keys="org_*#templates")
+    | table("Decks", "BatchGetItem", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="smp_*")
+    | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="org_*#call#*")
+    | table(
+        "Decks", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem", keys="org_*#unmatched"
+    )
+    | table(
+        "Decks",
+        *("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+        keys="ump_*",
+    )
+    | bucket("Content", "DeleteObject", "PutObject")
+)
 WAITING = table("Budgets", "GetItem", "PutItem", keys="waiting#*")
 API = (
     table("Registry", "GetItem")
@@ -87,24 +103,6 @@ CALLS_MODELS = (
     | table("Budgets", "UpdateItem", keys="money#*")
     | {("kms:Decrypt", "ProviderKeysKey", "")}
     | {("sts:AssumeRole", "iam::*:role/autotune-bedrock*", "")}
-)
-TAKES_CALLS = (
-    table("Decks", "Query", keys="org_*#prompt#*")
-    | table("Decks", "GetItem", "Query", keys="org_*#templates")
-    | table("Decks", "BatchGetItem", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
-    | table("Decks", "PutItem", keys="smp_*")
-    | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="org_*#call#*")
-    | table(
-        "Decks",
-        *("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
-        keys="org_*#unmatched",
-    )
-    | table(
-        "Decks",
-        *("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
-        keys="ump_*",
-    )
-    | bucket("Content", "DeleteObject", "PutObject")
 )
 ORDERS = (
     table("Budgets", "BatchGetItem", "GetItem", keys="money#*")
@@ -219,13 +217,18 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    "DeckTelemetryApi": API
+    | TAKES_CALLS
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates"),
     "DeckFeedbackApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
     | table("Decks", "BatchGetItem", keys="smp_*")
+    | table("Decks", "PutItem", keys="dck_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
-    | table("Decks", "PutItem", keys="dck_*")
     | table("Registry", "PutItem", keys="grd_*")
     | bucket("Content", "GetObject")
     | found_in("Content"),
@@ -277,6 +280,14 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
     | bucket("Content", "GetObject"),
+    "AdvanceDeckEdits": ENCRYPT
+    | ORDERS
+    | table("Registry", "GetItem")
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", keys="dck_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
     | table("Decks", "GetItem", "PutItem", keys="dck_*")
     | table("Decks", "DeleteItem", keys="drn_*")

@@ -6,7 +6,7 @@ A line is a method and a path, and where a request has a second form, a word for
 from typing import Any
 
 from tests.component.access.prepared import ADDRESS, CALLER
-from tests.support.decks import RUBRIC
+from tests.support.decks import RUBRIC, chat
 
 ROLES = ("training_operator", "grader_owner", "reviewer", "admin")
 
@@ -61,6 +61,11 @@ EXPECTED = {
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
     "GET /api/v1/deck-capture": "O--O",
     "PUT /api/v1/deck-capture": "---O",
+    "POST /api/v1/samples": "O--O",
+    "GET /api/v1/unmatched-prompts": "O--O",
+    "GET /api/v1/unmatched-prompts/<unmatched_id>": "O--O",
+    "POST /api/v1/unmatched-prompts/<unmatched_id>/deck": "O--O",
+    "DELETE /api/v1/unmatched-prompts/<unmatched_id>": "O--O",
     "POST /api/v1/decks": "O--O",
     "GET /api/v1/decks": "O--O",
     "GET /api/v1/decks/<deck_id>": "O--O",
@@ -111,6 +116,7 @@ EXPECTED = {
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/accept": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/reject": "O--O",
@@ -296,6 +302,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/llm-estimates": {"requests": [_ASKED]},
     "PUT /api/v1/llm-budget": {},
     "POST /api/v1/llm-batches/<llm_batch_id>/resolve": {"action": "resubmit"},
+    "POST /api/v1/samples": chat("q", output="a", system="No deck has it."),
+    "POST /api/v1/unmatched-prompts/<unmatched_id>/deck": {"name": "d"},
     "POST /api/v1/decks": {"name": "d", "systemPrompt": "s"},
     "PATCH /api/v1/decks/<deck_id>": {"description": "d"},
     "POST /api/v1/decks/<deck_id>/versions": {"systemPrompt": "<principal>"},
@@ -328,6 +336,9 @@ BODIES: dict[str, dict[str, Any]] = {
         "proposer": PROPOSER,
         "capNanoUsd": 1,
     },
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": {
+        "split": "development"
+    },
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": {
         "split": "development"
     },
@@ -353,6 +364,9 @@ NOT_READY = {
     "POST /api/v1/decks/<deck_id>/estimate": "conflict",
     # Nothing was labelled or measured, and no model was asked.
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "conflict",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": (
+        "conflict"
+    ),
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/accept": "conflict",
     # A decision needs a figure.
@@ -381,6 +395,7 @@ LISTED = {
     "GET /api/v1/llm-batches": "llm_batch_id",
     "GET /api/v1/webhooks": "webhook_id",
     "GET /api/v1/decks": "deck_id",
+    "GET /api/v1/unmatched-prompts": "unmatched_id",
     "GET /api/v1/deck-inbox": "deck_grader_id",
 }
 

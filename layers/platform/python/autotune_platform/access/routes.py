@@ -226,6 +226,11 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/samples"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>/samples/<sample_id>"): Grant("decks", "read"),
     ("DELETE", "/api/v1/decks/<deck_id>/samples/<sample_id>"): Grant("decks", "delete"),
+    ("POST", "/api/v1/samples"): Grant("decks", "update"),
+    ("GET", "/api/v1/unmatched-prompts"): Grant("decks", "read"),
+    ("GET", "/api/v1/unmatched-prompts/<unmatched_id>"): Grant("decks", "read"),
+    ("POST", "/api/v1/unmatched-prompts/<unmatched_id>/deck"): Grant("decks", "create"),
+    ("DELETE", "/api/v1/unmatched-prompts/<unmatched_id>"): Grant("decks", "update"),
     ("GET", "/api/v1/deck-inbox"): Grant("deck_labels", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback"): Grant(
         "deck_labels", "create"
@@ -264,6 +269,10 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>"): Grant(
         "decks", "read"
     ),
+    (
+        "POST",
+        "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate",
+    ): Grant("decks", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay"): Grant(
         "decks", "update"
     ),

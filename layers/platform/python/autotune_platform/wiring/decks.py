@@ -6,8 +6,11 @@ from autotune_platform.decks.capture.settings import CaptureRepository, CaptureS
 from autotune_platform.decks.erasing import DeckErasure
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
+from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.erasing import LabelEraser
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.look_repository import LookRepository
 from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.publishing.panel import DeckPanel
 from autotune_platform.decks.repository import DeckRepository
@@ -45,6 +48,10 @@ class DeckParts(RegistryParts):
         return CaptureService(repository=CaptureRepository(self.decks_table))
 
     @cached_property
+    def held_out(self) -> HeldOut:
+        return HeldOut(repository=LookRepository(self.decks_table))
+
+    @cached_property
     def labels(self) -> LabelRepository:
         return LabelRepository(self.decks_table)
 
@@ -53,6 +60,7 @@ class DeckParts(RegistryParts):
         return DeckGraderService(
             decks=self.decks,
             repository=DeckGraderRepository(self.decks_table),
+            samples=SamplePool(self.decks_table),
             connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
         )
 

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from autotune.protocol import limits, types
 from autotune.protocol.deck_effects import EditEffect, EditTrial
 from autotune.protocol.deck_rubrics import ShownExample
-from autotune.protocol.deck_runs import DeckRunStatus
+from autotune.protocol.deck_runs import DeckEstimate, DeckRunStatus
 from autotune.protocol.deck_samples import Split
 from autotune.protocol.decks import Note, VersionNumber
 from autotune.protocol.levels import Level, RubricExample
@@ -114,6 +114,24 @@ class ReplayEditRequest(types.RequestModel):
         if self.split == "development" and (self.labels_since or self.accept_if_better):
             raise ValueError("expected labelsSince and acceptIfBetter with split holdout alone")
         return self
+
+
+class EditEstimate(DeckEstimate):
+    """What a replay would probably cost, and at most; nothing is asked, stored or spent.
+
+    Attributes:
+        look: which look at the held-out labels it would be, and ``alpha`` its level; null on the
+            development half.
+    """
+
+    look: int | None = None
+    alpha: float | None = None
+
+
+class EditEstimateResponse(types.ResponseModel):
+    """The estimate of a replay."""
+
+    estimate: EditEstimate
 
 
 class AcceptEditRequest(types.RequestModel):

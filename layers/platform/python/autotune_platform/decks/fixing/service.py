@@ -3,8 +3,8 @@
 from autotune.protocol import deck_edits as wire
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.fixing.deciding import EditDeciding
-from autotune_platform.decks.fixing.replaying import EditReplaying
 from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.fixing.settling import EditSettling
 from autotune_platform.decks.fixing.wire import edit_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.runtime.parts import part
@@ -12,11 +12,11 @@ from autotune_platform.runtime.parts import part
 
 @part
 class EditService:
-    """Reads edits; one whose replay has ended is measured by whoever reads it first."""
+    """Reads edits; one whose replay has just ended is measured by whoever comes first."""
 
     graders: LabelledGraders
     edits: EditRepository
-    replaying: EditReplaying
+    settling: EditSettling
     deciding: EditDeciding
 
     def get(self, caller: Caller, deck_id: str, grader_id: str, edit_id: str) -> wire.DeckEdit:
@@ -27,7 +27,7 @@ class EditService:
         """
         self.graders.require(caller, deck_id, grader_id)
         edit = self.edits.require(deck_id, grader_id, edit_id)
-        return edit_on_wire(self.replaying.settled(edit))
+        return edit_on_wire(self.settling.settled(edit))
 
     def page(
         self, caller: Caller, deck_id: str, grader_id: str, *, limit: int, next_token: str | None
