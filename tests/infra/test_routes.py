@@ -164,6 +164,8 @@ def test_a_function_serves_paths_of_few_kinds():
         # A session is made by a key, and signs in its place.
         "AccessApi": ["keys", "sessions"],
         "CompletionsApi": ["batches", "completions"],
+        # Captured calls become samples of decks.
+        "DecksApi": ["deck-capture", "decks"],
         # Where a sample goes that no deck has, is listed there.
         "DeckTelemetryApi": ["samples", "unmatched-prompts"],
         # Who may ask through a connection is kept where connections are, and providers are asked

@@ -44,6 +44,7 @@ FUNCTIONS = {
     "SamplesApi": ("functions.decks.samples_api", 29),
     "DeckFeedbackApi": ("functions.decks.feedback_api", 29),
     "DeckMeasuresApi": ("functions.decks.measures_api", 29),
+    "DeckTelemetryApi": ("functions.decks.telemetry_api", 29),
     "EraseDecks": ("functions.decks.erase_decks", 300),
     "DeckRunsApi": ("functions.decks.runs_api", 29),
     "DeckEditsApi": ("functions.decks.edits_api", 29),
