@@ -34,8 +34,8 @@ class PassedChats:
         if row is None or row.organization_id != organization_id:
             return None
         asked, answered = self.texts.input_of(row_id), self.texts.output_of(row_id)
-        request = asked and asked.chat_request
-        response = answered and answered.chat_response
+        request = None if asked is None else asked.chat_request
+        response = None if answered is None else answered.chat_response
         if request is None or response is None:
             return None
         return PassedChat(row, request, response)
