@@ -217,7 +217,7 @@ class DecksStack(DomainStack):
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
         # Looks at held-out labels are spent by reading, and what is published is noted.
-        table.grant_write(measures.function, "PutItem", keys=DECKS)
+        table.grant_write(measures.function, "PutItem", "UpdateItem", keys=DECKS)
         for name in ("agreement", "disagreements", "means", "patterns"):
             http.api.route(
                 measures,

@@ -234,7 +234,7 @@ EXPECTED = {
     | found_in("Content"),
     "DeckMeasuresApi": API
     | table("Decks", "BatchGetItem", "GetItem", keys="dck_*")
-    | table("Decks", "PutItem", keys="dck_*")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="grd_*")
     | COUNTED_ENTITIES
@@ -289,7 +289,7 @@ EXPECTED = {
     | bucket("Content", "GetObject")
     | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
-    | table("Decks", "GetItem", "PutItem", keys="dck_*")
+    | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", keys="drn_*")
     | table("Decks", "DeleteItem", keys="grd_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")

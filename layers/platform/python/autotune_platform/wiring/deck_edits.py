@@ -134,4 +134,5 @@ class DeckEditParts(DeckRunApiParts, DeckEditWorkParts):
             edits=self.edit_repository,
             settling=self.edit_settling,
             deciding=self.edit_deciding,
+            held_out=self.held_out,
         )

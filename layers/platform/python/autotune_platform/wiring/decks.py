@@ -4,6 +4,7 @@ from functools import cached_property
 
 from autotune_platform.decks.capture.settings import CaptureRepository, CaptureService
 from autotune_platform.decks.erasing import DeckErasure
+from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
@@ -41,7 +42,11 @@ class DeckParts(RegistryParts):
 
     @cached_property
     def decks(self) -> DeckService:
-        return DeckService(repository=DeckRepository(self.decks_table))
+        return DeckService(repository=DeckRepository(self.decks_table), figures=self.deck_figures)
+
+    @cached_property
+    def deck_figures(self) -> FiguresRepository:
+        return FiguresRepository(self.decks_table)
 
     @cached_property
     def capture(self) -> CaptureService:

@@ -215,7 +215,14 @@ class DeckEditResponse(types.ResponseModel):
 
 
 class DeckEditList(types.ResponseModel):
-    """A page of a grader's edits, newest first."""
+    """A page of a grader's edits, newest first.
+
+    Attributes:
+        looks: looks at the held-out labels that were spent by all versions, beside the first.
+        next_alpha: the level of the next look at these labels.
+    """
 
     edits: list[DeckEdit]
+    looks: int
+    next_alpha: float
     next_token: str | None = None
