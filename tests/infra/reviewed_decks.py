@@ -63,6 +63,7 @@ OF_DECKS = (
         dynamodb:PutItem Decks dck_*
         dynamodb:PutItem Decks smp_*
         dynamodb:UpdateItem Decks dck_*
+        dynamodb:PutItem Registry grd_*
         s3:ListBucket Content
         s3:DeleteObject Content/content/*
         s3:GetObject Content/content/*
@@ -81,6 +82,8 @@ OF_DECKS = (
         dynamodb:BatchWriteItem Decks grd_*
         dynamodb:BatchWriteItem Decks smp_*
         dynamodb:DeleteItem Decks dck_*
+        dynamodb:GetItem Registry grd_*
+        dynamodb:PutItem Registry grd_*
         s3:ListBucket Content
         s3:DeleteObject Content/content/*
         """,
