@@ -204,7 +204,7 @@ REASONS: Mapping[ReasonCode, Reason] = {
         do="send it to a task whose grader is of that prompt's deck",
     ),
     "input_too_long": Reason(
-        means="conversation and response have more than 400,000 characters",
+        means="system prompt, conversation and response have more than 400,000 characters",
         whose="the task's owner",
         do="shorten them, or have another grader score such texts",
     ),
