@@ -46,7 +46,6 @@ FUNCTIONS = {
     "DeckMeasuresApi": ("functions.decks.measures_api", 29),
     "DeckTelemetryApi": ("functions.decks.telemetry_api", 29),
     "EraseDecks": ("functions.decks.erase_decks", 300),
-    "DeckTelemetryApi": ("functions.decks.telemetry_api", 29),
     "DeckRunsApi": ("functions.decks.runs_api", 29),
     "DeckEditsApi": ("functions.decks.edits_api", 29),
     "AdvanceDeckEdits": ("functions.decks.advance_deck_edits", 120),

@@ -164,7 +164,10 @@ REASONS: Mapping[ReasonCode, Reason] = {
         do="score it again",
     ),
     "model_answer_unreadable": Reason(
-        means="the model's answer has no result of the form that was asked for",
+        means=(
+            "the model's answer has no result of the form that was asked for, or, of a rubric of "
+            "levels, more than 200,000 characters"
+        ),
         whose="the grader's owner",
         do="raise `maxTokens`, mend the prompt, or choose a model that follows formats",
     ),
