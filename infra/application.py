@@ -24,9 +24,9 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         context: Context values that win over those of ``cdk.json``; ``target`` is ``aws`` or
             ``local``, ``api-origin`` where MiniStack answers, ``waiting-functions`` how many
             requests may wait at once, ``grading-functions`` how many functions grade,
-            ``slow-functions`` how many write exports, and ``model-functions`` how many work on
-            batches of requests to language models. Those that begin with ``oidc-`` are of OpenID
-            Connect (``infra.oidc``).
+            ``slow-functions`` how many write exports, ``model-functions`` how many work on batches
+            of requests to language models, and ``chat-functions`` how many wait for chat
+            completions. Those that begin with ``oidc-`` are of OpenID Connect (``infra.oidc``).
         outdir: Folder of the cloud assembly; the CDK's own choice if None.
 
     Raises:
@@ -48,6 +48,7 @@ def build_app(*, context: Mapping[str, Any] | None = None, outdir: Path | None =
         grading_functions=app.node.try_get_context("grading-functions"),
         slow_functions=app.node.try_get_context("slow-functions"),
         model_functions=app.node.try_get_context("model-functions"),
+        chat_functions=app.node.try_get_context("chat-functions"),
         oidc={name: app.node.try_get_context(name) for name in NAMES},
     )
     environment = Environment(region=config.region)

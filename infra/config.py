@@ -19,6 +19,8 @@ WAITING_FUNCTIONS = 170
 GRADING_FUNCTIONS = 320
 # Those that work on batches of requests to language models: a step asks for up to five minutes.
 MODEL_FUNCTIONS = 40
+# Those that wait for a provider's answer to somebody's chat completion.
+CHAT_FUNCTIONS = 20
 # Of each function that one request keeps busy for long: exports, files with scores, verifications,
 # imports, runs of decks.
 # Without a bound some organisations' would take what dispatch, projection and API share.
@@ -95,6 +97,8 @@ class DeploymentConfig:
             verification takes up to half a minute. None leaves them the account's.
         model_functions: Functions that work on batches of requests to language models at once; they
             are reserved, and each organisation has a share of them. None leaves them the account's.
+        chat_functions: Functions that wait for chat completions at once; they are reserved, and an
+            organisation has half of them at most. None leaves them the account's.
         oidc: Where people sign in to the console; None where only keys open it.
     """
 
@@ -109,6 +113,7 @@ class DeploymentConfig:
     grading_functions: int | None = GRADING_FUNCTIONS
     slow_functions: int | None = SLOW_FUNCTIONS
     model_functions: int | None = MODEL_FUNCTIONS
+    chat_functions: int | None = CHAT_FUNCTIONS
     oidc: OidcConfig | None = None
 
     @property
@@ -134,6 +139,7 @@ class DeploymentConfig:
             "scores as a file (slow-functions)": slow,
             "graders' verification (slow-functions)": slow,
             "language models (model-functions)": models,
+            "chat completions (chat-functions)": self.chat_functions or 0,
             "imports of requests (slow-functions)": slow,
             "connections' verification (slow-functions)": slow,
             "runs of decks (slow-functions)": slow,
@@ -174,6 +180,7 @@ class DeploymentConfig:
         grading_functions: object = None,
         slow_functions: object = None,
         model_functions: object = None,
+        chat_functions: object = None,
         oidc: Mapping[str, object] | None = None,
     ) -> "DeploymentConfig":
         """Reads the deployment from CDK context and the process environment.
@@ -189,6 +196,8 @@ class DeploymentConfig:
                 ``none`` where no functions are reserved for grading.
             model_functions: Context value ``model-functions``: a number, or ``none``; if None 40,
                 and ``none`` where no functions are reserved for grading.
+            chat_functions: Context value ``chat-functions``: a number, or ``none``; if None 20, and
+                ``none`` where no functions are reserved for grading.
             oidc: Context values of OpenID Connect, by their names in ``infra.oidc``.
             environment: Environment variables; the CDK CLI sets ``CDK_DEFAULT_REGION``.
 
@@ -233,6 +242,11 @@ class DeploymentConfig:
                 "model-functions",
                 model_functions,
                 None if parsed is Target.LOCAL or grading is None else MODEL_FUNCTIONS,
+            ),
+            chat_functions=_functions(
+                "chat-functions",
+                chat_functions,
+                None if parsed is Target.LOCAL or grading is None else CHAT_FUNCTIONS,
             ),
             oidc=OidcConfig.create(oidc or {}, admits_loopback=parsed is Target.LOCAL),
         )

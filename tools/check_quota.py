@@ -79,6 +79,7 @@ def main() -> int:
         grading_functions=values.get("grading-functions"),
         slow_functions=values.get("slow-functions"),
         model_functions=values.get("model-functions"),
+        chat_functions=values.get("chat-functions"),
     )
     # As the CDK does: a profile's region counts where no variable names one.
     region = boto3.Session().region_name or config.region

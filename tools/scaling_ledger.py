@@ -16,7 +16,7 @@ from autotune_platform.ledger.queue_places import SHARDS
 from autotune_platform.ledger.row_repository import LISTING_SHARDS
 from autotune_platform.ledger.step_shares import at_once, share_of
 from autotune_platform.ledger.sweeping import MOST_STARTED
-from infra.config import MODEL_FUNCTIONS
+from infra.config import CHAT_FUNCTIONS, MODEL_FUNCTIONS
 from tools.scaling import PAGE, PARTITION_UNITS_A_SECOND, STARTS_A_SECOND
 from tools.written_tables import with_rows, write_or_check
 
@@ -153,6 +153,16 @@ def _calls() -> list[LedgerCeiling]:
             f"{own} steps at once, {CONCURRENT_CALLS} calls each, {SECONDS_OF_A_CALL} s a call",
             f"{_LEDGER}/step_shares.py",
             "`model-functions`, of which it is a quarter; providers' batch jobs",
+        ),
+        LedgerCeiling(
+            "Chat completions",
+            CHAT_FUNCTIONS / SECONDS_OF_A_CALL,
+            "calls",
+            "installation",
+            f"{CHAT_FUNCTIONS} functions wait, of which an organisation has half at most, "
+            f"{SECONDS_OF_A_CALL} s a call",
+            "infra/config.py",
+            "`chat-functions` in `cdk.json`, and Lambda's quota",
         ),
         LedgerCeiling(
             "Creations of jobs",

@@ -14,6 +14,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.http.api import Api
 from autotune_platform.ledger.compatible.forms import form_of
 from autotune_platform.ledger.compatible.shapes import (
+    TOO_LARGE_FILE,
     batch_shape,
     file_shape,
     in_openai_words,
@@ -135,4 +136,4 @@ def _has_time() -> bool:
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """Answer one HTTP request."""
-    return in_openai_words(app.handle(event, context))
+    return in_openai_words(app.handle(event, context), too_large=TOO_LARGE_FILE)

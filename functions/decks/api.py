@@ -24,13 +24,13 @@ from autotune.protocol.decks import (
     DeckVersionResponse,
     UpdateDeckRequest,
 )
-from autotune.protocol.decks import Deck as WireDeck
 from autotune.protocol.decks import DeckVersion as WireVersion
 from autotune.protocol.limits import MAX_DECK_VERSIONS
 from autotune.protocol.tasks import Task as WireTask
 from autotune.protocol.tasks import TaskResponse
+from autotune_platform.decks.deck_wire import deck_on_wire
 from autotune_platform.decks.grader_wire import grader_on_wire, grader_version_on_wire
-from autotune_platform.decks.models import DeckVersion, WholeDeck
+from autotune_platform.decks.models import DeckVersion
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import NextToken, PageSize
 from autotune_platform.runtime.environment import DeckEnvironment
@@ -53,26 +53,26 @@ def create_deck(body: CreateDeckRequest) -> DeckResponse:
     """Make a deck from a system prompt."""
     deck = parts().decks.create(app.caller, body)
     app.made(deck_id=deck.deck.id)
-    return DeckResponse(deck=_deck_on_wire(deck))
+    return DeckResponse(deck=deck_on_wire(deck))
 
 
 @app.get("/api/v1/decks", tags=["decks"])
 def list_decks(limit: PageSize = 50, next_token: NextToken = None) -> DeckList:
     """List the organisation's decks, oldest first, without their system prompts."""
     decks, token = parts().decks.list(app.caller, limit=limit, next_token=next_token)
-    return DeckList(decks=[_deck_on_wire(deck) for deck in decks], next_token=token)
+    return DeckList(decks=[deck_on_wire(deck) for deck in decks], next_token=token)
 
 
 @app.get("/api/v1/decks/<deck_id>", tags=["decks"])
 def read_deck(deck_id: str) -> DeckResponse:
     """Return one deck."""
-    return DeckResponse(deck=_deck_on_wire(parts().decks.get(app.caller, deck_id)))
+    return DeckResponse(deck=deck_on_wire(parts().decks.get(app.caller, deck_id)))
 
 
 @app.patch("/api/v1/decks/<deck_id>", tags=["decks"])
 def update_deck(deck_id: str, body: UpdateDeckRequest) -> DeckResponse:
     """Change a deck, or make another of its versions the current one."""
-    return DeckResponse(deck=_deck_on_wire(parts().decks.update(app.caller, deck_id, body)))
+    return DeckResponse(deck=deck_on_wire(parts().decks.update(app.caller, deck_id, body)))
 
 
 @app.delete("/api/v1/decks/<deck_id>", status_code=204, tags=["decks"])
@@ -181,16 +181,6 @@ def create_deck_task(deck_id: str, body: CreateDeckTaskRequest) -> TaskResponse:
     task = parts().deck_panel.create_task(app.caller, deck_id, body)
     app.made(task_id=task.id)
     return TaskResponse(task=WireTask.model_validate(task, from_attributes=True))
-
-
-def _deck_on_wire(whole: WholeDeck) -> WireDeck:
-    return WireDeck.model_validate(
-        {
-            **whole.deck.model_dump(),
-            **whole.counts.model_dump(),
-            "system_prompt": whole.prompt,
-        }
-    )
 
 
 def _version_on_wire(version: DeckVersion) -> WireVersion:

@@ -1,20 +1,23 @@
-"""OpenAI's batch API: one function, in front of the ledger's imports."""
+"""OpenAI's API: batches in front of the ledger's imports, and chat completions that wait."""
 
 from constructs import Construct
 
-from infra.stacks.domain_stack import DomainStack, Shared
+from infra.stacks.domain_stack import MONEY, REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
-from infra.stacks.ledger import LedgerStack
+from infra.stacks.ledger import CONNECTIONS, LedgerStack
 from infra.tables import BY_COLLECTION_INDEX
+
+COSTS = "cost#*"
+TRACED_COSTS = "traced#*"
 
 
 class CompatibleStack(DomainStack):
-    """Lets programs ask that know OpenAI's batch API and can sign nothing."""
+    """Lets programs ask that know OpenAI's API and can sign nothing."""
 
     def __init__(
         self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
     ) -> None:
-        super().__init__(scope, domain="compatible", shared=shared, holds="OpenAI's batch API")
+        super().__init__(scope, domain="compatible", shared=shared, holds="OpenAI's API")
         data = shared.data
         # The openai package signs nothing: the function checks the token that it sends as its key.
         api = self.create_keyless_api("OpenAiApi", environment=ledger.import_environment)
@@ -32,8 +35,37 @@ class CompatibleStack(DomainStack):
         data.ledger_texts.grant_read(api.function)
         data.exports.grant_read_write(api.function)
         ledger.imports.state_machine.grant_start_execution(api.function)
+        self._add_chats(http, ledger)
         http.api.route(
             api,
             paths=["/v1/files", "/v1/files/{proxy+}", "/v1/batches", "/v1/batches/{proxy+}"],
             keyless=True,
         )
+
+    def _add_chats(self, http: HttpStack, ledger: LedgerStack) -> None:
+        """Routes chat completions, each of which holds a function until its provider answers."""
+        data = self.shared.data
+        functions = self.shared.config.chat_functions
+        chats = self.create_keyless_api(
+            "ChatApi",
+            module="chat_api",
+            environment={
+                **ledger.call_environment,
+                **({} if functions is None else {"CHAT_FUNCTIONS": str(functions)}),
+            },
+            most_at_once=functions,
+        )
+        self.grant_count_requests(chats)
+        self.grant_share_waiting(chats)
+        data.registry.grant_read(chats.function, "GetItem")
+        data.ledger.grant_read(chats.function, "GetItem")
+        # Rows of its own, what they cost, and that a budget had no room for one.
+        data.ledger.grant_write(chats.function, "PutItem", "UpdateItem", keys=REQUESTS)
+        for keys in (COSTS, TRACED_COSTS, MONEY):
+            data.ledger.grant_write(chats.function, "UpdateItem", keys=keys)
+        data.ledger_texts.grant_put(chats.function)
+        data.budgets.grant_read(chats.function, "BatchGetItem", "GetItem")
+        data.budgets.grant_write(chats.function, "UpdateItem", keys=MONEY)
+        data.budgets.grant_write(chats.function, "PutItem", "UpdateItem", keys=CONNECTIONS)
+        data.provider_keys.grant_open(chats)
+        http.api.route(chats, paths=["/v1/chat/completions", "/v1/models"], keyless=True)

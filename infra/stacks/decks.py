@@ -49,6 +49,7 @@ class DecksStack(DomainStack):
         }
         self._add_decks(http)
         self._add_samples(http)
+        self._add_telemetry(http)
         self._add_feedback(http)
         self._add_measures(http)
         self._add_erasure()
@@ -120,6 +121,18 @@ class DecksStack(DomainStack):
         data.content.grant_delete(samples.function)
         below = "/api/v1/decks/{deckId}/samples"
         http.api.route(samples, paths=[below, f"{below}/{{proxy+}}"])
+
+    def _add_telemetry(self, http: HttpStack) -> None:
+        """Routes samples that find their deck, and prompts that no deck has."""
+        telemetry = self.create_api(
+            "DeckTelemetryApi", module="telemetry_api", environment=self.sample_environment
+        )
+        self.grant_take_calls(telemetry)
+        # A deck is made of a prompt.
+        table = self.shared.data.decks
+        table.grant_write(telemetry.function, "UpdateItem", keys=COUNTED_DECKS)
+        self.grant_index_prompts(telemetry)
+        http.api.route(telemetry, paths=["/api/v1/samples", *resource_paths("unmatched-prompts")])
 
     def _add_feedback(self, http: HttpStack) -> None:
         """Routes ratings, which lie in the partition of their grader."""

@@ -42,6 +42,7 @@ class LedgerStack(DomainStack):
         connections: The function that answers for connections, and asks through them to verify one.
         imports: The workflow that takes files in.
         import_environment: For functions that make and start imports.
+        call_environment: For functions that call language models.
         start_environment: For functions that begin batches; ``grant_start`` lets them.
     """
 
@@ -53,7 +54,7 @@ class LedgerStack(DomainStack):
             "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
             "BUDGETS_TABLE": data.budgets.table.table_name,
         }
-        self._calls: Mapping[str, str] = {
+        self.call_environment: Mapping[str, str] = {
             **self._stores,
             **self.grader_environment,
             "PROVIDER_KEYS_KEY": data.provider_keys.key.key_id,
@@ -65,7 +66,7 @@ class LedgerStack(DomainStack):
             description="Makes batches of requests to language models, and asks them",
             timeout=WORK_TIMEOUT,
             environment={
-                **self._calls,
+                **self.call_environment,
                 # No organisation has more than its share of them at work.
                 **({} if functions is None else {"MODEL_FUNCTIONS": str(functions)}),
             },
@@ -220,7 +221,7 @@ class LedgerStack(DomainStack):
         self.connections = connections = self.create_api(
             "ConnectionsApi",
             module="connections_api",
-            environment=self._calls,
+            environment=self.call_environment,
             most_at_once=self.shared.config.slow_functions or None,
         )
         self.grant_share_waiting(connections)

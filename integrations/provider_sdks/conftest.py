@@ -1,9 +1,17 @@
 """The fake of the providers as a process of its own."""
 
+import os
+import subprocess
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import openai
 import pytest
 
 from integrations.fakes import serving
 
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = ("layers/sdk/python", "layers/platform/python", ".")
 START = "1795000000"
 QUESTIONS = [f"Is claim {number} right?" for number in range(5)]
 
@@ -30,3 +38,34 @@ def token_in():
         return text.partition("[")[2].partition("]")[0]
 
     return token_in
+
+
+class Served:
+    """Where an API is that serves OpenAI's words above simulated AWS, and a client of it."""
+
+    def __init__(self, port, token):
+        self.url = f"http://127.0.0.1:{port}"
+        self.client = self.as_bearer_of(token)
+
+    def as_bearer_of(self, token):
+        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=token, max_retries=2)
+
+    def post(self, path):
+        urlopen(Request(f"{self.url}{path}", b"", method="POST"), timeout=60).close()
+
+
+@pytest.fixture
+def served():
+    """Handlers in a process of the project's environment, with a fake provider behind them."""
+    process = subprocess.Popen(
+        [ROOT / ".venv" / "bin" / "python", "-m", "tests.support.served_compatible"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield Served(*process.stdout.readline().split())
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)

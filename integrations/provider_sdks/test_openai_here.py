@@ -4,47 +4,10 @@ The handlers run in a process of the project's environment, above simulated AWS 
 """
 
 import json
-import os
-import subprocess
 import time
-from pathlib import Path
-from urllib.request import Request, urlopen
 
 import openai
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-PATHS = ("layers/sdk/python", "layers/platform/python", ".")
-
-
-class Served:
-    """Where the API is, and a client of it."""
-
-    def __init__(self, port, token):
-        self.url = f"http://127.0.0.1:{port}"
-        self.client = self.as_bearer_of(token)
-
-    def as_bearer_of(self, token):
-        return openai.OpenAI(base_url=f"{self.url}/v1", api_key=token, max_retries=2)
-
-    def post(self, path):
-        urlopen(Request(f"{self.url}{path}", b"", method="POST"), timeout=60).close()
-
-
-@pytest.fixture
-def served():
-    process = subprocess.Popen(
-        [ROOT / ".venv" / "bin" / "python", "-m", "tests.support.served_compatible"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield Served(*process.stdout.readline().split())
-    finally:
-        process.terminate()
-        process.communicate(timeout=10)
 
 
 def line(custom_id, **body):

@@ -70,6 +70,22 @@ ENCRYPT = DECRYPT | {
 AUDITED = table("Audit", "PutItem", keys="org_*")
 COUNTED_REQUESTS = table("Registry", "UpdateItem", keys="rate#*")
 COUNTED_ENTITIES = table("Registry", "UpdateItem", keys="entities#*")
+TAKES_CALLS = (
+    table("Decks", "Query", keys="org_*#prompt#*")
+    | table("Decks", "GetItem", "Query", keys="org_*#templates")
+    | table("Decks", "BatchGetItem", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="smp_*")
+    | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="org_*#call#*")
+    | table(
+        "Decks", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem", keys="org_*#unmatched"
+    )
+    | table(
+        "Decks",
+        *("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+        keys="ump_*",
+    )
+    | bucket("Content", "DeleteObject", "PutObject")
+)
 WAITING = table("Budgets", "GetItem", "PutItem", keys="waiting#*")
 API = (
     table("Registry", "GetItem")
@@ -193,6 +209,11 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    "DeckTelemetryApi": API
+    | TAKES_CALLS
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates"),
     "DeckFeedbackApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
@@ -491,6 +512,21 @@ EXPECTED = {
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject", "PutObject")
     | start("ImportLlmRequests"),
+    "ChatApi": AUDITED
+    | ENCRYPT
+    | COUNTED_REQUESTS
+    | WAITING
+    | table("Registry", "GetItem")
+    | table("Ledger", "GetItem")
+    | table("Ledger", "PutItem", "UpdateItem", keys="llm_*")
+    | table("Ledger", "UpdateItem", keys="cost#*")
+    | table("Ledger", "UpdateItem", keys="traced#*")
+    | table("Ledger", "UpdateItem", keys="money#*")
+    | table("Budgets", "BatchGetItem", "GetItem")
+    | table("Budgets", "UpdateItem", keys="money#*")
+    | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
+    | bucket("LedgerTexts", "PutObject")
+    | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")
     | table("Budgets", "GetItem", keys="money#*")

@@ -27,6 +27,7 @@ RARELY_CALLED = {
     **RARELY_CALLED_OF_DECKS,
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
+    "ChatApi": "passes chat completions through for tokens (tests/component/ledger)",
     "OpenAiApi": "answers in OpenAI's words for tokens (tests/component/ledger)",
     "ImportRequests": "takes imported files in (tests/component/ledger)",
     "OverviewApi": "shows what happened over time (tests/component/overview)",
@@ -227,6 +228,30 @@ _OF_TIMING_AND_FAILURES = (
         "ConnectionsApi",
         "dynamodb:UpdateItem Registry llt_*",
         "Tokens for OpenAI's batch API are revoked by keys (tests/component/ledger).",
+    ),
+    *rare(
+        "ChatApi",
+        """
+        dynamodb:GetItem Registry
+        dynamodb:UpdateItem Registry rate#*
+        dynamodb:PutItem Audit org_*
+        dynamodb:GetItem Ledger
+        dynamodb:PutItem Ledger llm_*
+        dynamodb:UpdateItem Ledger llm_*
+        dynamodb:UpdateItem Ledger cost#*
+        dynamodb:UpdateItem Ledger traced#*
+        dynamodb:UpdateItem Ledger money#*
+        dynamodb:BatchGetItem Budgets
+        dynamodb:GetItem Budgets
+        dynamodb:UpdateItem Budgets money#*
+        dynamodb:PutItem Budgets llc_*
+        dynamodb:UpdateItem Budgets llc_*
+        dynamodb:GetItem Budgets waiting#*
+        dynamodb:PutItem Budgets waiting#*
+        s3:PutObject LedgerTexts/ledger/*
+        kms:Decrypt ProviderKeysKey
+        """,
+        "Chat completions are passed through for tokens (tests/component/ledger/test_chats.py).",
     ),
     *rare(
         "OpenAiApi",

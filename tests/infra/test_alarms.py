@@ -57,8 +57,8 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
         "Duration": {5_000},
         "IteratorAge": {900_000},
         "OldestDueBatchSeconds": {900},
-        # Of the 180 that API, dispatch and projection share, four fifths.
-        "UnreservedConcurrentExecutions": {144},
+        # Of the 160 that API, dispatch and projection share, four fifths.
+        "UnreservedConcurrentExecutions": {128},
     }
     for name, thresholds in beyond_one.items():
         found = {alarm["Threshold"] for alarm in alarms if alarm["MetricName"] == name}

@@ -55,6 +55,8 @@ ROUTES = {
     "POST /api/v1/llm-batches/{llmBatchId}/resolve": "ConnectionsApi",
     "ANY /api/v1/llm-tokens": "ConnectionsApi",
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
+    "ANY /v1/chat/completions": "ChatApi",
+    "ANY /v1/models": "ChatApi",
     "ANY /v1/files": "OpenAiApi",
     "ANY /v1/files/{proxy+}": "OpenAiApi",
     "ANY /v1/batches": "OpenAiApi",
@@ -66,6 +68,9 @@ ROUTES = {
     "ANY /api/v1/scores": "ScoresApi",
     "ANY /api/v1/scores/{proxy+}": "ScoresApi",
     "ANY /api/v1/scores/export": "ScoreExportApi",
+    "ANY /api/v1/samples": "DeckTelemetryApi",
+    "ANY /api/v1/unmatched-prompts": "DeckTelemetryApi",
+    "ANY /api/v1/unmatched-prompts/{proxy+}": "DeckTelemetryApi",
     "ANY /api/v1/exports": "ExportsApi",
     "ANY /api/v1/exports/{proxy+}": "ExportsApi",
     **{
@@ -157,6 +162,8 @@ def test_a_function_serves_paths_of_few_kinds():
         # A session is made by a key, and signs in its place.
         "AccessApi": ["keys", "sessions"],
         "CompletionsApi": ["batches", "completions"],
+        # Where a sample goes that no deck has, is listed there.
+        "DeckTelemetryApi": ["samples", "unmatched-prompts"],
         # Who may ask through a connection is kept where connections are, and providers are asked
         # there for a job before a batch takes it.
         "ConnectionsApi": ["llm-batches", "llm-connections", "llm-tokens"],

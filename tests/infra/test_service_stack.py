@@ -55,6 +55,7 @@ FUNCTIONS = {
     "ConnectionsApi": ("functions.ledger.connections_api", 29),
     "WorkLlmBatch": ("functions.ledger.work_batch", 300),
     "ImportsApi": ("functions.ledger.imports_api", 29),
+    "ChatApi": ("functions.compatible.chat_api", 29),
     "OpenAiApi": ("functions.compatible.api", 29),
     "ImportRequests": ("functions.ledger.import_requests", 300),
     "SweepLedger": ("functions.ledger.sweep_ledger", 60),
@@ -70,7 +71,7 @@ WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-COMPUTE = {"DeckEditsApi", "DeckMeasuresApi"}
+COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}
@@ -171,6 +172,8 @@ def test_what_needs_no_key_is_throttled_apart(aws):
         "ANY /console/{proxy+}",
         "ANY /review",
         "ANY /review/{proxy+}",
+        "ANY /v1/chat/completions",
+        "ANY /v1/models",
         "ANY /v1/files",
         "ANY /v1/files/{proxy+}",
         "ANY /v1/batches",
@@ -313,6 +316,7 @@ def test_those_who_wait_leave_functions_to_the_rest_and_grading_has_its_own(aws,
     others = ("GradersApi", "ImportRequests", "ConnectionsApi", "AdvanceDeckRun")
     slow = dict.fromkeys((*exports, *others), 20)
     waiting = {"TrainersApi": 170, "WaitingApi": 170}
-    assert _reserved(aws) == {**waiting, "GradeChunk": 320, "WorkLlmBatch": 40, **slow}
-    assert sum(_reserved(aws).values()) == 820
+    models = {"WorkLlmBatch": 40, "ChatApi": 20}
+    assert _reserved(aws) == {**waiting, "GradeChunk": 320, **models, **slow}
+    assert sum(_reserved(aws).values()) == 840
     assert _reserved(local) == {"TrainersApi": 16, "WaitingApi": 16}

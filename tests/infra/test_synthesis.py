@@ -167,6 +167,10 @@ def test_what_asks_models_has_functions_of_its_own_where_anything_has():
     assert create(target="aws", environment={}, model_functions="none").model_functions is None
     assert create(target="aws", environment={}, grading_functions="none").model_functions is None
     assert create(target="local", environment={}).model_functions is None
+    assert create(target="aws", environment={}).chat_functions == 20
+    assert create(target="aws", environment={}, chat_functions="8").chat_functions == 8
+    assert create(target="aws", environment={}, grading_functions="none").chat_functions is None
+    assert create(target="local", environment={}).chat_functions is None
 
 
 def test_the_context_says_how_many_ask_models(synthesize, tmp_path):

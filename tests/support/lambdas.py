@@ -37,6 +37,8 @@ _FUNCTIONS = {
     "/api/v1/llm-budget": "functions.ledger.batches_api",
     "/api/v1/decks": "functions.decks.api",
     "/api/v1/deck-inbox": "functions.decks.feedback_api",
+    "/api/v1/samples": "functions.decks.telemetry_api",
+    "/api/v1/unmatched-prompts": "functions.decks.telemetry_api",
 }
 _BY_PATTERN = [
     (
@@ -77,7 +79,11 @@ _OF_DECK_GRADERS = {
     "patterns": "functions.decks.measures_api",
     "edits": "functions.decks.edits_api",
 }
-_OF_ONE_PATH = {"/api/v1/scores/export": "functions.exports.direct_api"}
+_OF_ONE_PATH = {
+    "/api/v1/scores/export": "functions.exports.direct_api",
+    "/v1/chat/completions": "functions.compatible.chat_api",
+    "/v1/models": "functions.compatible.chat_api",
+}
 _OF_FIRST_PART = {
     "r": "functions.rewards.answer_trainers",  # behind a function URL
     "v1": "functions.compatible.api",
@@ -123,6 +129,8 @@ class LambdaContext:
 def function_of(method: str, path: str) -> str:
     """Return the module of the function behind a route, as API Gateway and the function URL do."""
     first = path.split("/")[1] if path.startswith("/") else ""
+    if path in _OF_ONE_PATH:
+        return _OF_ONE_PATH[path]
     if first in _OF_FIRST_PART:
         return _OF_FIRST_PART[first]
     for of_method, pattern, module in _BY_PATTERN:
@@ -134,7 +142,7 @@ def function_of(method: str, path: str) -> str:
     if parts[3:4] == ["decks"] and "".join(parts[7:8]) in _OF_DECK_GRADERS:
         return _OF_DECK_GRADERS[parts[7]]
     prefix = "/".join(parts[:4])
-    return _OF_ONE_PATH.get(path) or _FUNCTIONS.get(prefix, "functions.access.api")
+    return _FUNCTIONS.get(prefix, "functions.access.api")
 
 
 def handler(module: str) -> Any:

@@ -9,7 +9,8 @@ import { html } from "../../preact.js";
 
 /** What was sent in: a system and a user text with variables, or the messages of a conversation. */
 export function Question({ request }) {
-  const { input, messages, params, verdict } = request;
+  const { input, chatRequest, params, verdict } = request;
+  const messages = request.messages ?? chatRequest?.messages;
   const variables = Object.entries(input?.variables ?? {});
   return html`
     <${Section} title="Asked">
@@ -25,6 +26,7 @@ export function Question({ request }) {
         ["Seed", params.seed],
         ["Stops at", params.stop?.map((text) => JSON.stringify(text)).join(", ")],
         ["Response format", params.responseFormat && html`<code>${JSON.stringify(params.responseFormat)}</code>`],
+        ["Tools", chatRequest?.tools && html`<code>${JSON.stringify(chatRequest.tools)}</code>`],
         ["Further", params.extra && html`<code>${JSON.stringify(params.extra)}</code>`],
         ["Verdict", verdict && formatOf(verdict)],
       ]} />
@@ -70,8 +72,9 @@ function Text({ label, text }) {
   `;
 }
 
-function contentOf({ content }) {
-  return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
+function contentOf({ content, tool_calls: calls }) {
+  const said = typeof content === "string" ? content : (content ?? []).map(({ text, refusal }) => text ?? refusal).join("\n");
+  return [said, ...(calls ?? []).map((call) => JSON.stringify(call))].filter(Boolean).join("\n");
 }
 
 function shown(verdict) {

@@ -34,7 +34,7 @@ export function Request({ id, mayChange }) {
     ${isOpen(request) && html`<button type="button" disabled=${Boolean(request.cancelRequestedAt)} onClick=${ask("cancel")}>Cancel</button>`}
     ${!isOpen(request) && request.purpose !== "conversation" && html`<button type="button" onClick=${ask("retry")}>Ask again</button>`}
     ${request.verdict && request.rawOutput && html`<button type="button" onClick=${ask("parse")}>Read again</button>`}
-    ${mayChange && (request.input || request.messages) && !isOpen(request) && html`<button type="button" onClick=${ask("delete")}>Delete the texts</button>`}`;
+    ${mayChange && (request.input || request.messages || request.chatRequest) && !isOpen(request) && html`<button type="button" onClick=${ask("delete")}>Delete the texts</button>`}`;
   return html`
     <${LedgerPage} open="Requests" title="Request" about=${html`<${Copy} text=${id} />`} actions=${actions || null}>
       <${Trouble} problem=${problem} again=${again} />

@@ -6,7 +6,7 @@ A line is a method and a path, and where a request has a second form, a word for
 from typing import Any
 
 from tests.component.access.prepared import ADDRESS, CALLER
-from tests.support.decks import RUBRIC
+from tests.support.decks import RUBRIC, chat
 
 ROLES = ("training_operator", "grader_owner", "reviewer", "admin")
 
@@ -59,6 +59,11 @@ EXPECTED = {
     "GET /api/v1/graders/<grader_id>/stats": "Oo-O",
     "GET /api/v1/graders/<grader_id>/usage": "-o-O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
+    "POST /api/v1/samples": "O--O",
+    "GET /api/v1/unmatched-prompts": "O--O",
+    "GET /api/v1/unmatched-prompts/<unmatched_id>": "O--O",
+    "POST /api/v1/unmatched-prompts/<unmatched_id>/deck": "O--O",
+    "DELETE /api/v1/unmatched-prompts/<unmatched_id>": "O--O",
     "POST /api/v1/decks": "O--O",
     "GET /api/v1/decks": "O--O",
     "GET /api/v1/decks/<deck_id>": "O--O",
@@ -173,6 +178,8 @@ EXPECTED = {
     "POST /r/<token>/eval-protocol/evaluate": PUBLIC,
     "POST /r/<token>/nova": PUBLIC,
     # So does another kind of token.
+    "POST /v1/chat/completions": BEARER,
+    "GET /v1/models": BEARER,
     "POST /v1/files": BEARER,
     "GET /v1/files": BEARER,
     "GET /v1/files/<file_id>": BEARER,
@@ -292,6 +299,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/llm-estimates": {"requests": [_ASKED]},
     "PUT /api/v1/llm-budget": {},
     "POST /api/v1/llm-batches/<llm_batch_id>/resolve": {"action": "resubmit"},
+    "POST /api/v1/samples": chat("q", output="a", system="No deck has it."),
+    "POST /api/v1/unmatched-prompts/<unmatched_id>/deck": {"name": "d"},
     "POST /api/v1/decks": {"name": "d", "systemPrompt": "s"},
     "PATCH /api/v1/decks/<deck_id>": {"description": "d"},
     "POST /api/v1/decks/<deck_id>/versions": {"systemPrompt": "<principal>"},
@@ -383,6 +392,7 @@ LISTED = {
     "GET /api/v1/llm-batches": "llm_batch_id",
     "GET /api/v1/webhooks": "webhook_id",
     "GET /api/v1/decks": "deck_id",
+    "GET /api/v1/unmatched-prompts": "unmatched_id",
     "GET /api/v1/deck-inbox": "deck_grader_id",
 }
 

@@ -22,7 +22,7 @@ from autotune_platform.wiring.grader_admin import GraderAdminParts
 from autotune_platform.wiring.ledger_api import LedgerApiParts
 from autotune_platform.wiring.publishing import PublisherParts
 from tests.support.compatible import BOUNDARY, form
-from tests.support.decks import RUBRIC
+from tests.support.decks import RUBRIC, chat
 from tests.support.imports import jsonl, openai_line
 from tests.support.lambdas import LambdaContext, forget_processes, handler
 from tests.support.platform import Platform
@@ -54,6 +54,7 @@ _KINDS = {
     "sample_id": "smp",
     "deck_run_id": "drn",
     "deck_edit_id": "edt",
+    "unmatched_id": "ump",
 }
 
 
@@ -138,6 +139,11 @@ class Prepared:
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}
         return str(self._create(self._admins[owner], "/api/v1/decks", **body)["deck"]["id"])
+
+    def _new_unmatched(self, owner: str) -> str:
+        said = chat("q", output="a", system=f"Prompt {new_id('req')}")
+        made = self._create(self._admins[owner], "/api/v1/samples", **said)
+        return str(made["unmatched"][0]["unmatchedId"])
 
     def _new_deck_grader(self, owner: str) -> str:
         path = f"/api/v1/decks/{self.id_of('deck_id', owner)}/graders"

@@ -202,8 +202,8 @@ def test_what_cannot_be_a_sample_is_named_and_nothing_is_kept(
     faulty = {**asked["response"], "choices": []}
     for source, taken in {
         "choices": take("A deck.", source="choices", response=faulty),
-        "system prompt": take(None, source="none"),
-        "expired": take("A deck.", source="late", expires_at=AT),
+        "system or developer": take(None, source="none"),
+        "has not expired": take("A deck.", source="late", expires_at=AT),
         "characters": take("x" * 50_001, source="long"),
     }.items():
         assert (taken.sample_id, taken.unmatched_id) == (None, None)

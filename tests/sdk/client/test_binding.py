@@ -19,6 +19,7 @@ INNER = (
     "decks.labels",
     "decks.runs",
     "decks.edits",
+    "decks.unmatched",
 )
 PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(kind, clients.Part)]
 

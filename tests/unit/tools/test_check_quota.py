@@ -19,7 +19,7 @@ def config(**given: object) -> DeploymentConfig:
 
 @pytest.mark.parametrize(
     ("limit", "taken", "fits"),
-    [(1_000, 0, True), (920, 0, True), (919, 0, False), (1_000, 81, False)],
+    [(1_000, 0, True), (940, 0, True), (939, 0, False), (1_000, 81, False)],
 )
 def test_what_is_reserved_has_to_fit(limit: int, taken: int, fits: bool) -> None:
     assert (check_quota.shortage(config(), limit=limit, taken=taken) is None) == fits
@@ -30,7 +30,7 @@ def test_a_new_account_is_told_what_to_raise_and_what_to_reserve() -> None:
     assert fault is not None
     for part in (
         "10 functions",
-        "needs 920",
+        "needs 940",
         "320  grading",
         "40  language models",
         '"grading-functions": "none"',

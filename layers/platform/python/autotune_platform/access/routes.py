@@ -160,6 +160,8 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/llm-tokens/<llm_token_id>"): Grant("llm_connections", "read"),
     ("DELETE", "/api/v1/llm-tokens/<llm_token_id>"): Grant("llm_connections", "delete"),
     # Proven by such a token, in the header in which the openai package sends its key.
+    ("POST", "/v1/chat/completions"): Open.PUBLIC,
+    ("GET", "/v1/models"): Open.PUBLIC,
     ("POST", "/v1/files"): Open.PUBLIC,
     ("GET", "/v1/files"): Open.PUBLIC,
     ("GET", "/v1/files/<file_id>"): Open.PUBLIC,
@@ -221,6 +223,11 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/samples"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>/samples/<sample_id>"): Grant("decks", "read"),
     ("DELETE", "/api/v1/decks/<deck_id>/samples/<sample_id>"): Grant("decks", "delete"),
+    ("POST", "/api/v1/samples"): Grant("decks", "update"),
+    ("GET", "/api/v1/unmatched-prompts"): Grant("decks", "read"),
+    ("GET", "/api/v1/unmatched-prompts/<unmatched_id>"): Grant("decks", "read"),
+    ("POST", "/api/v1/unmatched-prompts/<unmatched_id>/deck"): Grant("decks", "create"),
+    ("DELETE", "/api/v1/unmatched-prompts/<unmatched_id>"): Grant("decks", "update"),
     ("GET", "/api/v1/deck-inbox"): Grant("deck_labels", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback"): Grant(
         "deck_labels", "create"

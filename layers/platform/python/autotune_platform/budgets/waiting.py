@@ -38,7 +38,7 @@ class WaitingShares:
     """
 
     slots: Slots
-    of: Literal["reads", "rewards", "verifications", "connections", "steps"]
+    of: Literal["reads", "rewards", "verifications", "connections", "steps", "chats"]
     most_of_all: int | None = None
 
     @contextmanager

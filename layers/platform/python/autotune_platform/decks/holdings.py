@@ -202,6 +202,14 @@ HOLDER = DataHolder(
         *TELEMETRY,
         Holding(
             place="table decks",
+            key="grd_* / hand#*",
+            what="ids of the samples that a person is offered next",
+            days=1,
+            kept="15 minutes, and up to two days behind them",
+            retained="it goes by itself",
+        ),
+        Holding(
+            place="table decks",
             key="grd_* / fresh#*",
             what="how many labels came since a calibration was measured",
             retained="it says nothing of any sample, and goes with its deck",

@@ -131,7 +131,9 @@ class SampleIntake:
     ) -> tuple[Deck, _Made]:
         """Return a deck, and what is to be stored in it."""
         deck = self.decks.require(caller, deck_id)
-        request = self.requests.begin(deck, body, key=idempotency_key, now=self.clock.now())
+        request = self.requests.begin(
+            deck.organization_id, deck.id, body, key=idempotency_key, now=self.clock.now()
+        )
         prompts = self._prompts(deck, given)
         samples: list[tuple[int, PackedSample]] = []
         faulty: list[FaultyLine] = []

@@ -74,7 +74,14 @@ class SampleService:
             NotFoundError: there is no such deck or sample, or it is another organisation's.
             UnavailableError: the table is busy; deleting again is safe.
         """
-        sample = self._require(caller, deck_id, sample_id)
+        self.erase(self._require(caller, deck_id, sample_id))
+
+    def erase(self, sample: Sample) -> None:
+        """Erase a sample of any organisation, and what was said of it; again is fine.
+
+        Raises:
+            UnavailableError: the table is busy; erasing again is safe.
+        """
         self._delete_what_was_said(sample)
         self.repository.delete(sample)
         # A run or a person that knew it still may have stored one more in between.

@@ -32,16 +32,23 @@ class DeckService:
     repository: DeckRepository
     clock: Clock = SYSTEM_CLOCK
 
-    def create(self, caller: Caller, request: CreateDeckRequest) -> WholeDeck:
+    def create(
+        self, caller: Caller, request: CreateDeckRequest, *, deck_id: str | None = None
+    ) -> WholeDeck:
         """Make a deck with its first version.
+
+        Args:
+            deck_id: its id, where the same request is to make the same deck; a new one without it.
 
         Raises:
             InvalidRequestError: the prompt has too many placeholders.
-            TooManyEntitiesError: the organisation has as many decks as it may.
+            TooManyEntitiesError: the organisation has as many decks as it may, or as many versions
+                with placeholders.
+            NotFoundError: a deck with this id was made and deleted before.
         """
         now = self.clock.now()
         deck = Deck(
-            id=new_id("dck"),
+            id=deck_id or new_id("dck"),
             organization_id=caller.organization_id,
             name=request.name,
             description=request.description,
@@ -52,9 +59,7 @@ class DeckService:
         )
         first = self._version(caller, deck, 1, request.system_prompt, note="", parent=None)
         if not self.repository.add(deck, first):
-            return self.get(
-                caller, deck.id
-            )  # an answer of the table was lost, and it was asked again
+            return self.get(caller, deck.id)  # it was made before
         return WholeDeck(deck=deck, counts=DeckCounts(), prompt=first.system_prompt)
 
     def require(self, caller: Caller, deck_id: str) -> Deck:

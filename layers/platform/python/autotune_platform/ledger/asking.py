@@ -5,10 +5,12 @@ are. An endpoint that says that there are too many calls is left alone for a whi
 of was not tried, and stays in its batch.
 """
 
+import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import Any
 
 from autotune.protocol.llm_params import LlmParams
 from autotune_platform.budgets.permit import Permit, SlotRefusedError
@@ -25,6 +27,7 @@ from autotune_platform.ledger.row_texts import RowInput
 from autotune_platform.ledger.texts import RowTexts
 from autotune_platform.ledger.turns import turns_of
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import TooManyRequestsError, UnavailableError
 from autotune_platform.runtime.parts import part
 
 _SPARE_SECONDS = 10
@@ -116,6 +119,45 @@ class RowAsking:
     def once(self, connection: Connection, row: Row, text: RowInput) -> Outcome:
         """Ask one row outside of any batch, whatever the circuit says."""
         return self.calls.ask(connection, self.keys.of(connection), question(row, text))
+
+    def permit(self, connection: Connection, *, seconds_left: Callable[[], float]) -> Permit:
+        """Return a permit for one call, within the connection's limits.
+
+        Raises:
+            TooManyRequestsError: they are full.
+            UnavailableError: its endpoint is down, or refuses the account.
+        """
+        if connection.status == "paused":
+            raise UnavailableError(f"the connection is paused: {connection.paused_because}")
+        limits = _Limits(connection.concurrency, connection.requests_per_second)
+        permit = self.permits.request(connection.id, limits, calls=1, seconds_left=seconds_left)
+        if not isinstance(permit, Wait):
+            return permit
+        seconds = math.ceil(max(permit.seconds, 1))
+        if permit.is_down:
+            raise UnavailableError(
+                "the provider does not answer at present", retry_after_seconds=seconds
+            )
+        raise TooManyRequestsError(
+            "as many calls of this connection are under way as its limits allow",
+            retry_after_seconds=seconds,
+        )
+
+    def pass_on(
+        self, connection: Connection, row: Row, body: Mapping[str, Any], permit: Permit
+    ) -> Outcome:
+        """Ask a chat completion as it was written, in the time that its permit has."""
+        key = self.keys.of(connection)
+        try:
+            with permit.slot(is_down=_is_down):
+                # It may have waited for its moment, and has a second in any case.
+                seconds = max(1, min(connection.timeout_seconds, int(permit.seconds_left())))
+                within = connection.model_copy(update={"timeout_seconds": seconds})
+                return _answer(self.calls.pass_on(within, key, row.model, body, row.max_tokens))
+        except SlotRefusedError:
+            return Refusal("rate_limited", "the connection's requestsPerSecond are used up")
+        except _RefusedError as error:
+            return error.refusal
 
     def _ask(
         self, connection: Connection, key: str | None, row: Row, permit: Permit, asked: Asked

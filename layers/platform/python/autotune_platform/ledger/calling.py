@@ -4,6 +4,7 @@ The row is stored with its reservation before the call, then its texts, and it i
 call. What is killed in between is found by the sweeper (``call_settling``).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,6 +16,7 @@ from autotune_platform.ledger.asking import RowAsking
 from autotune_platform.ledger.batch_repository import BatchRepository
 from autotune_platform.ledger.call_settling import CallSettling
 from autotune_platform.ledger.calls import Answer, Refusal
+from autotune_platform.ledger.chats import Chat
 from autotune_platform.ledger.conversations import Conversation
 from autotune_platform.ledger.ending import RowEnds
 from autotune_platform.ledger.models import Row
@@ -73,10 +75,38 @@ class LedgerCalls:
         """
         return self._call(self.planner.plan_conversation(caller, asked, new_id("llm")))
 
-    def _call(self, planned: PlannedRow) -> tuple[Row, Answer | Refusal]:
+    def pass_on(
+        self, caller: Caller, asked: Chat, *, seconds_left: Callable[[], float]
+    ) -> tuple[Row, Answer | Refusal]:
+        """Have a chat completion answered as it is; return the row as it ended, and what came.
+
+        It keeps to the limits of its connection, unlike calls that the product makes for itself.
+
+        Args:
+            seconds_left: for asking; what is stored and booked afterwards takes its own time.
+
+        Raises:
+            InvalidRequestError: it cannot be asked.
+            BudgetExhaustedError: a budget has no room for it.
+            TooManyRequestsError: the connection's limits are full.
+            UnavailableError: the table is busy, or the provider is down; nothing was asked.
+        """
+        planned = self.planner.plan_chat(caller, asked, new_id("llm"))
+        with self.asking.permit(planned.connection, seconds_left=seconds_left) as permit:
+            return self._call(
+                planned,
+                lambda row: self.asking.pass_on(planned.connection, row, asked.body, permit),
+            )
+
+    def _call(
+        self, planned: PlannedRow, ask: Callable[[Row], Answer | Refusal] | None = None
+    ) -> tuple[Row, Answer | Refusal]:
         row = self._reserved(planned.row.model_copy(update={"status": "submitted"}))
         self.texts.put(row, "input", planned.text)
-        outcome = self.asking.once(planned.connection, row, planned.text)
+        if ask is None:
+            outcome = self.asking.once(planned.connection, row, planned.text)
+        else:
+            outcome = ask(row)
         version = planned.connection.key_version
         if isinstance(outcome, Answer):
             ended = self.ends.answered(row, planned.text, outcome, key_version=version)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from autotune.protocol.llm_messages import LlmRole
 from autotune.protocol.llm_params import LlmParams
@@ -46,7 +46,8 @@ class HttpQuestion:
 class Answer:
     """What a model answered; ``usage`` is None where the provider gave none or none that adds up.
 
-    ``reasoning`` is what the provider returned apart from the answer.
+    ``reasoning`` is what the provider returned apart from the answer. ``document`` is its JSON,
+    where that is passed through.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Answer:
     served_model: str | None = None
     provider_request_id: str | None = None
     reasoning: str | None = None
+    document: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

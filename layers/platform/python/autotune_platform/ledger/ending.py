@@ -253,7 +253,9 @@ def _reask(row: Row, text: RowInput | None, parse_error: Fault | None) -> Mappin
 
 
 def _read(text: RowInput, answer: Answer) -> tuple[RowOutput, Fault | None]:
-    plain = RowOutput(raw_output=answer.text, model_reasoning=answer.reasoning)
+    plain = RowOutput(
+        raw_output=answer.text, model_reasoning=answer.reasoning, chat_response=answer.document
+    )
     if text.verdict is None:
         return plain, None
     form = wire.VerdictFormat.model_validate(text.verdict)

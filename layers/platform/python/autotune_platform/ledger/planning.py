@@ -11,6 +11,7 @@ from autotune.protocol.llm_params import LlmParams
 from autotune.protocol.llm_requests import EnqueueLlmRequest
 from autotune_platform.access.models import Caller
 from autotune_platform.ledger.asked_texts import filled, said, size_of
+from autotune_platform.ledger.chats import Chat
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.conversations import Conversation
 from autotune_platform.ledger.models import Connection, Mode, Row, expiry
@@ -107,6 +108,16 @@ class RowPlanner:
         text = RowInput(messages=messages, params=_as_json(asked.params))
         return self._planned(asked, row_id, connection, "calls", "", texts, text)
 
+    def plan_chat(self, caller: Caller, asked: Chat, row_id: str) -> PlannedRow:
+        """Return the row of a chat completion that is passed through.
+
+        Raises:
+            InvalidRequestError: it cannot be asked.
+        """
+        connection = self._connection(caller, asked, "")
+        text = RowInput(chat_request=asked.body, params=_as_json(asked.params))
+        return self._planned(asked, row_id, connection, "calls", "", asked.texts(), text)
+
     def plan_each(
         self, caller: Caller, requests: Iterable[tuple[str, EnqueueLlmRequest]]
     ) -> Iterator[PlannedRow | InvalidRequestError]:
@@ -128,7 +139,7 @@ class RowPlanner:
                 yield InvalidRequestError("the request cannot be read")
 
     def _connection(
-        self, caller: Caller, request: EnqueueLlmRequest | Conversation, within: str
+        self, caller: Caller, request: EnqueueLlmRequest | Conversation | Chat, within: str
     ) -> Connection:
         field = f"{within}connectionId"
         return require_usable(
@@ -153,7 +164,7 @@ class RowPlanner:
 
     def _planned(
         self,
-        request: EnqueueLlmRequest | Conversation,
+        request: EnqueueLlmRequest | Conversation | Chat,
         row_id: str,
         connection: Connection,
         mode: Mode,

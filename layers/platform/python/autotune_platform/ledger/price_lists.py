@@ -37,6 +37,7 @@ Processing = Literal["standard", "batch"]
 
 _MOST_MODEL_CHARACTERS = 200
 _KEPT = 1_024
+_KEPT_LISTS = 8
 FEMTO_A_TOKEN = Decimal(10**9)
 """Of a US dollar for a million tokens."""
 
@@ -132,6 +133,18 @@ def listed(provider: str, model: str, processing: Processing, day: date) -> List
                 version=genai_prices.__version__, listed_by=name, model=found.id, rates=rates
             )
     return None
+
+
+@lru_cache(maxsize=_KEPT_LISTS)
+def listed_models(provider: str, day: date) -> tuple[str, ...]:
+    """Return the models of a provider whose single calls have a price on a day in UTC."""
+    names = _LISTS.get(provider, ())
+    if not names:
+        return ()
+    from genai_prices.data_snapshot import get_snapshot  # noqa: PLC0415
+
+    models = [model for one in get_snapshot().providers if one.id in names for model in one.models]
+    return tuple({model.id for model in models if listed(provider, model.id, "standard", day)})
 
 
 def _with_tiers(batch: dict[str, Rate], standard: "ModelPrice | None") -> dict[str, Rate]:

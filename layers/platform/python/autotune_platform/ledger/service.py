@@ -94,7 +94,7 @@ class LedgerService:
         text = self.texts.input_of(row.id)
         if text is None:
             raise ConflictError("the request's texts were deleted")
-        if text.messages is not None:
+        if text.messages is not None or text.chat_request is not None:
             raise ConflictError("a conversation is answered while somebody waits; ask it anew")
         connection = usable(self.connections.get(row.connection_id))
         if connection is None:

@@ -315,6 +315,12 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     provider_keys_key: str
 
 
+class ChatEnvironment(ConnectionEnvironment):
+    """For the function that passes chat completions through; ``chat_functions`` are of its kind."""
+
+    chat_functions: int | None = None
+
+
 class LedgerWorkEnvironment(ConnectionEnvironment):
     """For the function that works on batches; ``model_functions`` are those of its kind."""
 

@@ -23,7 +23,14 @@ from autotune.cli.progress import CountProgress
 from autotune.client import AutotuneError, InvalidInputError
 from autotune.client.deck_samples import encode_sample
 from autotune.client.submissions import submission_key
-from autotune.protocol.deck_samples import BulkSamples, NewSample, RejectedLine, Sample, Split
+from autotune.protocol.deck_samples import (
+    BulkSamples,
+    Collection,
+    NewSample,
+    RejectedLine,
+    Sample,
+    Split,
+)
 from autotune.protocol.problems import FieldProblem
 
 app = typer.Typer(no_args_is_help=True, help="Samples of a deck: add, list, show, delete.")
@@ -42,28 +49,31 @@ _COLUMNS: Columns[Sample] = {
 _KEY = "autotune-decks-samples"
 _EXCERPT_CHARACTERS = 40
 
+SampleFile = Annotated[
+    typer.FileBinaryRead,
+    typer.Argument(
+        metavar="FILE.jsonl",
+        help="One JSON object a line: request and response of OpenAI's, or input and output. "
+        "- reads stdin.",
+    ),
+]
+SkipInvalid = Annotated[
+    bool, typer.Option("--skip-invalid", help="Write invalid lines to FILE.rejected.jsonl; go on.")
+]
+KeyName = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Give a new name to add the same lines once more."),
+]
+
 
 @command(app)
 def add(
     invocation: Invocation,
     deck_id: str,
-    file: Annotated[
-        typer.FileBinaryRead,
-        typer.Argument(
-            metavar="FILE.jsonl",
-            help="One JSON object a line: request and response of OpenAI's, or input and output. "
-            "- reads stdin.",
-        ),
-    ],
+    file: SampleFile,
     *,
-    skip_invalid: Annotated[
-        bool,
-        typer.Option("--skip-invalid", help="Write invalid lines to FILE.rejected.jsonl; go on."),
-    ] = False,
-    idempotency_key: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Give a new name to add the same lines once more."),
-    ] = None,
+    skip_invalid: SkipInvalid = False,
+    idempotency_key: KeyName = None,
 ) -> None:
     """Add a file of samples and print their ids, one a line.
 
@@ -89,6 +99,49 @@ def add(
             raise
         lines.reject(done.rejected)
     _show(invocation, done, lines.rejected)
+    raise typer.Exit(exit_codes.INCOMPLETE if lines.rejected.count else exit_codes.OK)
+
+
+@command(app)
+def match(
+    invocation: Invocation,
+    file: SampleFile,
+    *,
+    collection: Annotated[Collection, typer.Option(help="How the samples came.")] = "manual",
+    skip_invalid: SkipInvalid = False,
+    idempotency_key: KeyName = None,
+) -> None:
+    """Add a file of samples to the decks whose system prompts they have; print ids and decks.
+
+    What no deck has is counted: `autotune decks unmatched`. Else it is as `add` is.
+    """
+    with ExitStack() as kept:
+        lines = _SampleLines(file, kept, skip_invalid=skip_invalid)
+        kept.callback(lines.rejected.close)
+        lines.check()
+        progress = kept.enter_context(CountProgress("taken in", len(lines.numbers)))
+        try:
+            done = invocation.client.decks.samples.match(
+                lines.samples(),
+                collection=collection,
+                idempotency_key=submission_key(idempotency_key or _KEY),
+                on_progress=lambda done: progress.show(
+                    done.accepted + len(done.unmatched) + len(done.rejected)
+                ),
+            )
+        except (AutotuneError, KeyboardInterrupt) as error:
+            if _may_pass(error):
+                progress.print_line("run the same command again to go on")
+            raise
+        lines.reject(done.rejected)
+    _note_rejected(lines.rejected)
+    if invocation.as_json:
+        shown = done.model_dump(by_alias=True, mode="json", exclude={"rejected"})
+        invocation.show_json({**shown, "rejectedLines": lines.rejected.count})
+    else:
+        for one in done.samples:
+            typer.echo(f"{one.sample_id}  {one.deck_id}")
+        note(f"added {done.accepted}; no deck has the prompts of {len(done.unmatched)}")
     raise typer.Exit(exit_codes.INCOMPLETE if lines.rejected.count else exit_codes.OK)
 
 
@@ -205,12 +258,7 @@ def _sample_in(raw: bytes) -> None:
 
 
 def _show(invocation: Invocation, done: BulkSamples, rejected: RejectedLines) -> None:
-    for fault in rejected.first_faults:
-        note(fault)
-    if more := rejected.count - len(rejected.first_faults):
-        note(f"and {more} more")
-    if rejected.count:
-        note(f"{rejected.count} rejected lines are in {rejected.path}")
+    _note_rejected(rejected)
     if invocation.as_json:
         rest = {"rejectedLines": rejected.count}
         invocation.show_json({"accepted": done.accepted, "sampleIds": done.sample_ids, **rest})
@@ -218,6 +266,15 @@ def _show(invocation: Invocation, done: BulkSamples, rejected: RejectedLines) ->
     for sample_id in done.sample_ids:
         typer.echo(sample_id)
     note(f"added {done.accepted}")
+
+
+def _note_rejected(rejected: RejectedLines) -> None:
+    for fault in rejected.first_faults:
+        note(fault)
+    if more := rejected.count - len(rejected.first_faults):
+        note(f"and {more} more")
+    if rejected.count:
+        note(f"{rejected.count} rejected lines are in {rejected.path}")
 
 
 def _excerpt(text: str) -> str:

@@ -14,6 +14,7 @@ from autotune.cli.deck_labels import label, progress, truth
 from autotune.cli.deck_reading import prompt_in
 from autotune.cli.deck_runs import cancel, estimate, grade, results, runs
 from autotune.cli.deck_samples import app as samples
+from autotune.cli.deck_unmatched import adopt, dismiss, unmatched
 from autotune.cli.invocation import Columns, Invocation, command, given, require_one, stop
 from autotune.cli.tasks import AggregationOption, DeadlineSeconds, UncalibratedOption
 from autotune.protocol.decks import Deck, DeckVersion
@@ -214,6 +215,7 @@ _COMMANDS: Sequence[Callable[..., Any]] = (
     *(export, estimate, grade, runs, cancel, results),
     *(label, truth, progress, agreement, disagreements, means, patterns),
     *(propose, fix, edits, edit, replay, accept, reject, rollback),
+    *(unmatched, adopt, dismiss),
 )
 for one in _COMMANDS:
     command(app)(one)

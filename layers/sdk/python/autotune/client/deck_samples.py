@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, TypeVar, Unpack
 
 from autotune.client.arguments import request_of
 from autotune.client.binding import AsyncResource, ListMethod, Method, Resource
@@ -14,15 +14,18 @@ from autotune.client.exchange import Course, Plan, Session
 from autotune.client.submissions import BATCH_BYTES_TARGET, checked_key, submission_key
 from autotune.protocol import deck_samples as wire
 from autotune.protocol import limits
+from autotune.protocol.deck_telemetry import MatchedLine, MatchedSamples, UnmatchedLine
 
 _LONGEST_KEY = 200
 _DIGEST_CHARACTERS = 32
 
 _added = returning(wire.AddedSamples, lambda answer: answer.samples)
 _uploaded = returning(wire.BulkSamples)
+_matched = returning(MatchedSamples)
 _sample = returning(wire.SampleResponse, lambda answer: answer.sample)
 _samples = returning(wire.SampleList, lambda page: (page.samples, page.next_token))
 
+_LineT = TypeVar("_LineT", MatchedLine, UnmatchedLine, wire.RejectedLine)
 NewSamples = Iterable[wire.NewSample | Mapping[str, Any]]
 
 
@@ -97,7 +100,7 @@ def upload_samples(
 
     def upload(session: Session) -> Course[wire.BulkSamples]:
         done = wire.BulkSamples(accepted=0, sample_ids=[], rejected=[])
-        for index, lines in enumerate(_packed(samples)):
+        for index, lines in enumerate(_packed(samples, most=limits.MAX_BULK_SAMPLES)):
             asked = call(
                 "POST",
                 "decks",
@@ -115,6 +118,52 @@ def upload_samples(
         return done
 
     return upload
+
+
+def match_samples(
+    samples: NewSamples,
+    *,
+    collection: wire.Collection = "manual",
+    idempotency_key: str | None = None,
+    on_progress: Callable[[MatchedSamples], None] | None = None,
+    **options: Unpack[CallOptions],
+) -> Plan[MatchedSamples]:
+    """Add any number of samples to the decks whose system prompts they have, 100 in a request.
+
+    What no deck has is counted under its prompt: ``decks.unmatched``. A sample that is wrong is in
+    ``rejected``, by its place from 1. After an error, the same samples with the same key add only
+    what is missing.
+
+    Args:
+        samples: as ``add`` takes them; each needs a system or developer message.
+        collection: how they came: ``manual`` or ``telemetry``.
+        idempotency_key: the same one adds and counts nothing the second time, for seven days.
+        on_progress: is called with what came of all samples so far.
+
+    Raises:
+        InvalidInputError: a sample cannot be sent; those before it may have been added.
+        APIError: as for any call; what was added before stays.
+    """
+    key = submission_key(idempotency_key)
+
+    def match(session: Session) -> Course[MatchedSamples]:
+        done = MatchedSamples(accepted=0, samples=[], unmatched=[], rejected=[])
+        for index, lines in enumerate(_packed(samples, most=limits.MAX_MATCHED_SAMPLES)):
+            asked = call(
+                "POST",
+                "samples",
+                read=_matched,
+                body=lines.body,
+                query={"collection": collection},
+                idempotency_key=f"{key}.{index}.{lines.digest}",
+                **options,
+            )
+            done = _matched_with(done, (yield from session.course(asked)), offset=lines.offset)
+            if on_progress is not None:
+                on_progress(done)
+        return done
+
+    return match
 
 
 def list_samples(
@@ -179,15 +228,13 @@ def encode_sample(sample: wire.NewSample | Mapping[str, Any], *, place: str) -> 
     return line
 
 
-def _packed(samples: NewSamples) -> Iterator[_Lines]:
-    """Yield bodies of so many lines and bytes as they fill."""
+def _packed(samples: NewSamples, *, most: int) -> Iterator[_Lines]:
+    """Yield bodies of so many lines and bytes as they fill, ``most`` lines each."""
     lines: list[bytes] = []
     size = taken = 0
     for sample in samples:
         line = encode_sample(sample, place=f"samples[{taken}]")
-        if lines and (
-            len(lines) == limits.MAX_BULK_SAMPLES or size + len(line) > BATCH_BYTES_TARGET
-        ):
+        if lines and (len(lines) == most or size + len(line) > BATCH_BYTES_TARGET):
             yield _Lines(taken - len(lines), len(lines), b"\n".join(lines))
             lines, size = [], 0
         lines.append(line)
@@ -198,12 +245,27 @@ def _packed(samples: NewSamples) -> Iterator[_Lines]:
 
 
 def _joined(done: wire.BulkSamples, more: wire.BulkSamples, *, offset: int) -> wire.BulkSamples:
-    rejected = [one.model_copy(update={"line": one.line + offset}) for one in more.rejected]
+    rejected = _moved(more.rejected, offset)
     return wire.BulkSamples(
         accepted=done.accepted + more.accepted,
         sample_ids=[*done.sample_ids, *more.sample_ids],
         rejected=[*done.rejected, *rejected],
     )
+
+
+def _matched_with(done: MatchedSamples, more: MatchedSamples, *, offset: int) -> MatchedSamples:
+    return MatchedSamples(
+        accepted=done.accepted + more.accepted,
+        samples=[*done.samples, *_moved(more.samples, offset)],
+        unmatched=[*done.unmatched, *_moved(more.unmatched, offset)],
+        rejected=[*done.rejected, *_moved(more.rejected, offset)],
+    )
+
+
+def _moved(lines: Iterable[_LineT], offset: int) -> Iterator[_LineT]:
+    """Yield lines, counted from the first of all."""
+    for one in lines:
+        yield one.model_copy(update={"line": one.line + offset})
 
 
 class DeckSampleMethods:
@@ -213,6 +275,7 @@ class DeckSampleMethods:
 
     add = Method(add_samples)
     upload = Method(upload_samples)
+    match = Method(match_samples)
     list = ListMethod(list_samples)
     get = Method(get_sample)
     delete = Method(delete_sample)

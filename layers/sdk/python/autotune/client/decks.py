@@ -10,6 +10,7 @@ from autotune.client.deck_graders import AsyncDeckGraders, DeckGraders
 from autotune.client.deck_labels import AsyncDeckLabels, DeckLabels
 from autotune.client.deck_runs import AsyncDeckRuns, DeckRuns
 from autotune.client.deck_samples import AsyncDeckSamples, DeckSamples
+from autotune.client.deck_unmatched import AsyncUnmatched, Unmatched
 from autotune.protocol import decks as wire
 from autotune.protocol.deck_publishing import CreateDeckTaskRequest
 from autotune.protocol.levels import Uncalibrated
@@ -205,6 +206,7 @@ class DeckMethods:
     labels = InnerPart(DeckLabels, AsyncDeckLabels)
     runs = InnerPart(DeckRuns, AsyncDeckRuns)
     edits = InnerPart(DeckEdits, AsyncDeckEdits)
+    unmatched = InnerPart(Unmatched, AsyncUnmatched)
 
     create = Method(create_deck)
     get = Method(get_deck)

@@ -68,6 +68,7 @@ class Sample(types.ResponseModel):
         group_key: a digest of the group: samples with the same one are in the same half.
         content_hash: of request and response; the same texts have the same.
         duplicate_of: the first sample of this deck with the same texts, if this is not it.
+        expires_at: when it is erased, with all that was said of it; captured ones may be.
     """
 
     id: str
@@ -89,6 +90,7 @@ class Sample(types.ResponseModel):
     split: Split
     created_at: types.Timestamp
     requested_at: types.Timestamp | None = None
+    expires_at: types.Timestamp | None = None
 
 
 class SampleResponse(types.ResponseModel):

@@ -405,8 +405,14 @@ MAX_UNMATCHED_PROMPTS, MAX_UNMATCHED_EXAMPLES = 200, 10
 """Most prompts of captured calls, which no deck has, that an organisation is shown, and how many
 calls of each are kept with their texts."""
 
+MAX_MATCHED_SAMPLES = 100
+"""Most samples in one request that names no deck: each is looked up by its prompt."""
+
 UNMATCHED_DAYS = 30
 """How long a prompt is shown that no deck has, from the last call with it."""
+
+DISMISSED_DAYS = 90
+"""How long a prompt that was dismissed is not shown again."""
 
 MAX_LEVELS_CRITERIA_CHARACTERS, MAX_LEVEL_CHARACTERS = 10_000, 2_000
 """Longest criteria of a deck grader, and longest text of one of its seven levels."""

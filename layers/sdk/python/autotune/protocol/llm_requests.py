@@ -282,7 +282,8 @@ class LlmRequestSummary(ResponseModel):
 class LlmRequest(LlmRequestSummary):
     """A row with its texts; ``input`` is what was sent in, before variables were put in.
 
-    A row of purpose ``conversation`` has ``messages`` in place of it, as they were sent.
+    A row of purpose ``conversation`` has ``messages`` in place of it, as they were sent, or
+    ``chat_request`` and ``chat_response``, in OpenAI's JSON, where it was passed through.
     ``reasoning`` is what stands before the verdict; ``model_reasoning`` is what the provider
     returned apart from the answer. ``parsed_verdict`` is what the verdict's format makes of
     ``verdict_text``; the three are None where no verdict was asked for, or none could be read. They
@@ -292,9 +293,11 @@ class LlmRequest(LlmRequestSummary):
 
     input: LlmInput | None = None
     messages: list[LlmMessage] | None = None
+    chat_request: dict[str, Any] | None = None
     params: LlmParams
     verdict: VerdictFormat | None = None
     raw_output: str | None = None
+    chat_response: dict[str, Any] | None = None
     reasoning: str | None = None
     model_reasoning: str | None = None
     verdict_text: str | None = None

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from autotune.protocol.deck_samples import NewSample
 from autotune_platform.decks.telemetry.models import Exchange
 from autotune_platform.storage.item_format import moment
 from autotune_platform.storage.packing import pack, unpack
@@ -13,16 +14,8 @@ _LARGEST_BYTES = 100_000
 
 def example_item(unmatched_id: str, place: int, exchange: Exchange) -> Item | None:
     """Return the item that keeps a call; None where it is too large for an example."""
-    body = pack(
-        [
-            exchange.source_id,
-            exchange.request,
-            exchange.response,
-            exchange.metadata,
-            exchange.provider,
-            exchange.model,
-        ]
-    )
+    given = exchange.given.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    body = pack([exchange.source_id, exchange.collection, given])
     if len(body) > _LARGEST_BYTES:
         return None
     expiry = {}
@@ -41,16 +34,13 @@ def example_item(unmatched_id: str, place: int, exchange: Exchange) -> Item | No
 
 def exchange_of(item: Item) -> Exchange:
     """Return the call that an item keeps."""
-    source_id, request, response, metadata, provider, model = unpack(item["body"])
+    source_id, collection, given = unpack(item["body"])
     keep_until = item.get("keep_until")
     return Exchange(
         organization_id=item["organization_id"],
         source_id=source_id,
-        request=request,
-        response=response,
-        provider=provider,
-        model=model,
-        metadata=metadata,
+        given=NewSample.model_validate(given),
+        collection=collection,
         captured_at=datetime.fromisoformat(item["captured_at"]),
         expires_at=None if keep_until is None else datetime.fromisoformat(keep_until),
     )

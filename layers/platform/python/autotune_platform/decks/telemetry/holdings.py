@@ -55,6 +55,13 @@ TELEMETRY: Sequence[Holding] = [
     ),
     Holding(
         place="table decks",
+        key="org_*#call#* / request#*",
+        what="digests of requests for samples without a deck, by idempotency key",
+        days=7,
+        retained=_GOES,
+    ),
+    Holding(
+        place="table decks",
         key="org_*#unmatched / ump_*",
         what="ids of system prompts of captured calls that no deck has",
         erased=_UNMATCHED,

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from pydantic import ValidationError
+
+from autotune.protocol.deck_samples import NewSample
 from autotune.protocol.limits import MAX_DECK_PROMPT_CHARACTERS
-from autotune_platform.decks.conversion import FaultySampleError
-from autotune_platform.decks.models import Deck
+from autotune_platform.decks.conversion import FaultySampleError, conversation_of
 from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.telemetry.matching import Match, NoMatch, PromptMatcher
@@ -18,10 +20,10 @@ from autotune_platform.decks.telemetry.models import Exchange, Receipt, Taken
 from autotune_platform.decks.telemetry.receipts import Receipts
 from autotune_platform.decks.telemetry.storing import (
     ExchangeStore,
-    conversation_in,
     sample_id_of,
 )
 from autotune_platform.decks.telemetry.unmatched import UnmatchedPrompts
+from autotune_platform.http.problems import invalid_request
 from autotune_platform.judging.rubric.system_prompts import normalized
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import NotFoundError
@@ -29,10 +31,10 @@ from autotune_platform.runtime.parts import part
 
 __all__ = ["Taken", "TelemetryIntake"]
 
-_EXPIRED = "it expired before it was taken in"
-_NO_PROMPT = "it has no system prompt, and no deck that it is to be of"
-_FULL = "the deck has no room for a further sample"
-_GONE = "the deck was deleted meanwhile"
+NO_PROMPT = "a system or developer message, by which its deck is found"
+_EXPIRED = "a call that has not expired"
+_ROOM = "a deck with room for a further sample"
+_THERE = "a deck that was not deleted meanwhile"
 
 
 @part
@@ -72,18 +74,35 @@ class TelemetryIntake:
         Raises:
             UnavailableError: a store is busy; handing the call over again is safe.
         """
+        try:
+            given = NewSample(
+                request=dict(request),
+                response=dict(response),
+                provider=provider,
+                model=model,
+                metadata=dict(metadata),
+                requested_at=captured_at,
+            )
+        except ValidationError as error:
+            return Taken(fault=invalid_request(error.errors()).detail)
         exchange = Exchange(
             organization_id=organization_id,
             source_id=source_id,
-            request=request,
-            response=response,
-            provider=provider,
-            model=model,
-            metadata=metadata,
+            given=given,
             captured_at=captured_at,
             expires_at=expires_at,
         )
-        receipt = self.receipts.read(organization_id, source_id) or self._decide(exchange, deck_id)
+        return self.take_in(exchange, deck_id=deck_id)
+
+    def take_in(self, exchange: Exchange, *, deck_id: str | None) -> Taken:
+        """Make a sample of a call, or count it; see ``take``.
+
+        Raises:
+            UnavailableError: a store is busy; handing the call over again is safe.
+        """
+        receipt = self.receipts.read(exchange.organization_id, exchange.source_id)
+        if receipt is None:
+            receipt = self._decide(exchange, deck_id)
         if not receipt.done:
             receipt = self._store(receipt, exchange)
         return receipt.taken
@@ -96,10 +115,9 @@ class TelemetryIntake:
         if exchange.expires_at is not None and exchange.expires_at <= now:
             return refused.model_copy(update={"fault": _EXPIRED})
         try:
-            _, conversation = conversation_in(exchange)
+            text = conversation_of(exchange.given).instructions
         except FaultySampleError as error:
             return refused.model_copy(update={"fault": str(error)})
-        text = conversation.instructions
         found = self._found(organization_id, deck_id, text)
         if isinstance(found, Match):
             decided = Receipt(
@@ -110,9 +128,9 @@ class TelemetryIntake:
             )
             return self.receipts.write(decided, exchange.source_id, now)
         if text is None or not normalized(text):
-            return refused.model_copy(update={"fault": _NO_PROMPT})
+            return refused.model_copy(update={"fault": NO_PROMPT})
         if len(text) > MAX_DECK_PROMPT_CHARACTERS:
-            expected = f"its system prompt has more than {MAX_DECK_PROMPT_CHARACTERS} characters"
+            expected = f"a system prompt of at most {MAX_DECK_PROMPT_CHARACTERS} characters"
             return refused.model_copy(update={"fault": expected})
         digest = prompt_hash(organization_id, text)
         return self.unmatched.count(exchange, text, digest, tied=found.tied, now=now)
@@ -130,19 +148,19 @@ class TelemetryIntake:
 
     def _store(self, receipt: Receipt, exchange: Exchange) -> Receipt:
         """Store a call as the sample that was decided on; return what became of it."""
+        sample_id, fault = None, None
         try:
-            deck = self._deck(receipt)
-            sample_id = self.store.store(deck, receipt.deck_version or deck.version, exchange)
+            deck = self.decks.get_of(receipt.organization_id, receipt.deck_id or "")
+            sample_id = self.store.store(
+                deck,
+                receipt.deck_version or deck.version,
+                exchange,
+                sample_id=receipt.sample_id or sample_id_of(exchange),
+            )
+            fault = _ROOM if sample_id is None else None
         except NotFoundError:
-            lost = {"sample_id": None, "fault": _GONE}
-            return self.receipts.finish(receipt.model_copy(update=lost), exchange.source_id)
+            fault = _THERE
         except FaultySampleError as error:
-            lost = {"sample_id": None, "fault": str(error)}
-            return self.receipts.finish(receipt.model_copy(update=lost), exchange.source_id)
-        if sample_id is None:
-            lost = {"sample_id": None, "fault": _FULL}
-            receipt = receipt.model_copy(update=lost)
-        return self.receipts.finish(receipt, exchange.source_id)
-
-    def _deck(self, receipt: Receipt) -> Deck:
-        return self.decks.get_of(receipt.organization_id, receipt.deck_id or "")
+            fault = str(error)
+        kept = receipt.model_copy(update={"sample_id": sample_id, "fault": fault})
+        return self.receipts.finish(kept, exchange.source_id)

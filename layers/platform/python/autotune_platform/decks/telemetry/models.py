@@ -1,10 +1,10 @@
 """What is known of captured calls, and of prompts that no deck has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from autotune.protocol.deck_samples import Collection, NewSample
 from autotune_platform.runtime.frozen_model import FrozenModel
 
 
@@ -16,7 +16,7 @@ class Taken:
         sample_id: the sample that was made of it.
         deck_id: the deck that it is of, also where that has no room for it.
         unmatched_id: the prompt that it was counted under, which no deck has.
-        fault: why nothing was kept of it.
+        fault: what was expected, where nothing is kept of it.
     """
 
     sample_id: str | None = None
@@ -36,13 +36,10 @@ class Exchange:
 
     organization_id: str
     source_id: str
-    request: Mapping[str, Any]
-    response: Mapping[str, Any]
-    provider: str | None
-    model: str | None
-    metadata: Mapping[str, Any]
+    given: NewSample
     captured_at: datetime
-    expires_at: datetime | None
+    expires_at: datetime | None = None
+    collection: Collection = "telemetry"
 
 
 class Receipt(FrozenModel):

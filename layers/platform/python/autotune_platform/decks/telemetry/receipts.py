@@ -21,7 +21,7 @@ class Receipts:
 
     def read(self, organization_id: str, source_id: str) -> Receipt | None:
         """Return what was decided of a call; None where nothing was."""
-        item = self._table.get(_partition(organization_id, source_id), _RECEIPT)
+        item = self._table.get(call_partition(organization_id, source_id), _RECEIPT)
         return None if item is None else model_from(item, Receipt)
 
     def write(self, receipt: Receipt, source_id: str, now: datetime) -> Receipt:
@@ -36,17 +36,18 @@ class Receipts:
         done = receipt.model_copy(update={"done": True})
         gone = [name for name in ("sample_id", "fault") if getattr(done, name) is None]
         changes = {"done": True} | ({} if done.fault is None else {"fault": done.fault})
-        partition = _partition(receipt.organization_id, source_id)
+        partition = call_partition(receipt.organization_id, source_id)
         self._table.update(partition, _RECEIPT, changes, remove=gone)
         return done
 
 
 def receipt_item(receipt: Receipt, source_id: str, now: datetime) -> Item:
     """Return the item that stores what was decided of a call."""
-    item = item_of(receipt, pk=_partition(receipt.organization_id, source_id), sk=_RECEIPT)
+    item = item_of(receipt, pk=call_partition(receipt.organization_id, source_id), sk=_RECEIPT)
     return {**item, "expires_at": int((now + REMEMBERED).timestamp())}
 
 
-def _partition(organization_id: str, source_id: str) -> str:
+def call_partition(organization_id: str, source_id: str) -> str:
+    """Return the partition of a call of an organisation, or of a request with calls."""
     digest = hashlib.sha256(source_id.encode(errors="surrogatepass")).hexdigest()
     return f"{organization_id}#call#{digest}"

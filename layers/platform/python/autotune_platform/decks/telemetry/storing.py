@@ -1,10 +1,7 @@
 """Making samples of captured calls."""
 
-from pydantic import ValidationError
-
-from autotune.protocol.deck_samples import Collection, NewSample
 from autotune.protocol.ids import timed_id
-from autotune_platform.decks.conversion import Conversation, FaultySampleError, conversation_of
+from autotune_platform.decks.conversion import conversation_of
 from autotune_platform.decks.models import Deck
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_making import SampleOrigin, made_sample
@@ -26,7 +23,7 @@ class ExchangeStore:
         version: int,
         exchange: Exchange,
         *,
-        collection: Collection = "telemetry",
+        sample_id: str,
     ) -> str | None:
         """Store a call as a sample of a deck, once; return the sample's id, None without room.
 
@@ -35,43 +32,20 @@ class ExchangeStore:
             NotFoundError: the deck was deleted.
             UnavailableError: a store is busy; storing it again is safe.
         """
-        given, conversation = conversation_in(exchange)
         origin = SampleOrigin(
-            sample_id=sample_id_of(exchange),
+            sample_id=sample_id,
             deck_version=version,
             prompt=self.decks.prompts(deck.id, [version]).get(version, ""),
-            collection=collection,
+            collection=exchange.collection,
             created_at=exchange.captured_at,
             expires_at=exchange.expires_at,
         )
-        whole = packed(made_sample(deck, given, conversation, origin))
+        whole = packed(made_sample(deck, exchange.given, conversation_of(exchange.given), origin))
         stored = self.samples.add(deck.id, [whole])
         return stored[0].id if stored else None
 
 
 def sample_id_of(exchange: Exchange) -> str:
-    """Return the id of the sample that is made of a call, always the same."""
+    """Return the id of the sample that is made of a call; it follows from call and time."""
     seed = f"{exchange.organization_id} {exchange.source_id}"
     return timed_id("smp", exchange.captured_at, 0, seed)
-
-
-def conversation_in(exchange: Exchange) -> tuple[NewSample, Conversation]:
-    """Return a call as a sample that somebody gives, and the conversation in it.
-
-    Raises:
-        FaultySampleError: it cannot be used as one.
-    """
-    try:
-        given = NewSample(
-            request=dict(exchange.request),
-            response=dict(exchange.response),
-            provider=exchange.provider,
-            model=exchange.model,
-            metadata=dict(exchange.metadata),
-            requested_at=exchange.captured_at,
-        )
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(place) for place in first["loc"])
-        raise FaultySampleError(field, str(first["msg"])) from error
-    return given, conversation_of(given)

@@ -29,7 +29,7 @@ KEPT = timedelta(days=UNMATCHED_DAYS)
 OF_UNMATCHED = "ump_"
 
 _PROMPTS, _PASSED_OVER = "prompts", "passed_over"
-_FULL = f"{MAX_UNMATCHED_PROMPTS} prompts that no deck has are listed, and there is no room for it"
+_FULL = f"a prompt that a deck has, or one of the {MAX_UNMATCHED_PROMPTS} that are listed"
 _NEW = Condition(exists=False)
 _ATTEMPTS = 5
 _ADMITTED_OF = 16

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from autotune.protocol.problems import PROBLEM_CONTENT_TYPE, Problem
+from autotune_platform.ledger.compatible.chat_refusals import NOT_TO_REPEAT
 from autotune_platform.ledger.compatible.models import ENDPOINT, File
 from autotune_platform.ledger.compatible.progress import Progress
 
@@ -16,8 +17,12 @@ Shape = dict[str, Any]
 
 _INVALID = "invalid_request_error"
 _TYPES: Mapping[int, str] = {401: _INVALID, 403: "permission_error", 429: "rate_limit_error"}
-_CODES: Mapping[str, str] = {"unauthenticated": "invalid_api_key"}
-_TOO_LARGE = (
+_CODES: Mapping[str, str] = {
+    "unauthenticated": "invalid_api_key",
+    "budget_exhausted": "insufficient_quota",
+    "too_many_requests": "rate_limit_exceeded",
+}
+TOO_LARGE_FILE = (
     "; /v1/files takes files of up to 4,000,000 bytes: send a larger one to "
     "POST /api/v1/llm-imports, which takes 200 MB"
 )
@@ -83,19 +88,25 @@ def list_shape(data: Sequence[Shape], *, has_more: bool) -> Shape:
     }
 
 
-def in_openai_words(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer whose problem, if it is one, is an error as OpenAI words it."""
+def in_openai_words(answer: dict[str, Any], *, too_large: str = "") -> dict[str, Any]:
+    """Return an answer whose problem, if it is one, is an error as OpenAI words it.
+
+    Args:
+        too_large: what is said besides where it is that the body is too large.
+    """
     if answer["headers"].get("Content-Type") != PROBLEM_CONTENT_TYPE:
         return answer
     problem = Problem.model_validate_json(answer["body"])
     usual = "server_error" if problem.status >= 500 else _INVALID
     error = {
-        "message": problem.detail + (_TOO_LARGE if problem.status == 413 else ""),
+        "message": problem.detail + (too_large if problem.status == 413 else ""),
         "type": _TYPES.get(problem.status, usual),
         "param": problem.errors[0].field if problem.errors else None,
         "code": _CODES.get(problem.code, problem.code),
     }
     headers = {**answer["headers"], "Content-Type": "application/json"}
+    if problem.code in NOT_TO_REPEAT:
+        headers["x-should-retry"] = "false"  # as the openai package reads it
     return {**answer, "headers": headers, "body": json.dumps({"error": error})}
 
 

@@ -3,9 +3,11 @@
 As in https://learn.microsoft.com/azure/ai-services/openai/reference, as of August 2026.
 """
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from autotune_platform.ledger.calls import HttpQuestion, Question
+from autotune_platform.ledger.calls import HttpQuestion
 from autotune_platform.ledger.models import Connection
 from autotune_platform.ledger.providers.json_format import json_question
 from autotune_platform.ledger.providers.openai import OpenAiFormat
@@ -30,16 +32,23 @@ class AzureFormat(OpenAiFormat):
     )
     own_fields = OpenAiFormat.own_fields | {"data_sources"}
 
-    def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
-        """Return what is sent."""
+    def post(
+        self,
+        connection: Connection,
+        key: str | None,
+        model: str,
+        own: Mapping[str, Any],
+        extra: Mapping[str, Any],
+    ) -> HttpQuestion:
+        """Return a request for a deployment."""
         base = connection.base_url.rstrip("/")
         version = api_version(connection)
-        deployment = quote(asked.model, safe="")
+        deployment = quote(model, safe="")
         return json_question(
             f"{base}/openai/deployments/{deployment}/chat/completions?{version}",
             key_header(key),
-            self.members(asked),
-            asked.params.extra or {},
+            own,
+            extra,
         )
 
 

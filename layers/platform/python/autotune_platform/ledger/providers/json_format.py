@@ -38,10 +38,15 @@ class JsonFormat(ABC):
 
     def unsupported(self, params: LlmParams) -> str | None:
         """Return the first field that the provider does not take, by its name on the wire."""
-        extra = params.extra or {}
+        refused = self.unbounded(params.extra or {})
+        return refused and f"extra.{refused}"
+
+    def unbounded(self, members: Mapping[str, Any]) -> str | None:
+        """Return the first member of a request that the bound of its cost does not allow for."""
         own = {plain(field) for field in self.own_fields}
-        refused = (f"extra.{member}" for member in sorted(extra) if plain(member) in own)
-        return next(refused, None) or next(lengthening(extra, "extra"), None)
+        refused = (member for member in sorted(members) if plain(member) in own)
+        lengths = (found.removeprefix(".") for found in lengthening(members, ""))
+        return next(refused, None) or next(lengths, None)
 
     def unsupported_turn(self, turns: Sequence[Turn]) -> int | None:
         """Return the place of an instruction behind what was said; None if there is none."""

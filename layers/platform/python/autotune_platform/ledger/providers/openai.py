@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from autotune.protocol.llm_messages import LlmRole
-from autotune.protocol.llm_params import LlmParams
 from autotune.protocol.llm_requests import FinishReason
 from autotune_platform.ledger.calls import Answer, HttpQuestion, Outcome, Question, Turn
 from autotune_platform.ledger.models import Connection
@@ -100,19 +99,42 @@ class OpenAiFormat(JsonFormat):
         """Name the field that bounds the tokens of an answer; OpenAI's newer models want theirs."""
         self._limit_field = limit_field
 
-    def unsupported(self, params: LlmParams) -> str | None:
-        """Return the first field that the provider does not take, by its name on the wire."""
-        routing = (params.extra or {}).get("provider")
+    def unbounded(self, members: Mapping[str, Any]) -> str | None:
+        """Return the first member of a request that the bound of its cost does not allow for."""
+        routing = members.get("provider")
         chosen = [field for field in _ROUTING if isinstance(routing, dict) and field in routing]
-        return f"extra.provider.{chosen[0]}" if chosen else super().unsupported(params)
+        return f"provider.{chosen[0]}" if chosen else super().unbounded(members)
 
     def question(self, connection: Connection, key: str | None, asked: Question) -> HttpQuestion:
         """Return what is sent; without a key, no authorisation."""
+        extra = asked.params.extra or {}
+        return self.post(connection, key, asked.model, self.members(asked), extra)
+
+    def passed(
+        self,
+        connection: Connection,
+        key: str | None,
+        model: str,
+        body: Mapping[str, Any],
+        max_tokens: int,
+    ) -> HttpQuestion:
+        """Return what is sent of a chat completion that somebody else has written."""
+        return self.post(connection, key, model, {self._limit_field: max_tokens}, body)
+
+    def post(
+        self,
+        connection: Connection,
+        key: str | None,
+        model: str,
+        own: Mapping[str, Any],
+        extra: Mapping[str, Any],
+    ) -> HttpQuestion:
+        """Return a request for a model; without a key, it has no authorisation."""
         return json_question(
             f"{connection.base_url.rstrip('/')}/chat/completions",
             {"Authorization": f"Bearer {key}"} if key else {},
-            {"model": asked.model, **self.members(asked)},
-            asked.params.extra or {},
+            {"model": model, **own},
+            extra,
         )
 
     def members(self, asked: Question) -> dict[str, Any]:

@@ -15,13 +15,14 @@ Work that an error ended is not paid. It may be where the provider gave up waiti
 answer (408, 504, 520, 524) or where the error stands in an answer that had begun with 200.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from autotune.protocol.llm_requests import LlmErrorCode
 from autotune_platform.ledger.calls import Answer, Outcome, Refusal
-from autotune_platform.ledger.providers.documents import encodable
+from autotune_platform.ledger.providers.documents import document_of, encodable
 from autotune_platform.outbound.http import retry_after_seconds
 
 MAX_MESSAGE_CHARACTERS = 500
@@ -115,6 +116,14 @@ def without_key(outcome: Outcome, key: str | None) -> Outcome:
         and _hidden(outcome.provider_request_id, key),
         reasoning=outcome.reasoning and _hidden(outcome.reasoning, key),
     )
+
+
+def without_key_inside(document: Any, key: str | None) -> Any:
+    """Return a document that does not hold the key, and that UTF-8 can hold."""
+    written = encodable(json.dumps(document, ensure_ascii=False))
+    if key is not None and len(key) >= _SECRET_FROM_CHARACTERS:
+        written = _hidden(written, json.dumps(key, ensure_ascii=False)[1:-1])
+    return document_of(written.encode())
 
 
 def _hidden(words: str, key: str | None) -> str:

@@ -29,6 +29,17 @@ def format_of(provider: LlmProvider) -> ProviderFormat:
     return _FORMATS[provider]
 
 
+def openai_wire_of(provider: LlmProvider) -> OpenAiFormat | None:
+    """Return how a provider takes OpenAI's chat completions as they are; None where it does not."""
+    spoken = format_of(provider)
+    return spoken if isinstance(spoken, OpenAiFormat) else None
+
+
+def with_openai_wire() -> list[LlmProvider]:
+    """Return the providers that take OpenAI's chat completions as they are."""
+    return [provider for provider in _FORMATS if openai_wire_of(provider)]
+
+
 def takes_json_schema(provider: LlmProvider) -> bool:
     """Return whether all of a provider's models take OpenAI's schemas in chat completions."""
     return provider in _STRUCTURED

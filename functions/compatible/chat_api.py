@@ -1,0 +1,80 @@
+"""OpenAI's chat completions, for programs that know them: passed through to a token's connection.
+
+Its own function, because it asks providers with the keys of connections, and waits for them.
+"""
+
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from autotune.protocol.llm_tokens import LlmTokenScope
+from autotune_platform.access.models import Caller
+from autotune_platform.http.api import Api
+from autotune_platform.ledger.compatible.chat_bodies import chat_body_of
+from autotune_platform.ledger.compatible.chat_headers import deck_named_in, labels_named_in
+from autotune_platform.ledger.compatible.shapes import in_openai_words, list_shape
+from autotune_platform.ledger.tokens import Token, bearer_of
+from autotune_platform.runtime.environment import ChatEnvironment
+from autotune_platform.wiring.chats import ChatApiParts
+
+# The time that the function keeps for storing and booking an answer, and for its own.
+_TO_BOOK_SECONDS = 4
+
+
+@cache
+def parts() -> ChatApiParts:
+    """Return what this process is put together from."""
+    return ChatApiParts(ChatEnvironment.parse())
+
+
+app = Api(parts, keyless=True)
+
+
+@app.post("/v1/chat/completions", tags=["OpenAI's chat completions"])
+def complete_chat() -> Response[str]:
+    """Have a chat completion answered by ``CONNECTION/MODEL``; it is paid like any other request.
+
+    With ``stream`` the whole answer comes at once, as events. A provider has 25 seconds.
+    """
+    caller, token = _admitted("write")
+    headers = app.signed_request.headers
+    passed = parts().compatible_chats.complete(
+        caller,
+        token,
+        chat_body_of(app.signed_request.body),
+        deck_id=deck_named_in(headers),
+        labels=labels_named_in(headers),
+        seconds_left=_seconds_left,
+    )
+    return Response(
+        status_code=200,
+        content_type=passed.media_type,
+        body=passed.content,
+        headers={"x-autotune-llm-request": passed.request_id},
+    )
+
+
+@app.get("/v1/models", tags=["OpenAI's chat completions"])
+def list_models() -> Any:
+    """List the models of the token's connection whose price is known."""
+    _, token = _admitted("read")
+    return list_shape(parts().compatible_chats.models(token), has_more=False)
+
+
+def _admitted(scope: LlmTokenScope) -> tuple[Caller, Token]:
+    token = parts().llm_tokens.prove(app.signed_request.headers.get("authorization", ""))
+    # From here on the organisation is known, and its audit log may show who uses its token.
+    app.acts_for(token.organization_id, principal_id=token.id, is_outsider=False)
+    parts().llm_tokens.require(token, scope)
+    return parts().access.admit(bearer_of(token)), token
+
+
+def _seconds_left() -> float:
+    left: float = app.lambda_context.get_remaining_time_in_millis() / 1000
+    return left - _TO_BOOK_SECONDS
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Answer one HTTP request."""
+    return in_openai_words(app.handle(event, context))

@@ -1,0 +1,179 @@
+"""Chat completions of programs that know OpenAI's API, passed through to a token's connection."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from autotune.protocol.problems import LimitProblem
+from autotune_platform.access.models import Caller
+from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.calling import LedgerCalls
+from autotune_platform.ledger.calls import Refusal
+from autotune_platform.ledger.chats import Chat
+from autotune_platform.ledger.compatible.chat_bodies import ChatBody
+from autotune_platform.ledger.compatible.chat_refusals import (
+    AnswerTooLargeToPassError,
+    ModelNotFoundError,
+    NoAnswerError,
+)
+from autotune_platform.ledger.compatible.chunks import as_events
+from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.models import Connection
+from autotune_platform.ledger.price_lists import listed_models
+from autotune_platform.ledger.providers.openai import OpenAiFormat
+from autotune_platform.ledger.providers.registry import openai_wire_of, with_openai_wire
+from autotune_platform.ledger.tokens import Token
+from autotune_platform.ledger.usable_connections import require_usable
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import MalformedRequestError, TooManyRequestsError
+from autotune_platform.runtime.parts import part
+
+_MOST_ANSWER_BYTES: Final = 5_500_000
+"""Lambda answers 6 MB; the JSON of an answer stands in a text of another JSON there."""
+_RETRY_AFTER_SECONDS: Final = 2
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What a program is answered: JSON, or events of a stream; ``request_id`` is the ledger's."""
+
+    content: str
+    media_type: str
+    request_id: str
+
+
+@part
+class CompatibleChats:
+    """Has chat completions answered.
+
+    Attributes:
+        functions: how many wait for answers at once, of all organisations; None where there is no
+            bound but the account's.
+    """
+
+    calls: LedgerCalls
+    connections: ConnectionRepository
+    waiting: WaitingShares
+    functions: int | None = None
+    clock: Clock = SYSTEM_CLOCK
+
+    def complete(
+        self,
+        caller: Caller,
+        token: Token,
+        asked: ChatBody,
+        *,
+        deck_id: str | None,
+        labels: Mapping[str, str],
+        seconds_left: Callable[[], float],
+    ) -> Passed:
+        """Return what the provider answers, as it does.
+
+        Args:
+            seconds_left: for the provider's answer.
+
+        Raises:
+            ModelNotFoundError: the model is not one of the token's connection.
+            InvalidRequestError: the provider has no such wire, or the body what it does not take.
+            BudgetExhaustedError, TooManyRequestsError, UnavailableError: nothing was asked.
+            NoAnswerError: the provider gave no answer.
+            AnswerTooLargeToPassError: the ledger has it.
+        """
+        connection = self._connection(token, field="model")
+        model = _model_of(connection, asked.model)
+        refused = _wire_of(connection).unbounded(asked.unbounded)
+        if refused is not None:
+            raise MalformedRequestError.of_field(
+                refused, "left out", detail="what it may cost is not bounded before the call"
+            )
+        chat = Chat(
+            connection_id=connection.id,
+            model=model,
+            body=asked.body,
+            max_tokens=asked.max_tokens,
+            deck_id=deck_id,
+            labels=labels,
+            retention_days=token.retention_days,
+        )
+        most = self._most_at_once(caller)
+        with self.waiting.place(caller.organization_id, seconds_left(), most=most) as has_place:
+            if not has_place:
+                raise _too_many(most)
+            row, outcome = self.calls.pass_on(caller, chat, seconds_left=seconds_left)
+        if isinstance(outcome, Refusal):
+            raise NoAnswerError(outcome, request_id=row.id)
+        response = outcome.document or {}
+        passed = _passed(asked, response, row.id)
+        if len(json.dumps(passed.content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
+            raise AnswerTooLargeToPassError(
+                f"the answer has over {_MOST_ANSWER_BYTES} bytes; "
+                f"GET /api/v1/llm-requests/{row.id} has it"
+            )
+        return passed
+
+    def models(self, token: Token) -> list[dict[str, Any]]:
+        """Return the models of a token's connection whose price is known, as OpenAI lists them."""
+        connection = self._connection(token, field="token")
+        if openai_wire_of(connection.provider) is None:
+            return []
+        listed = listed_models(connection.provider, self.clock.now().date())
+        names = sorted({*connection.prices, *listed})
+        created = int(connection.created_at.timestamp())
+        return [
+            {
+                "id": f"{connection.name}/{name}",
+                "object": "model",
+                "created": created,
+                "owned_by": connection.provider,
+            }
+            for name in names
+        ]
+
+    def _most_at_once(self, caller: Caller) -> int:
+        """Return how many of an organisation's wait: half, so that no one keeps out all others."""
+        most = caller.limits.waiting_requests
+        return most if self.functions is None else min(most, max(1, self.functions // 2))
+
+    def _connection(self, token: Token, *, field: str) -> Connection:
+        return require_usable(
+            self.connections, token.organization_id, token.connection_id, field=field
+        )
+
+
+def _model_of(connection: Connection, said: str) -> str:
+    for name in (connection.id, connection.name):
+        model = said.removeprefix(f"{name}/")
+        if model != said and model:
+            return model
+    expected = f"{connection.name}/MODEL or {connection.id}/MODEL"
+    raise ModelNotFoundError.of(said[:200], expected)
+
+
+def _wire_of(connection: Connection) -> OpenAiFormat:
+    wire = openai_wire_of(connection.provider)
+    if wire is None:
+        able = ", ".join(with_openai_wire())
+        raise MalformedRequestError.of_field(
+            "model",
+            f"a model of a connection to one of {able}",
+            detail=f"the provider {connection.provider} does not take OpenAI's chat completions; "
+            f"connections to {able} do",
+        )
+    return wire
+
+
+def _too_many(most: int) -> TooManyRequestsError:
+    return TooManyRequestsError(
+        f"{most} chat completions of this organization are under way",
+        limit=LimitProblem(name="chat completions at once", maximum=most, unit="chat completions"),
+        retry_after_seconds=_RETRY_AFTER_SECONDS,
+    )
+
+
+def _passed(asked: ChatBody, response: Mapping[str, Any], request_id: str) -> Passed:
+    if asked.is_streamed:
+        events = as_events(response, with_usage=asked.with_usage)
+        return Passed(events, "text/event-stream", request_id)
+    content = json.dumps(response, separators=(",", ":"), ensure_ascii=False)
+    return Passed(content, "application/json", request_id)

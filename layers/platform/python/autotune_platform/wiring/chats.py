@@ -1,0 +1,35 @@
+"""Parts of OpenAI's chat completions, which are passed through to providers."""
+
+from functools import cached_property
+
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.ledger.compatible.chats import CompatibleChats
+from autotune_platform.ledger.token_repository import TokenRepository
+from autotune_platform.ledger.tokens import TokenService
+from autotune_platform.runtime.environment import ChatEnvironment
+from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.model_calls import ModelCallParts
+
+
+class ChatApiParts(ApiParts, ModelCallParts):
+    """What passes chat completions through, with the keys of connections."""
+
+    environment: ChatEnvironment
+
+    @cached_property
+    def llm_tokens(self) -> TokenService:
+        return TokenService(
+            repository=TokenRepository(self.registry_table), connections=self.connection_repository
+        )
+
+    @cached_property
+    def compatible_chats(self) -> CompatibleChats:
+        slots = Slots(budgets=BudgetRepository(self.budgets_table))
+        return CompatibleChats(
+            calls=self.ledger_calls,
+            connections=self.connection_repository,
+            waiting=WaitingShares(slots=slots, of="chats"),
+            functions=self.environment.chat_functions,
+        )
