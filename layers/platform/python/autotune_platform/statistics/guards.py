@@ -218,7 +218,7 @@ def inapplicable_scored(
     numbers = group_numbers(np.asarray(groups)[rows])
     growth = np.bincount(numbers, weights=after - before)
     grown, changed = int((growth > 0).sum()), int((growth != 0).sum())
-    p = 1 - binomial_cdf(grown - 1, changed, 0.5)
+    p = binomial_cdf(changed - grown, changed, 0.5)
     return InapplicableScored(int(rows.sum()), int(before.sum()), int(after.sum()), p)
 
 
