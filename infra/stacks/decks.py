@@ -177,7 +177,8 @@ class DecksStack(DomainStack):
             computes=True,
         )
         table = self.shared.data.decks
-        table.grant_read(measures.function, "BatchGetItem", "GetItem", keys=DECKS)
+        # Looks of all graders of the deck are read: those at the same labels count together.
+        table.grant_read(measures.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
         # Looks at held-out labels are spent by reading, and what is published is noted.
