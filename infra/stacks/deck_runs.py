@@ -103,9 +103,11 @@ class DeckRuns(Construct):
             data.decks.grant_write(work.function, "PutItem", keys=keys)
         for keys in (RUNS, GRADERS, SAMPLES):
             data.decks.grant_write(work.function, "DeleteItem", keys=keys)
-        # What is proposed is counted by its deck.
+        # What is proposed is counted by its deck, and what a run cost.
         for keys in (DECKS, COUNTED_DECKS):
             data.decks.grant_write(work.function, "UpdateItem", keys=keys)
+        # Judgements that fresh labels speak against suspend a calibration.
+        data.registry.grant_write(work.function, "PutItem", keys=GRADERS)
         data.content.grant_read(work.function)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)
@@ -143,7 +145,8 @@ class DeckRuns(Construct):
         decks.grant_write(sweep.function, "PutItem", keys=DECKS)
         for keys in (RUNS, GRADERS):
             decks.grant_write(sweep.function, "DeleteItem", keys=keys)
-        decks.grant_write(sweep.function, "UpdateItem", keys=COUNTED_DECKS)
+        for keys in (DECKS, COUNTED_DECKS):
+            decks.grant_write(sweep.function, "UpdateItem", keys=keys)
         self.workflow.state_machine.grant_start_execution(sweep.function)
         self._stack.run_every(Duration.minutes(1), sweep)
 

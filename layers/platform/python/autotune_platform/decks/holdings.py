@@ -26,6 +26,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table decks",
+            key="dck_* / figures",
+            what="what a deck's runs cost, and how far its graders, by name, agree with people",
+            erased=_DECK,
+        ),
+        Holding(
+            place="table decks",
             key="dck_* / version#*",
             what="versions of a deck: system prompts, notes",
             erased=_DECK,

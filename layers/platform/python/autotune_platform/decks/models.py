@@ -1,6 +1,6 @@
 """Decks, their versions and their graders as the platform sees them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -136,6 +136,8 @@ class GraderVersion(FrozenModel):
 
     Attributes:
         candidate: whether it is of an edit that is not accepted, and is never current.
+        erased: samples that were deleted: of examples that were these, no text is left. The digest
+            stays, and names what was judged by before.
         effect: what the edit changed, written when it is accepted.
     """
 
@@ -150,9 +152,32 @@ class GraderVersion(FrozenModel):
     note: str
     edit_id: str | None = None
     candidate: bool = False
+    erased: list[str] = []
     effect: EditEffect | None = None
     author: str
     created_at: datetime
+
+
+class MeasuredGrader(FrozenModel):
+    """How far the current version of a grader agreed with people when that was read."""
+
+    grader_id: str
+    name: str
+    version: int
+    kappa: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int
+    labels: int
+    sufficient: bool
+    at: datetime
+
+
+class DeckFigures(FrozenModel):
+    """What its ended runs cost, in nano-USD, and its graders as they were last measured."""
+
+    spent_nano_usd: int = 0
+    agreement: Sequence[MeasuredGrader] = ()
 
 
 class WholeDeck(FrozenModel):
@@ -160,6 +185,7 @@ class WholeDeck(FrozenModel):
 
     deck: Deck
     counts: DeckCounts
+    figures: DeckFigures = DeckFigures()
     prompt: str | None = None
 
 

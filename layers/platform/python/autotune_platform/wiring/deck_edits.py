@@ -39,6 +39,7 @@ class DeckEditWorkParts(DeckRunParts, LabelParts):
             edits=self.edit_repository,
             labels=self.labels,
             samples=self.sample_repository,
+            examples=self.example_eraser,
         )
 
     @cached_property
@@ -135,4 +136,5 @@ class DeckEditParts(DeckRunApiParts, DeckEditWorkParts):
             edits=self.edit_repository,
             settling=self.edit_settling,
             deciding=self.edit_deciding,
+            held_out=self.held_out,
         )

@@ -32,6 +32,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             results=self.judge_results,
             held_out=self.held_out,
             watch=self.drift_watch,
+            figures=self.deck_figures,
         )
 
     @cached_property

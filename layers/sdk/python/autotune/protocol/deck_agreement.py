@@ -81,6 +81,7 @@ class Agreement(types.ResponseModel):
     Attributes:
         look: which look at the held-out labels the version has: 0 for the first that was looked at,
             null where it has judged none of them. Reading spends it, once for each version.
+        looked: versions whose agreement was read: reading these again spends nothing.
         looks: how many were spent by all versions, beside that first one. The k-th has intervals
             of ``1 - 0.1 / 2^k``, as ``kappa.confidence`` says.
         kappa: of samples where both gave a level.
@@ -106,6 +107,7 @@ class Agreement(types.ResponseModel):
     version: int
     look: int | None = None
     looks: int = 0
+    looked: list[int] = []
     kappa: KappaEstimate
     n: int
     groups: int
@@ -152,10 +154,16 @@ class Disagreement(types.ResponseModel):
 
 
 class DisagreementList(types.ResponseModel):
-    """A page of disagreements, the widest first; never of what is held out."""
+    """A page of disagreements, the widest first; never of what is held out.
+
+    Attributes:
+        confusion: how many samples have truth (row) and judge (column) at each of the levels -3 to
+            3, whatever is asked for. Unlike an agreement's it spends no look.
+    """
 
     disagreements: list[Disagreement]
     total: int
+    confusion: list[list[int]]
     next_token: str | None = None
 
 

@@ -10,6 +10,7 @@ from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
 from autotune.protocol.deck_publishing import PublishedCalibration
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.deriving import tie_key
 from autotune_platform.decks.labels.disagreements import development
@@ -19,8 +20,9 @@ from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
-from autotune_platform.decks.look_repository import Look
-from autotune_platform.decks.models import DeckGrader, GraderVersion
+from autotune_platform.decks.look_repository import Look, Looks
+from autotune_platform.decks.models import DeckGrader, GraderVersion, MeasuredGrader
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.statistics.agreement import Bias, applicability
 from autotune_platform.statistics.agreement import agreement as measured_agreement
@@ -44,6 +46,8 @@ class AgreementService:
     results: JudgeResults
     held_out: HeldOut
     watch: DriftWatch
+    figures: FiguresRepository
+    clock: Clock = SYSTEM_CLOCK
 
     def of(
         self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
@@ -67,11 +71,28 @@ class AgreementService:
         )
         is_seen = any(is_drawn(one) and one.sample_id in results for one in truths)
         look = self.held_out.spend(grader, judged_by) if is_seen else None
-        looks = self.held_out.looks(grader).counted
+        looks = self.held_out.looks(grader)
         watched = self.watch.look(grader)
         published = published_on_wire(watched.grader if watched else grader, watched)
-        return agreement(
+        found = agreement(
             grader, judged_by, truths, results, look=look, looks=looks, published=published
+        )
+        if judged_by.version == grader.version:
+            self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
+        return found
+
+    def _noted(self, grader: DeckGrader, found: wire.Agreement) -> MeasuredGrader:
+        return MeasuredGrader(
+            grader_id=grader.id,
+            name=grader.name,
+            version=found.version,
+            kappa=found.kappa.value,
+            low=found.kappa.low,
+            high=found.kappa.high,
+            n=found.n,
+            labels=found.labels,
+            sufficient=found.sufficient,
+            at=self.clock.now(),
         )
 
 
@@ -87,7 +108,7 @@ def agreement(
     results: Mapping[str, JudgeWord],
     *,
     look: Look | None,
-    looks: int,
+    looks: Looks,
     published: PublishedCalibration | None,
 ) -> wire.Agreement:
     """Return the agreement of a version's results with ground truths.
@@ -96,7 +117,7 @@ def agreement(
         truths: of the grader, of any samples.
         results: by sample.
         look: which the version has; None where it has judged nothing that is held out.
-        looks: how many were spent by all versions.
+        looks: those of all versions.
     """
     confidence = confidence_of_look(0 if look is None else look.number)
     drawn = [one for one in truths if is_drawn(one)]
@@ -110,7 +131,8 @@ def agreement(
         grader_id=grader.id,
         version=version.version,
         look=None if look is None else look.number,
-        looks=looks,
+        looks=looks.counted,
+        looked=sorted(one.version for one in looks.spent if one.is_read),
         kappa=_kappa(found.agreement, confidence=confidence),
         n=found.agreement.kappa.n,
         groups=found.agreement.interval.groups,
