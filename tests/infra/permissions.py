@@ -200,7 +200,15 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | table("Decks", "PutItem", keys="org_*#prompt#*")
     | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
+    | table("Decks", "GetItem", "PutItem", keys="org_*#capture")
     | table("Decks/index/byCollection", "Query"),
+    "CaptureCalls": ENCRYPT
+    | TAKES_CALLS
+    | drain("Captures")
+    | table("Decks", "GetItem", keys="org_*#capture")
+    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject"),
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="smp_*")
@@ -529,6 +537,8 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
     | bucket("LedgerTexts", "PutObject")
+    | table("Decks", "GetItem", keys="org_*#capture")
+    | send("Captures")
     | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")

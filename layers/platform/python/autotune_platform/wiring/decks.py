@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from autotune_platform.decks.capture.settings import CaptureRepository, CaptureService
 from autotune_platform.decks.erasing import DeckErasure
 from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.fixing.example_erasing import ExampleEraser
@@ -53,6 +54,10 @@ class DeckParts(RegistryParts):
     @cached_property
     def deck_figures(self) -> FiguresRepository:
         return FiguresRepository(self.decks_table)
+
+    @cached_property
+    def capture(self) -> CaptureService:
+        return CaptureService(repository=CaptureRepository(self.decks_table))
 
     @cached_property
     def held_out(self) -> HeldOut:
