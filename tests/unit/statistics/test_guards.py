@@ -15,10 +15,15 @@ from autotune_platform.statistics.guards import (
     newly_positive,
     share_scored,
 )
-from autotune_platform.statistics.intervals import NoInterval, kappa_with_interval
+from autotune_platform.statistics.intervals import CONFIDENCE, NoInterval, kappa_with_interval
 from autotune_platform.statistics.kappa import quadratic_kappa
 from autotune_platform.statistics.labels import Insufficient, sufficiency
-from autotune_platform.statistics.looks import alpha_of_look, change_in_kappa, detectable_change
+from autotune_platform.statistics.looks import (
+    alpha_of_look,
+    change_in_kappa,
+    confidence_of_look,
+    detectable_change,
+)
 
 N = 120
 GROUPS = np.arange(N) // 2
@@ -46,6 +51,15 @@ def test_levels_of_all_looks_stay_below_five_in_a_hundred():
     assert alpha_of_look(100_000) > 0
     with pytest.raises(ValueError, match="from 1"):
         alpha_of_look(0)
+
+
+def test_intervals_of_a_version_have_the_level_of_its_look() -> None:
+    assert confidence_of_look(0) == CONFIDENCE
+    for look in range(1, 40):
+        assert (1 - confidence_of_look(look)) / 2 == pytest.approx(alpha_of_look(look), rel=1e-3)
+    assert confidence_of_look(39) < confidence_of_look(100_000) < 1, "its interval has ends"
+    with pytest.raises(ValueError, match="from 0"):
+        confidence_of_look(-1)
 
 
 def test_the_change_is_the_jackknife_made_by_hand(truth, random):
