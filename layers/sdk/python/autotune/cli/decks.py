@@ -15,6 +15,7 @@ from autotune.cli.deck_reading import prompt_in
 from autotune.cli.deck_runs import cancel, estimate, grade, results, runs
 from autotune.cli.deck_samples import app as samples
 from autotune.cli.deck_unmatched import adopt, dismiss, unmatched
+from autotune.cli.ingest_urls import app as ingest
 from autotune.cli.invocation import Columns, Invocation, command, given, require_one, stop
 from autotune.cli.tasks import AggregationOption, DeadlineSeconds, UncalibratedOption
 from autotune.protocol.decks import Deck, DeckVersion
@@ -221,3 +222,4 @@ for one in _COMMANDS:
     command(app)(one)
 app.add_typer(graders, name="graders")
 app.add_typer(samples, name="samples")
+app.add_typer(ingest, name="ingest")

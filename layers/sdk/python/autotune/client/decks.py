@@ -11,6 +11,7 @@ from autotune.client.deck_labels import AsyncDeckLabels, DeckLabels
 from autotune.client.deck_runs import AsyncDeckRuns, DeckRuns
 from autotune.client.deck_samples import AsyncDeckSamples, DeckSamples
 from autotune.client.deck_unmatched import AsyncUnmatched, Unmatched
+from autotune.client.ingest_urls import AsyncIngestUrls, IngestUrls
 from autotune.protocol import decks as wire
 from autotune.protocol.deck_publishing import CreateDeckTaskRequest
 from autotune.protocol.levels import Uncalibrated
@@ -207,6 +208,7 @@ class DeckMethods:
     runs = InnerPart(DeckRuns, AsyncDeckRuns)
     edits = InnerPart(DeckEdits, AsyncDeckEdits)
     unmatched = InnerPart(Unmatched, AsyncUnmatched)
+    ingest_urls = InnerPart(IngestUrls, AsyncIngestUrls)
 
     create = Method(create_deck)
     get = Method(get_deck)
