@@ -8,7 +8,7 @@ from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
-from infra.stacks.deck_runs import DeckRuns
+from infra.stacks.deck_runs import PROMPTS, TEMPLATES, DeckRuns
 from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
@@ -20,8 +20,6 @@ TASKS = "task_*"
 ERASE_TIMEOUT = Duration.minutes(5)
 COUNTED_DECKS = "org_*#decks"
 INGEST_URLS = "igu_*"
-PROMPTS = "org_*#prompt#*"
-TEMPLATES = "org_*#templates"
 CALLS = "org_*#call#*"
 UNMATCHED = "org_*#unmatched"
 UNMATCHED_PROMPTS = "ump_*"

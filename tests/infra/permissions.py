@@ -264,7 +264,9 @@ EXPECTED = {
     | bucket("Content", "DeleteObject"),
     "DeckRunsApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")

@@ -126,6 +126,16 @@ OF_DECKS = (
         "A deck counts the graders that a model proposes (tests/component/decks).",
     ),
     *rare(
+        "DeckRunsApi",
+        """
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:PutItem Decks org_*#prompt#*
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
+        """,
+        "Decks are made, and go again where no model can propose graders (tests/component/decks).",
+    ),
+    *rare(
         "DecksApi",
         """
         dynamodb:BatchGetItem Decks dck_*

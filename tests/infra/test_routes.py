@@ -68,6 +68,7 @@ ROUTES = {
     "ANY /api/v1/scores": "ScoresApi",
     "ANY /api/v1/scores/{proxy+}": "ScoresApi",
     "ANY /api/v1/scores/export": "ScoreExportApi",
+    "POST /api/v1/decks": "DeckRunsApi",
     "ANY /api/v1/samples": "DeckTelemetryApi",
     "ANY /api/v1/unmatched-prompts": "DeckTelemetryApi",
     "ANY /api/v1/unmatched-prompts/{proxy+}": "DeckTelemetryApi",

@@ -42,6 +42,7 @@ _FUNCTIONS = {
     "/api/v1/unmatched-prompts": "functions.decks.telemetry_api",
 }
 _BY_PATTERN = [
+    ("POST", r"/api/v1/decks", "functions.decks.runs_api"),
     (
         "POST",
         r"/api/v1/decks/[^/]+/(estimate|runs|runs/[^/]+/cancel|graders/propose(/estimate)?)",
