@@ -41,6 +41,7 @@ def measured(
     *,
     version: int,
     drifted: Mapping[str, Drifted],
+    confidence: float,
 ) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
 
@@ -52,6 +53,7 @@ def measured(
         truths: of the grader, of any samples; those are used that are held out and were drawn.
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
+        confidence: nominal coverage of κ's interval, by the look that the version has.
     """
     drawn = [
         one
@@ -60,7 +62,7 @@ def measured(
     ]
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
-    found = {model: _of_model(drawn, words) for model, words in by_model.items()}
+    found = {model: _of_model(drawn, words, confidence) for model, words in by_model.items()}
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
@@ -107,11 +109,13 @@ def _is_unjudged(
     return drifted is not None and not (sample_ids & set(drifted.sample_ids)) <= words.keys()
 
 
-def _of_model(truths: Sequence[Truth], words: Mapping[str, GraderResult]) -> Calibration:
+def _of_model(
+    truths: Sequence[Truth], words: Mapping[str, GraderResult], confidence: float
+) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
-    return calibration(truth, judged, groups, threshold=THRESHOLD)
+    return calibration(truth, judged, groups, threshold=THRESHOLD, confidence=confidence)
 
 
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
