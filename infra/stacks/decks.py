@@ -150,7 +150,7 @@ class DecksStack(DomainStack):
         http.api.route(urls, paths=resource_paths("ingest-urls"))
 
         ingest = self.create_keyless_api(
-            "IngestApi", module="ingest", environment=self.sample_environment
+            "IngestApi", module="ingest_api", environment=self.sample_environment
         )
         data.registry.grant_read(ingest.function, "GetItem")
         self.grant_count_requests(ingest)

@@ -46,7 +46,7 @@ FUNCTIONS = {
     "DeckMeasuresApi": ("functions.decks.measures_api", 29),
     "DeckTelemetryApi": ("functions.decks.telemetry_api", 29),
     "IngestUrlsApi": ("functions.decks.ingest_urls_api", 29),
-    "IngestApi": ("functions.decks.ingest", 29),
+    "IngestApi": ("functions.decks.ingest_api", 29),
     "EraseExpired": ("functions.decks.erase_expired", 300),
     "EraseDecks": ("functions.decks.erase_decks", 300),
     "DeckRunsApi": ("functions.decks.runs_api", 29),

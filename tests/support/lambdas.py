@@ -88,7 +88,7 @@ _OF_ONE_PATH = {
 }
 _OF_FIRST_PART = {
     "r": "functions.rewards.answer_trainers",  # behind a function URL
-    "i": "functions.decks.ingest",
+    "i": "functions.decks.ingest_api",
     "v1": "functions.compatible.api",
     "console": "functions.console.serve_pages",
     "review": "functions.console.serve_pages",
