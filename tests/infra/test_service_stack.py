@@ -59,6 +59,7 @@ FUNCTIONS = {
     "ConnectionsApi": ("functions.ledger.connections_api", 29),
     "WorkLlmBatch": ("functions.ledger.work_batch", 300),
     "ImportsApi": ("functions.ledger.imports_api", 29),
+    "CaptureCalls": ("functions.decks.capture_calls", 60),
     "ChatApi": ("functions.compatible.chat_api", 29),
     "OpenAiApi": ("functions.compatible.api", 29),
     "ImportRequests": ("functions.ledger.import_requests", 300),

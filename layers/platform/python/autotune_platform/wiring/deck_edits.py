@@ -39,6 +39,7 @@ class DeckEditWorkParts(DeckRunParts, LabelParts):
             edits=self.edit_repository,
             labels=self.labels,
             samples=self.sample_repository,
+            examples=self.example_eraser,
         )
 
     @cached_property

@@ -142,6 +142,7 @@ class EditReplaying:
         )
         if not stored:
             raise ConflictError("grader or edit changed at the same time; try again")
+        self.planning.writing.erase_gone(after)
         return after
 
     def _named(self, edit: Edit, run: Run, request: ReplayEditRequest, *, by: datetime) -> Edit:

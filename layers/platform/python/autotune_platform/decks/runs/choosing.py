@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from autotune.protocol.deck_runs import StartDeckRunRequest
 from autotune.protocol.limits import DECK_REPEATED_SAMPLES, MAX_DECK_TRIAL_SAMPLES
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -29,6 +30,7 @@ class RunChoosing:
     graders: DeckGraderRepository
     samples: SampleRepository
     results: ResultRepository
+    labels: LabelRepository
 
     def choose(self, deck_id: str, request: StartDeckRunRequest) -> Chosen:
         """Return what is to be judged.
@@ -75,6 +77,8 @@ class RunChoosing:
     ) -> list[Sample]:
         if request.sample_ids is not None:
             return self._named(deck_id, request.sample_ids)
+        if request.labelled:
+            return self._labelled(deck_id, versions)
         wanted = [
             one
             for one in self.samples.walk(deck_id)
@@ -93,6 +97,17 @@ class RunChoosing:
                     detail="the deck has no such sample",
                 )
         return [found[id_] for id_ in ids]
+
+    def _labelled(self, deck_id: str, versions: Iterable[GraderVersion]) -> list[Sample]:
+        """Return the samples that a judge is measured on, the oldest first."""
+        ids = {
+            one.sample_id
+            for version in versions
+            for one in self.labels.truths(version.grader_id, split="holdout")
+            if one.selection == "random" and one.state == "settled"
+        }
+        found = self.samples.headers(deck_id, sorted(ids))
+        return [found[id_] for id_ in sorted(found)]
 
     def _judged_before(self, samples: Iterable[Sample], version: GraderVersion) -> list[Sample]:
         """Return twenty samples that were judged, always the same ones of these."""
