@@ -301,7 +301,7 @@ class DecksStack(DomainStack):
         )
         table, function = data.decks, expired.function
         table.grant_query_index(function, index_name=DUE_DECKS_INDEX)
-        table.grant_read(function, "BatchGetItem", "Query", keys=DECKS)
+        table.grant_read(function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         table.grant_write(function, "DeleteItem", "UpdateItem", keys=DECKS)
         table.grant_read(function, "GetItem", "Query", keys=SAMPLES)
         table.grant_write(function, "DeleteItem", keys=SAMPLES)

@@ -256,7 +256,11 @@ EXPECTED = {
     | table("Registry", "DeleteItem", keys="health#*"),
     "EraseExpired": ENCRYPT
     | table("Decks/index/dueDecks", "Query")
-    | table("Decks", "BatchGetItem", "DeleteItem", "Query", "UpdateItem", keys="dck_*")
+    | table(
+        "Decks",
+        *("BatchGetItem", "DeleteItem", "GetItem", "Query", "UpdateItem"),
+        keys="dck_*",
+    )
     | table("Decks", "DeleteItem", "GetItem", "Query", keys="smp_*")
     | table("Decks", "DeleteItem", "Query", keys="grd_*")
     | table("Decks", "DeleteItem", "GetItem", "UpdateItem", keys="ump_*")

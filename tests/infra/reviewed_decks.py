@@ -104,6 +104,7 @@ OF_DECKS = (
         """
         dynamodb:Query Decks/index/dueDecks
         dynamodb:BatchGetItem Decks dck_*
+        dynamodb:GetItem Decks dck_*
         dynamodb:DeleteItem Decks dck_*
         dynamodb:Query Decks dck_*
         dynamodb:UpdateItem Decks dck_*
