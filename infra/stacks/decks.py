@@ -26,7 +26,8 @@ UNMATCHED = "org_*#unmatched"
 UNMATCHED_PROMPTS = "ump_*"
 CAPTURE_SETTINGS = "org_*#capture"
 CAPTURE_TIMEOUT = Duration.seconds(60)
-CAPTURE_RATE = DrainRate(max_concurrency=10, batching_window_seconds=0, batch_size=10)
+# One call a function: one that takes long, or cannot be captured, holds up no other.
+CAPTURE_RATE = DrainRate(max_concurrency=10, batching_window_seconds=0, batch_size=1)
 LONGEST_CAPTURE = Duration.minutes(15)
 OF_GRADER = "decks/{deckId}/graders/{graderId}"
 
@@ -240,7 +241,8 @@ class DecksStack(DomainStack):
             computes=True,
         )
         table = self.shared.data.decks
-        table.grant_read(measures.function, "BatchGetItem", "GetItem", keys=DECKS)
+        # Looks of all graders of the deck are read: those at the same labels count together.
+        table.grant_read(measures.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
         # Looks at held-out labels are spent by reading, and what is published is noted.

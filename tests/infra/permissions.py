@@ -247,7 +247,7 @@ EXPECTED = {
     | bucket("Content", "GetObject")
     | found_in("Content"),
     "DeckMeasuresApi": API
-    | table("Decks", "BatchGetItem", "GetItem", keys="dck_*")
+    | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="grd_*")
