@@ -75,7 +75,7 @@ def test_no_real_judge_reaches_the_threshold():
 def test_people_agree_more_than_any_judge_does_with_them(criterion, alpha):
     levels = summary_levels(criterion)
     ceiling = human_ceiling(
-        dict(zip(EXPERTS, levels.experts, strict=True)),
+        [dict(zip(EXPERTS, column, strict=True)) for column in zip(*levels.experts, strict=True)],
         key=b"key",
         sample_ids=[str(row) for row in range(levels.truth.size)],
     )

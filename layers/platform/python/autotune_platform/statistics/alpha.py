@@ -5,17 +5,19 @@ ch. 12), and beside it each rater's κ with what the others say, which a judge's
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from autotune_platform.statistics.kappa import (
     Coefficient,
     Floats,
     Undefined,
     as_levels,
-    quadratic_kappa,
+    kappa_of_sums,
+    pair_sums,
 )
 from autotune_platform.statistics.truth import takes_upper
 
@@ -55,15 +57,52 @@ def krippendorff_alpha(ratings: Floats | Sequence[Sequence[float | None]]) -> Co
     """
     table = np.atleast_2d(np.asarray(ratings, dtype=np.float64))
     given = np.isfinite(table)
-    table, given = table[:, given.sum(axis=0) >= 2], given[:, given.sum(axis=0) >= 2]
-    n = int(given.sum())
+    values = np.where(given, table, 0)
+    return _alpha(given.sum(axis=0), values.sum(axis=0), (values**2).sum(axis=0))
+
+
+def human_ceiling(
+    ratings: Sequence[Mapping[str, float | None]], *, key: bytes, sample_ids: Sequence[str]
+) -> Ceiling:
+    """Return how far people agree among themselves.
+
+    It takes time in proportion to the ratings, however many people gave them.
+
+    Args:
+        ratings: Of each sample the blind levels, by rater; None where a rater gave none.
+        key: Secret that rounds medians between two levels (`truth.takes_upper`).
+        sample_ids: The samples, shape (n,).
+    """
+    said = [
+        {rater: level for rater, level in of_sample.items() if level is not None}
+        for of_sample in ratings
+    ]
+    levels = [as_levels([*one.values()]) for one in said]
+    alpha = _alpha(
+        np.array([one.size for one in levels]),
+        np.array([one.sum() for one in levels]),
+        np.array([(one**2).sum() for one in levels]),
+    )
+    pairs = [
+        (rater, level, other)
+        for one, sample_id in zip(said, sample_ids, strict=True)
+        if len(one) > 1
+        for rater, level, other in _beside_others(one, key, sample_id)
+    ]
+    left_out = _kappas(pairs)
+    return Ceiling(alpha, len(left_out), left_out)
+
+
+def _alpha(counts: npt.NDArray[np.int64], sums: Floats, squares: Floats) -> Coefficient:
+    """Return α from the number, the sum and the sum of squares of each sample's ratings."""
+    several = counts >= 2
+    counts, sums, squares = counts[several], sums[several], squares[several]
+    n = int(counts.sum())
     if not n:
         return Coefficient(None, Undefined.NO_PAIRS, 0)
-    values = np.where(given, table, 0)
-    counts = given.sum(axis=0)
     # Σ over ordered pairs of (x - y)² is 2 (m Σ x² - (Σ x)²), which whole levels keep exact.
-    within = 2 * (counts * (values**2).sum(axis=0) - values.sum(axis=0) ** 2)
-    between = 2 * (n * float((values**2).sum()) - float(values.sum()) ** 2)
+    within = 2 * (counts * squares - sums**2)
+    between = 2 * (n * float(squares.sum()) - float(sums.sum()) ** 2)
     if between == 0:
         return Coefficient(None, Undefined.ONE_LEVEL_ONLY, n)
     observed = float((within / (counts - 1)).sum()) / n
@@ -71,38 +110,32 @@ def krippendorff_alpha(ratings: Floats | Sequence[Sequence[float | None]]) -> Co
     return Coefficient(1 - observed / expected, None, n)
 
 
-def human_ceiling(
-    ratings: Mapping[str, Sequence[float | None]], *, key: bytes, sample_ids: Sequence[str]
-) -> Ceiling:
-    """Return how far people agree among themselves.
-
-    Args:
-        ratings: Blind levels of each rater, by name, shape (n,) each; None where there is none.
-        key: Secret that rounds medians between two levels (`truth.takes_upper`).
-        sample_ids: The samples, shape (n,).
-    """
-    table = np.array([as_levels(row) for row in ratings.values()]).reshape(len(ratings), -1)
-    given = np.isfinite(table)
-    shared = given & (given.sum(axis=0) >= 2)
-    left_out = {
-        rater: quadratic_kappa(table[row], _of_others(table, row, key, sample_ids))
-        for row, rater in enumerate(ratings)
-        if shared[row].any()
-    }
-    return Ceiling(krippendorff_alpha(table), len(left_out), left_out)
-
-
-def _of_others(table: Floats, row: int, key: bytes, sample_ids: Sequence[str]) -> list[int | None]:
-    others = np.delete(table, row, axis=0)
-    return [
-        _middle(column[np.isfinite(column)], key, sample_id)
-        for column, sample_id in zip(others.T, sample_ids, strict=True)
-    ]
-
-
-def _middle(levels: Floats, key: bytes, sample_id: str) -> int | None:
-    if not levels.size:
-        return None
+def _beside_others(
+    levels: Mapping[str, float], key: bytes, sample_id: str
+) -> Iterator[tuple[str, float, int]]:
+    """Yield each rater of a sample, their level, and the middle of what the others say."""
+    in_order = sorted(levels.items(), key=lambda one: one[1])
+    others = len(in_order) - 1
     # To leave out what the others disagree about would leave the easy samples.
-    middle = float(np.median(levels))
-    return math.ceil(middle) if takes_upper(key=key, sample_id=sample_id) else math.floor(middle)
+    upper = takes_upper(key=key, sample_id=sample_id)
+    for place, (rater, level) in enumerate(in_order):
+        low, high = ((others - 1) // 2, others // 2)
+        # Behind the one that is left out, all others are one place further.
+        middle = (in_order[low + (low >= place)][1] + in_order[high + (high >= place)][1]) / 2
+        yield rater, level, math.ceil(middle) if upper else math.floor(middle)
+
+
+def _kappas(pairs: Sequence[tuple[str, float, int]]) -> dict[str, Coefficient]:
+    """Return κ of each rater, of pairs of their level and the others', by rater."""
+    if not pairs:
+        return {}
+    raters, numbers = np.unique([rater for rater, _, _ in pairs], return_inverse=True)
+    sums = np.zeros((len(raters), 5))
+    own, others = as_levels([one for _, one, _ in pairs]), as_levels([one for _, _, one in pairs])
+    np.add.at(sums, numbers, pair_sums(own, others))
+    return {
+        str(rater): Coefficient(None, Undefined.ONE_LEVEL_ONLY, int(of_rater[0]))
+        if np.isnan(value)
+        else Coefficient(float(value), None, int(of_rater[0]))
+        for rater, of_rater, value in zip(raters, sums, kappa_of_sums(sums), strict=True)
+    }

@@ -59,6 +59,8 @@ class HumanCeiling(types.ResponseModel):
         raters: how many people rated such a sample.
         leave_one_out_kappa: the mean of the raters' κ with what the others say, by their pairs;
             this is what a judge's κ compares with.
+        by_rater: of the 100 people with the most pairs; ``raters`` counts all, and
+            ``leave_one_out_kappa`` is of all.
     """
 
     alpha: Coefficient

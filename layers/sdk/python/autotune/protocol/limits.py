@@ -160,6 +160,9 @@ MAX_CALIBRATION_SAMPLES = 10_000
 MAX_LEVELS_TEXT_CHARACTERS = 400_000
 """Longest system prompt, conversation and response, together, that rubrics are asked about."""
 
+MAX_SHOWN_RATERS = 100
+"""Most people whose own κ is shown with a grader's agreement."""
+
 MAX_LEVELS_ANSWER_CHARACTERS = 200_000
 """Longest answer of a judge that is read for a level."""
 

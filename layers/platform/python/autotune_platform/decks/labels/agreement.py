@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
 from autotune.protocol.deck_publishing import PublishedCalibration
+from autotune.protocol.limits import MAX_SHOWN_RATERS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.held_out import HeldOut, require_shown
@@ -26,7 +27,7 @@ from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.statistics.agreement import Bias, applicability
 from autotune_platform.statistics.agreement import agreement as measured_agreement
-from autotune_platform.statistics.alpha import Ceiling, human_ceiling, krippendorff_alpha
+from autotune_platform.statistics.alpha import human_ceiling
 from autotune_platform.statistics.intervals import (
     CONFIDENCE,
     Interval,
@@ -234,20 +235,12 @@ def _ceiling(grader: DeckGrader, truths: Iterable[Truth]) -> wire.HumanCeiling:
         for one in truths
     ]
     shared = [(sample_id, words) for sample_id, words in blind if len(words) > 1]
-    raters = sorted({rater for _, words in shared for rater in words})
-    ratings = {
-        rater: [words[rater].score if rater in words else None for _, words in shared]
-        for rater in raters
-    }
-    found = (
-        human_ceiling(
-            ratings,
-            key=tie_key(grader.organization_id, grader.id),
-            sample_ids=[sample_id for sample_id, _ in shared],
-        )
-        if shared
-        else Ceiling(krippendorff_alpha([[]]), 0, {})
+    found = human_ceiling(
+        [{rater: one.score for rater, one in words.items()} for _, words in shared],
+        key=tie_key(grader.organization_id, grader.id),
+        sample_ids=[sample_id for sample_id, _ in shared],
     )
+    of_most = sorted(found.left_out.items(), key=lambda one: (-one[1].n, one[0]))
     return wire.HumanCeiling(
         alpha=_coefficient(found.alpha),
         raters=found.raters,
@@ -255,6 +248,6 @@ def _ceiling(grader: DeckGrader, truths: Iterable[Truth]) -> wire.HumanCeiling:
         leave_one_out_kappa=found.kappa,
         by_rater=[
             wire.RaterKappa(rater=rater, **_coefficient(kappa).model_dump())
-            for rater, kappa in found.left_out.items()
+            for rater, kappa in of_most[:MAX_SHOWN_RATERS]
         ],
     )
