@@ -1,5 +1,8 @@
 """People rate samples blind; what counts as true follows from it by rule."""
 
+import base64
+import json
+
 import pytest
 
 from autotune.protocol.ids import new_id
@@ -58,6 +61,42 @@ def test_a_person_takes_a_sample_rates_it_blind_and_sees_the_result_then(
     listed = deck.get("feedback", api_key=anna)["feedback"]
     assert [one["score"] for one in listed] == [-1, 2], "a correction overwrites nothing"
     assert deck.get("feedback/next", api_key=anna)["next"]["sample"]["id"] != sample_id
+
+
+def test_a_reviewer_lists_their_own_ratings_and_no_token_names_who_else_rated(
+    deck: LabelledDeck, anna: str, ben: str
+) -> None:
+    own: list[tuple[str, int]] = []
+    for place in range(6):
+        for key in (anna, ben):
+            sample_id = deck.get("feedback/next", api_key=key)["next"]["sample"]["id"]
+            assert deck.rate(sample_id, place - 3, api_key=key).status == 200
+            if key == anna:
+                own.append((sample_id, place - 3))
+                if place % 2:
+                    assert deck.rate(sample_id, 3, api_key=key).status == 200
+                    own.append((sample_id, 3))
+    for limit in (1, 2, 4, 50):
+        found, query = [], {"limit": limit}
+        while True:
+            page = deck.get("feedback", api_key=anna, **query)
+            assert len(page["feedback"]) <= limit
+            found += [(one["sampleId"], one["score"]) for one in page["feedback"]]
+            if page.get("nextToken") is None:
+                break
+            assert len(page["feedback"]) == limit, "a page is full where there are more"
+            token = page["nextToken"]
+            (last,) = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+            assert (found[-1][0] in last, "#anna" in last, "ben" in last) == (True, True, False)
+            query["nextToken"] = token
+        assert sorted(found) == sorted(own), limit
+    (sample_id, _) = own[0]
+    of_one = deck.get("feedback", api_key=anna, sampleId=sample_id)["feedback"]
+    assert [one["rater"] for one in of_one] == ["anna"]
+    assert deck.get("feedback", api_key=ben, sampleId=sample_id)["feedback"] == []
+    other = base64.urlsafe_b64encode(json.dumps(["truth#"]).encode()).decode().rstrip("=")
+    path = f"{deck.path}/feedback"
+    assert deck.platform.call("GET", path, query={"nextToken": other}, api_key=anna).status == 422
 
 
 def test_what_one_person_holds_nobody_else_gets_until_the_lease_ends(

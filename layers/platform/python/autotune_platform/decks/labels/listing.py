@@ -33,9 +33,14 @@ class RatingList:
             InvalidRequestError: ``next_token`` is not from this list.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
-        ratings, token = self.labels.ratings(
+        if caller.role == "reviewer":
+            return self.labels.ratings_by(
+                caller.principal_id,
+                grader.id,
+                sample_id=sample_id,
+                limit=limit,
+                next_token=next_token,
+            )
+        return self.labels.ratings(
             grader.id, sample_id=sample_id, limit=limit, next_token=next_token
         )
-        if caller.role == "reviewer":
-            ratings = [one for one in ratings if one.rater == caller.principal_id]
-        return ratings, token

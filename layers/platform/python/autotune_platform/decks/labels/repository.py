@@ -127,6 +127,48 @@ class LabelRepository:
         items, token = self._page(grader_id, prefix, limit=limit, next_token=next_token)
         return [model_from(item, Rating) for item in items], token
 
+    def ratings_by(
+        self,
+        rater: str,
+        grader_id: str,
+        *,
+        sample_id: str | None,
+        limit: int,
+        next_token: str | None,
+    ) -> tuple[list[Rating], str | None]:
+        """Return a page of one person's ratings, as ``ratings``; no token names another person.
+
+        Raises:
+            InvalidRequestError: ``next_token`` is not from this list.
+        """
+        after = "" if next_token is None else decode_cursor(next_token, parts=1)[0]
+        if after and not after.startswith(_FEEDBACK + (f"{sample_id}#" if sample_id else "")):
+            raise invalid_cursor()
+        begin = after.removeprefix(_FEEDBACK).partition("#")[0]
+        rated = [sample_id] if sample_id else self._rated_by(rater, grader_id)
+        ids = [one for one in rated if one >= begin]
+        # Each has a rating: one more than fit fill the page behind those of the page before.
+        some = ids[: limit + 1]
+        truths = self.truths_of(grader_id, some)
+        keys = [
+            key
+            for one in some
+            if one in truths and (voice := truths[one].voices.get(rater)) is not None
+            for correction in range(voice.corrections + 1)
+            if (key := _feedback_key(one, rater, correction)) > after
+        ]
+        taken = keys[:limit]
+        found = self._table.get_many((grader_id, key) for key in taken)
+        ratings = [
+            model_from(found[grader_id, key], Rating) for key in taken if (grader_id, key) in found
+        ]
+        is_more = len(keys) > limit or len(ids) > len(some)
+        return ratings, encode_cursor(taken[-1]) if taken and is_more else None
+
+    def _rated_by(self, rater: str, grader_id: str) -> list[str]:
+        """Return the samples that a person rated, by id."""
+        return sorted(id_ for id_, one in self.rated(grader_id).items() if rater in one.raters)
+
     def latest_ratings(
         self, grader_id: str, words: Iterable[tuple[str, str, int]]
     ) -> dict[tuple[str, str], Rating]:
