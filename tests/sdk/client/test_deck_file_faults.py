@@ -5,8 +5,11 @@ import re
 import pytest
 
 from autotune import DeckFileError, parse_deck_file
+from autotune.client.deck_files.faults import DeckFileFault
+from autotune.client.deck_files.toml_blocks import TomlBlock
 from autotune.protocol import limits
 from tests.support.deck_files import GRADER, WRITTEN
+from tests.support.growth import growth
 
 EXAMPLES = "answer.\n\n## Examples\n\n```toml\n[[examples]]\n{}\n```\n"
 SETTINGS = "# Grader: Tone\n\n```toml\n{}\n```\n"
@@ -196,3 +199,70 @@ def test_a_file_that_is_too_large_is_not_looked_at():
         parse_deck_file("é" * 2_500_000 + "x")
     most = limits.MAX_DECK_GRADERS * limits.MAX_LEVELS_RUBRIC_BYTES
     assert most + 4 * limits.MAX_DECK_PROMPT_CHARACTERS < 2_500_000
+
+
+HEAD = '+++\ndeck = 1\nname = "x"\n+++\n\n# System prompt\n'
+
+
+def faults(text: str) -> list[DeckFileFault]:
+    with pytest.raises(DeckFileError) as caught:
+        parse_deck_file(text)
+    return list(caught.value.faults)
+
+
+def test_blank_lines_before_a_text_take_linear_time() -> None:
+    # Four times as many take four times as long, and sixteen times where it is quadratic.
+    assert growth(lambda lines: faults(HEAD + "\n" * lines + "x"), 25_000, 100_000) < 9
+
+
+def test_a_fault_behind_a_long_value_takes_linear_time() -> None:
+    def long_value(lines: int) -> str:
+        listed = '"' + "a" * 40 + '",\n'
+        return f"+++\ndeck = 1\na = [\n{listed * lines}]\nname = 3\n+++\n"
+
+    assert 1_000 + 5 in {one.line for one in faults(long_value(1_000)) if one.field == "name"}
+    assert growth(lambda lines: faults(long_value(lines)), 500, 2_000) < 9
+
+
+def test_the_line_is_found_behind_strings_that_hold_brackets_comments_and_quotes() -> None:
+    block = TomlBlock(
+        "\n".join(
+            [
+                '# a comment ] with "quotes',
+                'first = """',
+                '[ \\""" # no comment',
+                'ends with two ""',
+                '"""""',
+                "second = '''",
+                "it''s ] here",
+                "''''",
+                'third = ["]", \'"[\', # [',
+                "  { inner = [1,",
+                "  2] }]",
+                "",
+                "[table.'odd]name']",
+                'fourth = "#[\\"" # ]',
+                "[[list]]",
+                "a = 1",
+                "[[list]]",
+                "a = 2",
+            ]
+        ),
+        10,
+    )
+    lines = {
+        ("first",): 12,
+        ("second",): 16,
+        ("third",): 19,
+        ("third", 2, "inner"): 19,
+        ("table", "odd]name"): 23,
+        ("table", "odd]name", "fourth"): 24,
+        ("list", 0, "a"): 26,
+        ("list", 1, "a"): 28,
+    }
+    assert {path: block.line_of(path) for path in lines} == lines
+
+
+def test_a_key_of_very_many_parts_is_a_fault_and_no_crash() -> None:
+    deep = ".".join(["a"] * 5_000)
+    assert faults(f"+++\ndeck = 1\n{deep} = 1\n+++\n")

@@ -56,11 +56,8 @@ class Section:
     @property
     def stripped(self) -> list[Fence | Line]:
         """The body without blank lines before and after it."""
-        body = list(self.body)
-        for place in (0, -1):
-            while body and isinstance(body[place], Line) and body[place].is_blank:  # type: ignore[union-attr]
-                body.pop(place)
-        return body
+        held = [place for place, part in enumerate(self.body) if not _is_blank_line(part)]
+        return self.body[held[0] : held[-1] + 1] if held else []
 
     def text(self) -> str:
         """Return what stands in the section: in its one fence, or as it is.
@@ -86,6 +83,10 @@ class Section:
     def heading(self) -> str:
         """The heading, as it stands in the file."""
         return f"{'#' * self.depth} {self.title}"
+
+
+def _is_blank_line(part: Fence | Line) -> bool:
+    return isinstance(part, Line) and part.is_blank
 
 
 def is_blank(line: str) -> bool:

@@ -8,8 +8,21 @@ from typing import Any
 
 from autotune.client.deck_files.faults import FaultError, Path
 
-# The end of a value is looked for by reading it anew at each line.
-_LINES_OF_A_VALUE = 2_000
+# Strings and comments are one token each, so that what is in them is no bracket and no end of line.
+# No repetition gives back what it took.
+_TOKEN = re.compile(
+    r'''
+    """ (?: [^"\\] | \\. | "(?!"") )*+ "{3,5}
+    | \'{3} (?: [^'] | '(?!\'\') )*+ '{3,5}
+    | " (?: [^"\\\n] | \\. )*+ "
+    | ' [^'\n]*+ '
+    | \# [^\n]*+
+    | [\[\]{}\n]
+    ''',
+    re.VERBOSE | re.DOTALL,
+)
+_DEEPEST = 16
+"""No field of a deck lies deeper; the line of what does is that of what it is within."""
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)$")
 
 Place = Callable[[Path], int]
@@ -65,23 +78,28 @@ class TomlBlock:
 
     def _statements(self) -> Iterator[tuple[int, dict[str, Any], bool]]:
         """Yield each statement with its first line, and whether it is the header of a table."""
-        lines = self._text.split("\n")
-        place = 0
-        while place < len(lines):
-            first = lines[place].strip()
-            if not first or first.startswith("#"):
-                place += 1
-                continue
-            for end in range(place + 1, min(place + _LINES_OF_A_VALUE, len(lines)) + 1):
-                try:
-                    said = tomllib.loads("\n".join(lines[place:end]))
-                except ValueError:
-                    continue
-                yield place + 1, said, first.startswith("[")
-                break
-            else:
-                return
-            place = end
+        line = 1
+        for text in _statement_texts(self._text):
+            plain = text.strip()
+            if plain and not plain.startswith("#"):
+                # Blank lines before it are texts of their own.
+                yield line, tomllib.loads(plain), plain.startswith("[")
+            line += text.count("\n")
+
+
+def _statement_texts(text: str) -> Iterator[str]:
+    """Yield the statements, comments and blank lines of valid TOML, each with its end of line."""
+    begin = depth = 0
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in ("[", "{"):
+            depth += 1
+        elif sign in ("]", "}"):
+            depth -= 1
+        elif sign == "\n" and not depth:
+            yield text[begin : token.end()]
+            begin = token.end()
+    yield text[begin:]
 
 
 def _table_of(header: Mapping[str, Any], counts: dict[Path, int]) -> Path:
@@ -98,6 +116,8 @@ def _table_of(header: Mapping[str, Any], counts: dict[Path, int]) -> Path:
 
 
 def _paths_in(value: Any, path: Path) -> Iterator[Path]:
+    if len(path) >= _DEEPEST:
+        return
     members: Iterable[tuple[int | str, Any]] = ()
     if isinstance(value, Mapping):
         members = value.items()
