@@ -74,6 +74,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             deck_graders=self.deck_graders,
             repository=DeckGraderRepository(self.decks_table),
             labels=self.labels,
+            pool=self.sample_pool,
             results=ResultRepository(self.decks_table),
             graders=GraderService(table=self.registry_table, secrets=self.secrets),
             connections=self.deck_graders.connections,

@@ -18,6 +18,7 @@ from autotune_platform.statistics.calibration import (
     calibration,
 )
 from autotune_platform.statistics.drift import DRIFT_LABELS
+from autotune_platform.statistics.labels import Insufficient
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,17 @@ def measured(
     drifted counts no more.
 
     Args:
-        truths: of the grader, of any samples; those are used that are held out and were drawn.
+        truths: of the grader, of any samples; those are used that are held out, drawn, and were
+            given blind.
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
     """
-    drawn = [
-        one
-        for one in truths
-        if one.state == "settled" and one.split == "holdout" and one.selection == "random"
-    ]
+    counted = [one for one in truths if one.counts]
+    drawn = [one for one in counted if one.state == "settled"]
+    apart = len(counted) - len(drawn)
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
-    found = {model: _of_model(drawn, words) for model, words in by_model.items()}
+    found = {model: _of_model(drawn, words, apart) for model, words in by_model.items()}
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
@@ -107,11 +107,13 @@ def _is_unjudged(
     return drifted is not None and not (sample_ids & set(drifted.sample_ids)) <= words.keys()
 
 
-def _of_model(truths: Sequence[Truth], words: Mapping[str, GraderResult]) -> Calibration:
+def _of_model(
+    truths: Sequence[Truth], words: Mapping[str, GraderResult], apart: int
+) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
-    return calibration(truth, judged, groups, threshold=THRESHOLD)
+    return calibration(truth, judged, groups, threshold=THRESHOLD, apart=apart)
 
 
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
@@ -124,6 +126,7 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
     is_checked = (
         is_known
         and found.because is Uncalibrated.INSUFFICIENT_LABELS
+        and found.labels.because is not Insufficient.MANY_APART
         and low is not None
         and low >= found.threshold
         and sum(level.n for level in found.levels) >= DRIFT_LABELS
