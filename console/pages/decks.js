@@ -5,19 +5,24 @@ import { Agreement } from "./decks/agreement.js";
 import { Deck } from "./decks/deck.js";
 import { Disagreements } from "./decks/disagreements.js";
 import { Grader } from "./decks/grader.js";
+import { ProposeEdit } from "./decks/edit-form.js";
+import { Fix } from "./decks/fix.js";
 import { EditGrader, NewGrader } from "./decks/grader-form.js";
 import { List } from "./decks/list.js";
 import { NewDeck } from "./decks/new-deck.js";
 import { Patterns } from "./decks/patterns.js";
+import { ProposeGraders } from "./decks/propose-graders.js";
+import { Published } from "./decks/published.js";
 import { Results } from "./decks/results.js";
 import { Run } from "./decks/run.js";
 import { Runs } from "./decks/runs.js";
 import { Sample } from "./decks/sample.js";
 import { Samples } from "./decks/samples.js";
+import { Unmatched, UnmatchedPrompt } from "./decks/unmatched.js";
 import { Versions } from "./decks/versions.js";
 
-const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions } };
-const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, patterns: Patterns, results: Results };
+const OF_DECK = { samples: { List: Samples, One: Sample }, runs: { List: Runs, One: Run }, versions: { List: Versions }, propose: { List: ProposeGraders } };
+const OF_GRADER = { agreement: Agreement, disagreements: Disagreements, edit: EditGrader, fix: Fix, patterns: Patterns, propose: ProposeEdit, published: Published, results: Results };
 
 export const title = "Decks";
 
@@ -25,6 +30,7 @@ export default function Decks({ path, query, me }) {
   const [deckId, part, id, view] = path;
   if (!deckId) return html`<${List} query=${query} />`;
   if (deckId === "new") return html`<${NewDeck} />`;
+  if (deckId === "unmatched") return part ? html`<${UnmatchedPrompt} key=${part} id=${part} />` : html`<${Unmatched} />`;
   if (part === "graders" && id === "new") return html`<${NewGrader} key=${deckId} deckId=${deckId} />`;
   if (part === "graders" && id) {
     const View = OF_GRADER[view] ?? Grader;

@@ -17,7 +17,10 @@ def parts() -> DeckRunWorkParts:
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Go on with ``run_id``; ``done`` is whether this execution has nothing left to do."""
+    """Go on with ``run_id``; ``done`` is whether this execution has nothing left to do.
+
+    ``measures`` is whether an edit is to be measured by what the run has stored.
+    """
     step = parts().deck_run_steps.advance(
         event["deck_id"],
         event["run_id"],
@@ -31,6 +34,7 @@ def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         "redrive": event["redrive"],
         "steps": steps,
         "wait_seconds": step.wait_seconds,
+        "measures": step.measures,
         # The sweeper goes on with a run that nobody works on, in an execution of its own.
         "done": step.done or steps >= MOST_STEPS,
     }

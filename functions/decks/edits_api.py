@@ -10,6 +10,7 @@ from autotune.protocol.deck_edits import (
     DecideEditRequest,
     DeckEditList,
     DeckEditResponse,
+    EditEstimateResponse,
     ReplayEditRequest,
 )
 from autotune_platform.decks.fixing.wire import edit_on_wire
@@ -61,7 +62,7 @@ def propose_deck_edits(
 ) -> EditProposalResponse:
     """Have a model propose edits of a grader's current version: one proposal at a time.
 
-    It is shown disagreements of the development half. Reading the proposal goes on with it.
+    It is shown disagreements of the development half. It goes on by itself as answers come.
     """
     found = parts().edit_proposing.start(app.caller, deck_id, deck_grader_id, body)
     return EditProposalResponse(proposal=found)
@@ -69,7 +70,7 @@ def propose_deck_edits(
 
 @app.get(f"{_EDITS}/proposals", tags=["decks"])
 def read_edit_proposal(deck_id: str, deck_grader_id: str) -> EditProposalResponse:
-    """Return the latest proposal of a grader's edits, gone on with as far as it was answered."""
+    """Return the latest proposal of a grader's edits, as far as it was answered."""
     found = parts().edit_proposing.get(app.caller, deck_id, deck_grader_id)
     return EditProposalResponse(proposal=found)
 
@@ -79,6 +80,18 @@ def read_deck_edit(deck_id: str, deck_grader_id: str, deck_edit_id: str) -> Deck
     """Return one edit, with what it changes once its replay has ended."""
     found = parts().edits.get(app.caller, deck_id, deck_grader_id, deck_edit_id)
     return DeckEditResponse(edit=found)
+
+
+@app.post(f"{_EDIT}/estimate", tags=["decks"])
+def estimate_deck_edit(
+    deck_id: str, deck_grader_id: str, deck_edit_id: str, body: ReplayEditRequest
+) -> EditEstimateResponse:
+    """Return what a replay with this body would cost, and which look it would spend.
+
+    Nothing is asked, stored or spent. What cannot be replayed so is refused as the replay is.
+    """
+    found = parts().edit_replaying.estimate(app.caller, deck_id, deck_grader_id, deck_edit_id, body)
+    return EditEstimateResponse(estimate=found)
 
 
 @app.post(f"{_EDIT}/replay", status_code=202, tags=["decks"])

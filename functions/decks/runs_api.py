@@ -114,8 +114,10 @@ def list_deck_results(
     """List what a grader's judge said, in its current version or another; newest samples first.
 
     A page may have fewer than its limit where it filters, and more behind its ``nextToken``.
+    Results on held-out samples are withheld where the version has no look at their labels: reading
+    its agreement spends one, or measuring its edit. The first that is looked at needs none.
     """
-    results, token = parts().deck_results.page(
+    return parts().deck_results.page(
         app.caller,
         deck_id,
         deck_grader_id,
@@ -126,13 +128,15 @@ def list_deck_results(
         limit=limit,
         next_token=next_token,
     )
-    return DeckResultList(results=results, next_token=token)
 
 
 @app.get("/api/v1/decks/<deck_id>/samples/<sample_id>/results", tags=["decks"])
 def list_sample_results(deck_id: str, sample_id: str) -> SampleResults:
-    """Return what judges said of a sample, by grader and version: at most two hundred results."""
-    return SampleResults(results=parts().deck_results.of_sample(app.caller, deck_id, sample_id))
+    """Return what judges said of a sample, by grader and version: at most two hundred results.
+
+    Of a sample that is held out, those of versions that have a look at the labels.
+    """
+    return parts().deck_results.of_sample(app.caller, deck_id, sample_id)
 
 
 def _started(started: StartedRun) -> Response[DeckRunResponse]:

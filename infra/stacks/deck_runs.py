@@ -16,6 +16,8 @@ from infra.tables import BY_COLLECTION_INDEX
 
 # A step goes on until its time is nearly over.
 WORK_TIMEOUT = Duration.minutes(5)
+# Some thousand samples are read and measured in seconds.
+EDIT_TIMEOUT = Duration.seconds(120)
 SWEEP_TIMEOUT = Duration.seconds(60)
 COUNTED_DECKS = "org_*#decks"
 DECKS = "dck_*"
@@ -74,7 +76,10 @@ class DeckRuns(Construct):
             "WorkDeckRun",
             service_name=stack.shared.service_name,
             definition=STATE_MACHINE_DEFINITION,
-            functions={"AdvanceDeckRunFunctionArn": work},
+            functions={
+                "AdvanceDeckRunFunctionArn": work,
+                "AdvanceDeckEditsFunctionArn": self._create_edit_work(),
+            },
         )
         stack.alarms.watch_runs(self.workflow.state_machine, name="WorkDeckRun")
         self._starting = {"WORK_DECK_RUN_ARN": self.workflow.state_machine.state_machine_arn}
@@ -98,9 +103,27 @@ class DeckRuns(Construct):
             data.decks.grant_write(work.function, "PutItem", keys=keys)
         for keys in (RUNS, GRADERS, SAMPLES):
             data.decks.grant_write(work.function, "DeleteItem", keys=keys)
-        # What is proposed is counted by its deck.
+        # What is proposed is counted by its deck, and what a run cost.
         for keys in (DECKS, COUNTED_DECKS):
             data.decks.grant_write(work.function, "UpdateItem", keys=keys)
+        data.content.grant_read(work.function)
+        self._stack.grant_orders(work)
+        self._ledger.grant_start(work)
+        return work
+
+    def _create_edit_work(self) -> ServiceFunction:
+        work = self._stack.create(
+            "AdvanceDeckEdits",
+            module="advance_deck_edits",
+            description="Measures edits of rubrics, and takes those that models propose",
+            timeout=EDIT_TIMEOUT,
+            environment=self._environment,
+            computes=True,
+        )
+        data = self._stack.shared.data
+        data.registry.grant_read(work.function, "GetItem")
+        data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
+        data.decks.grant_write(work.function, "PutItem", keys=DECKS)
         data.content.grant_read(work.function)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)
@@ -120,7 +143,8 @@ class DeckRuns(Construct):
         decks.grant_write(sweep.function, "PutItem", keys=DECKS)
         for keys in (RUNS, GRADERS):
             decks.grant_write(sweep.function, "DeleteItem", keys=keys)
-        decks.grant_write(sweep.function, "UpdateItem", keys=COUNTED_DECKS)
+        for keys in (DECKS, COUNTED_DECKS):
+            decks.grant_write(sweep.function, "UpdateItem", keys=keys)
         self.workflow.state_machine.grant_start_execution(sweep.function)
         self._stack.run_every(Duration.minutes(1), sweep)
 

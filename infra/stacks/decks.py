@@ -154,7 +154,8 @@ class DecksStack(DomainStack):
             keys=GRADERS,
         )
         table.grant_query_index(feedback.function, index_name=BY_COLLECTION_INDEX)
-        # Labels that speak against a calibration suspend it, here and in the registry.
+        # Labels that speak against a calibration suspend it, here and in the registry; and that a
+        # version's results were shown first is noted with the looks at held-out labels.
         table.grant_write(feedback.function, "PutItem", keys=DECKS)
         self.shared.data.registry.grant_write(feedback.function, "PutItem", keys=GRADERS)
         self.shared.data.content.grant_read(feedback.function)
@@ -179,6 +180,8 @@ class DecksStack(DomainStack):
         table.grant_read(measures.function, "BatchGetItem", "GetItem", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
+        # Looks at held-out labels are spent by reading, and what is published is noted.
+        table.grant_write(measures.function, "PutItem", "UpdateItem", keys=DECKS)
         for name in ("agreement", "disagreements", "means", "patterns"):
             http.api.route(
                 measures,
@@ -190,7 +193,6 @@ class DecksStack(DomainStack):
     def _add_publishing(self, measures: ServiceFunction, http: HttpStack) -> None:
         """Routes publishing: what was measured goes into the registry with the grader."""
         data = self.shared.data
-        data.decks.grant_write(measures.function, "PutItem", keys=DECKS)
         data.registry.grant_write(measures.function, "PutItem", keys=GRADERS)
         data.registry.grant_write(measures.function, "DeleteItem", keys=HEALTH)
         self.grant_count_entities(measures)

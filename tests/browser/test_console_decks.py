@@ -146,7 +146,15 @@ def test_a_run_is_started_within_a_cap_once_its_price_is_known(console):
 
 def test_agreement_shows_what_the_api_says(console, measured):
     found = measured.get("agreement")["agreement"]
-    page = console.open(of_grader(measured, "/agreement"))
+    page = console.open(f"#/decks/{measured.id}")
+    expect(table(page, "Graders").first).to_contain_text(
+        f"{score(found['kappa']['value'])}, {interval(found['kappa'])}"
+    )
+    console.go(page, "#/decks")
+    row = table(page, "Decks").first
+    expect(row).to_contain_text(f"{score(found['kappa']['value'])}, {interval(found['kappa'])}")
+    expect(row.locator("td").nth(4)).to_have_text(str(found["labels"]))
+    console.go(page, of_grader(measured, "/agreement"))
     kappa, bias, ceiling = found["kappa"], found["meanBias"], found["ceiling"]
     for label, value in (
         ("κ with people", score(kappa["value"])),
@@ -159,10 +167,10 @@ def test_agreement_shows_what_the_api_says(console, measured):
     ):
         expect(stat(page, label)).to_have_text(value)
     expect(stat(page, "Pairs")).to_have_text(str(found["n"]))
-    newest, oldest = texts_of(table(page, "Agreement by version"))
-    assert newest[0] == "2"
-    assert newest[1].split() == [score(kappa["value"]), *interval(kappa).split()]
-    assert oldest[:2] == ["1", "undefined: nothing to compare yet"]
+    (row,) = texts_of(table(page, "Agreement by version"))
+    assert row[:2] == ["2", "0"]
+    assert row[2].split() == [score(kappa["value"]), *interval(kappa).split()]
+    expect(page.locator("main")).to_contain_text("1 version was not looked at.")
     rows = texts_of(table(page, "Bias by level"))
     for row, one in zip(rows, found["biasByLevel"], strict=True):
         assert (row[0], row[2]) == (level(one["level"]), str(one["n"]))
@@ -184,6 +192,19 @@ def test_what_is_undefined_is_no_number_and_too_few_labels_claim_nothing(console
     expect(stat(page, "κ with people")).to_have_text("undefined")
     expect(page.locator(".notice")).to_contain_text("Nothing can be claimed yet")
     expect(page.locator(".stat").first).to_contain_text("all is at one level")
+
+
+def test_pages_spend_no_look_that_nobody_asked_for(console, measured):
+    """Only agreement and means do, of the version that is chosen there."""
+    platform = console.served.platform
+    page = console.open(f"#/decks/{measured.id}")
+    for view in ("", "/disagreements", "/patterns", "/fix", "/published", "/results?version=2"):
+        console.go(page, of_grader(measured, view))
+    console.go(page, "#/decks")
+    expect(table(page, "Decks").first).to_contain_text("not read yet")
+    assert platform.call("GET", "/api/v1/decks").json["decks"][0]["agreement"] == []
+    asked = {one.path.rpartition("/")[2] for one in console.served.received}
+    assert asked.isdisjoint({"agreement", "means"})
 
 
 def test_the_matrix_filters_disagreements_and_leads_to_what_is_done_about_them(console, measured):

@@ -111,3 +111,40 @@ def test_where_people_are_apart_a_trainer_decides_blind(console, deck):
     assert (truth["sampleId"], truth["score"], truth["source"]) == (sample_id, 1, "adjudicated")
     page.keyboard.press("Enter")
     expect(page.locator(".empty")).to_contain_text("Nothing is left for you")
+
+
+def test_a_reviewer_finds_what_waits_for_them_and_how_much(console, deck):
+    page = console.open("#/sessions", api_key=reviewer(console))
+    page.get_by_role("link", name="Labelling").click()
+    row = page.locator("tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("30 of 30")
+    expect(row).not_to_contain_text("to adjudicate")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator(".rating")).to_be_visible()
+    page.keyboard.press("4")
+    expect(page.get_by_role("button", name="4 0")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Enter")
+    expect(page.locator(".said-by")).to_contain_text(JUDGED)
+    progress = deck.get("feedback/progress")["progress"]
+    assert progress["holdout"]["rated"] + progress["development"]["rated"] == 1
+    console.go(page, "#/labelling")
+    expect(row).to_contain_text("29 of 30")
+    platform = console.served.platform
+    platform.call("PATCH", f"/api/v1/decks/{deck.id}", {"status": "archived"})
+    page.reload()
+    expect(page.locator(".empty")).to_contain_text("Nothing waits for you")
+
+
+def test_who_may_adjudicate_is_led_there_and_others_see_nothing_of_it(console, deck):
+    sample_id = deck.of("holdout")[0]
+    deck.label({sample_id: -2}, "ada")
+    deck.label({sample_id: 3}, "ben")
+    page = console.open("#/labelling")
+    page.get_by_role("link", name="1 to adjudicate").click()
+    expect(page.get_by_role("link", name="Adjudicate")).to_have_attribute("aria-current", "page")
+    stranger = console.open(
+        "#/labelling", api_key=console.served.platform.new_organization("strangers")
+    )
+    expect(stranger.locator(".empty")).to_contain_text("Nothing waits for you")

@@ -218,15 +218,15 @@ EXPECTED = {
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="grd_*")
     | table("Decks", "BatchGetItem", keys="smp_*")
+    | table("Decks", "PutItem", keys="dck_*")
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
-    | table("Decks", "PutItem", keys="dck_*")
     | table("Registry", "PutItem", keys="grd_*")
     | bucket("Content", "GetObject")
     | found_in("Content"),
     "DeckMeasuresApi": API
     | table("Decks", "BatchGetItem", "GetItem", keys="dck_*")
-    | table("Decks", "PutItem", keys="dck_*")
+    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="grd_*")
     | COUNTED_ENTITIES
@@ -272,8 +272,16 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
     | bucket("Content", "GetObject"),
+    "AdvanceDeckEdits": ENCRYPT
+    | ORDERS
+    | table("Registry", "GetItem")
+    | table("Decks", "BatchGetItem", "GetItem", "Query")
+    | table("Decks", "PutItem", keys="dck_*")
+    | found_in("Content")
+    | bucket("Content", "GetObject")
+    | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
-    | table("Decks", "GetItem", "PutItem", keys="dck_*")
+    | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", keys="drn_*")
     | table("Decks", "DeleteItem", keys="grd_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")

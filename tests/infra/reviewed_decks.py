@@ -5,6 +5,7 @@ from tests.infra.reviewing import rare
 RARELY_CALLED_OF_DECKS = {
     "DeckFeedbackApi": "records what people say of samples (tests/component/decks)",
     "DeckRunsApi": "estimates, starts and shows runs of decks (tests/component/decks)",
+    "AdvanceDeckEdits": "measures edits, and takes those of models (tests/component/decks)",
     "AdvanceDeckRun": "has samples of decks judged (tests/component/decks)",
     "SweepDeckRuns": "redrives runs of decks that are lost (tests/component/decks)",
     "DeckEditsApi": "edits rubrics of decks, and measures edits (tests/component/decks)",
@@ -110,6 +111,29 @@ OF_DECKS = (
         "A model is asked for edits, and replays read labelled samples (tests/component/decks).",
     ),
     *rare(
+        "AdvanceDeckEdits",
+        """
+        dynamodb:BatchGetItem Budgets money#*
+        dynamodb:BatchGetItem Decks
+        dynamodb:BatchGetItem Ledger
+        dynamodb:BatchWriteItem Ledger
+        dynamodb:DeleteItem Ledger llm_*
+        dynamodb:GetItem Budgets money#*
+        dynamodb:GetItem Decks
+        dynamodb:GetItem Ledger
+        dynamodb:GetItem Registry
+        dynamodb:PutItem Decks dck_*
+        dynamodb:PutItem Ledger
+        dynamodb:Query Decks
+        dynamodb:UpdateItem Ledger
+        s3:DeleteObject LedgerTexts/ledger/*
+        s3:GetObject Content/content/*
+        s3:ListBucket Content
+        states:StartExecution SubmitLlmBatch
+        """,
+        "A model is asked for edits, and replays have ended (tests/component/decks).",
+    ),
+    *rare(
         "DeckFeedbackApi",
         """
         dynamodb:BatchWriteItem Decks grd_*
@@ -126,7 +150,7 @@ OF_DECKS = (
         dynamodb:PutItem Decks dck_*
         dynamodb:PutItem Registry grd_*
         """,
-        "Fresh labels suspend a calibration that they speak against (tests/component/decks).",
+        "Fresh labels suspend a calibration, looks are noted (tests/component/decks).",
     ),
     *rare(
         "SweepDeckRuns",

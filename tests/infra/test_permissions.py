@@ -77,7 +77,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         ("ExportScores", {"WriteExport", "FailExport"}),
         ("SubmitLlmBatch", {"WorkLlmBatch"}),
         ("ImportLlmRequests", {"ImportRequests"}),
-        ("WorkDeckRun", {"AdvanceDeckRun"}),
+        ("WorkDeckRun", {"AdvanceDeckRun", "AdvanceDeckEdits"}),
     ],
 )
 def test_a_workflow_may_invoke_its_functions(aws, workflow, functions):

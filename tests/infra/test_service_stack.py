@@ -47,6 +47,7 @@ FUNCTIONS = {
     "EraseDecks": ("functions.decks.erase_decks", 300),
     "DeckRunsApi": ("functions.decks.runs_api", 29),
     "DeckEditsApi": ("functions.decks.edits_api", 29),
+    "AdvanceDeckEdits": ("functions.decks.advance_deck_edits", 120),
     "AdvanceDeckRun": ("functions.decks.advance_deck_run", 300),
     "SweepDeckRuns": ("functions.decks.sweep_runs", 60),
     "LedgerApi": ("functions.ledger.api", 29),
@@ -70,7 +71,7 @@ WITH_OIDC = {"OidcApi": ("functions.access.oidc_api", 29)}
 
 # They write Parquet and TFRecord, and have the layer that this takes.
 WRITE_RECORDS = {"ScoreExportApi", "WriteExport"}
-COMPUTE = {"DeckEditsApi", "DeckMeasuresApi"}
+COMPUTE = {"AdvanceDeckEdits", "DeckEditsApi", "DeckMeasuresApi"}
 
 # They do the same to thousands of things, several at once.
 WHOLE_PROCESSOR = {"DeleteOrganization", "FollowChanges", "SweepBatches"}
@@ -192,7 +193,7 @@ def test_what_needs_no_key_is_throttled_apart(aws):
             ("GradeChunk", "AwaitAnswers", "ContinueRun", "FailRun"),
         ),
         ("ExportScores", "export_scores", ("WriteExport", "FailExport")),
-        ("WorkDeckRun", "work_deck_run", ("AdvanceDeckRun",)),
+        ("WorkDeckRun", "work_deck_run", ("AdvanceDeckRun", "AdvanceDeckEdits")),
     ],
 )
 def test_a_workflow_is_inline_traced_and_logs_no_texts(aws, workflow, file, functions):

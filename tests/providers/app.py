@@ -113,7 +113,7 @@ class App:
         world = self._world
         world.requests[f"{route.provider}.{route.operation}"] += 1
         _authenticate(world, request)
-        delay = self._before(route)
+        delay = self._before(route, request)
         if isinstance(delay, Answer):
             return delay
         answer = route.handler(world, request)
@@ -132,29 +132,30 @@ class App:
             traps.note(name, route.provider, answer.batch_id, tokens=tokens)
         return params
 
-    def _before(self, route: Route) -> Answer | float:
+    def _before(self, route: Route, request: Request) -> Answer | float:
         """What a trap answers before anything is done, or how long it waits."""
-        if (params := self._take(route, "429")) is not None:
+        if (params := self._take(route, "429", request)) is not None:
             wait = int(params.get("retry_after", 1))
             raise ProviderError(429, "rate", "Rate limit reached.", retry_after=wait)
         if route.operation == "chat":
             limits.keep_rate(self._world, route.provider)
-        if (params := self._take(route, "500")) is not None:
+        if (params := self._take(route, "500", request)) is not None:
             status = int(params.get("status", 500))
             raise ProviderError(status, "server", "The server had an error.")
-        if (params := self._take(route, "timeout")) is not None:
+        if (params := self._take(route, "timeout", request)) is not None:
             return Answer(drop=True, delay_seconds=float(params.get("stall_seconds", 30)))
         if route.operation in ("chat", "create"):
             params = self._world.traps.take("account_refused", route.provider)
             if params is not None:
                 dialect = DIALECTS[route.provider]
                 raise ProviderError(dialect.credit_status, "credit", dialect.credit_message)
-        params = self._take(route, "slow")
+        params = self._take(route, "slow", request)
         return 0.0 if params is None else float(params.get("seconds", 1))
 
-    def _take(self, route: Route, fault: str) -> dict[str, Any] | None:
-        traps = self._world.traps
-        return traps.take(f"{route.operation}_{fault}", route.provider)
+    def _take(self, route: Route, fault: str, request: Request) -> dict[str, Any] | None:
+        traps, name = self._world.traps, f"{route.operation}_{fault}"
+        asked = request.body.decode("utf-8", "replace") if traps.wants(name) else ""
+        return traps.take(name, route.provider, prompt=asked)
 
 
 def _authenticate(world: World, request: Request) -> None:

@@ -1,5 +1,6 @@
 """Decks with something of everything that the console shows of them."""
 
+import json
 from dataclasses import dataclass
 from random import Random
 
@@ -23,6 +24,7 @@ class FilledDecks:
         run_id: that run.
         proposed_id: that grader.
         sample_id: a sample of that deck, which was judged.
+        unmatched_id: a prompt that no deck has.
     """
 
     labelled: LabelledDeck
@@ -30,6 +32,31 @@ class FilledDecks:
     run_id: str
     proposed_id: str
     sample_id: str
+    unmatched_id: str
+
+
+def unmatched_prompt(platform: Platform, prompt: str, *inputs: str) -> str:
+    """Have calls come whose prompt no deck has; return the prompt's id."""
+    lines = [
+        json.dumps(
+            {
+                "request": {
+                    "messages": [
+                        {"role": "system", "content": prompt},
+                        {"role": "user", "content": text},
+                    ]
+                },
+                "response": {
+                    "choices": [{"message": {"role": "assistant", "content": f"About {text}."}}]
+                },
+            }
+        )
+        for text in inputs
+    ]
+    answer = platform.call("POST", "/api/v1/samples", raw="\n".join(lines).encode())
+    assert answer.status in {200, 201}, answer.text
+    unmatched_id: str = answer.json["unmatched"][0]["unmatchedId"]
+    return unmatched_id
 
 
 def labelled_deck(platform: Platform, judge: object, *, samples: int = _SAMPLES) -> LabelledDeck:
@@ -55,6 +82,9 @@ def labelled_deck(platform: Platform, judge: object, *, samples: int = _SAMPLES)
         for id_, level in truth.items()
     }
     deck.judged(said, version=2)
+    patch = [{"field": "criteria", "find": "faithful", "replace": "true in every word"}]
+    edit = {"patch": patch, "pattern": {"name": "too kind to what is left out"}}
+    assert platform.call("POST", f"{deck.path}/edits", edit).status == 201
     return deck
 
 
@@ -77,7 +107,10 @@ def filled_decks(ledger: Ledger, *, samples: int = 60) -> FilledDecks:
     changed = {"systemPrompt": "You summarise {{document}} for {{reader}}.\nBe very brief."}
     assert ledger.platform.call("POST", versions, changed).status == 201
     labelled = labelled_deck(ledger.platform, judge, samples=samples)
-    return FilledDecks(labelled, runs, run["id"], proposed_id, sample_ids[0])
+    unmatched_id = unmatched_prompt(
+        ledger.platform, "You translate what people say.", "the weather", "the news"
+    )
+    return FilledDecks(labelled, runs, run["id"], proposed_id, sample_ids[0], unmatched_id)
 
 
 def _judge(ask: Ask) -> str:

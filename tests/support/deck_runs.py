@@ -121,6 +121,14 @@ class DeckRuns:
             )
         return left
 
+    def step_edits(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Do one step of an execution that goes on with edits."""
+        with later(timedelta(seconds=self.ledger.passed)):
+            left: dict[str, Any] = handler("functions.decks.advance_deck_edits")(
+                state, LambdaContext(120)
+            )
+        return left
+
     def sweep(self) -> int:
         with later(timedelta(seconds=self.ledger.passed)):
             swept = handler("functions.decks.sweep_runs")({}, LambdaContext(60))
@@ -137,7 +145,7 @@ class DeckRuns:
     def state(self, run: dict[str, Any]) -> dict[str, Any]:
         """The input of the latest execution of a run."""
         (state, *_) = sorted(
-            (one for one in self.started() if one["run_id"] == run["id"]),
+            (one for one in self.started() if one.get("run_id") == run["id"]),
             key=lambda one: -one["redrive"],
         )
         return state

@@ -32,7 +32,7 @@ export function Agreement({ deckId, id, query }) {
           <${Field} label="Version" name="version" value=${query.version ?? ""} onInput=${(version) => go(path, { version })} options=${versionOptions(which)} />
         </div>
         <${Claim} found=${found} />
-        <${ByVersion} of=${of} path=${path} newest=${which.newest} shown=${found.version} ceiling=${found.ceiling} />
+        <${ByVersion} of=${of} path=${path} found=${found} newest=${which.newest} />
         <${People} ceiling=${found.ceiling} />
         <${Bias} found=${found} />
         <${Applies} found=${found} />`}
@@ -51,6 +51,7 @@ function Claim({ found }) {
       <${Stat} label="Its interval" value=${isDefined ? intervalText(kappa) : "none"} hint="by groups of samples" />
       <${Stat} label="Pairs" value=${count(found.n)} hint=${`in ${count(found.groups)} groups, of ${count(found.labels)} labels`} />
       <${Stat} label="Coverage" value=${percent(found.coverage)} hint="of labels with a level" />
+      <${Stat} label="Look" value=${found.look === null ? "none" : count(found.look)} hint=${`${count(found.looks)} spent by all versions`} />
       <${Stat} label="Bias" value=${meanBias.value === null ? "undefined" : difference(meanBias.value)} hint=${meanBias.value === null ? "nothing to compare yet" : intervalText(meanBias, difference)} />
       <${Stat} label="Same level" value=${percent(found.percentAgreement)} hint="decides nothing" />
     <//>
@@ -60,13 +61,17 @@ function Claim({ found }) {
   `;
 }
 
-function ByVersion({ of, path, newest, shown, ceiling }) {
-  const numbers = Array.from({ length: VERSIONS_SHOWN }, (_, index) => newest - index);
+// Others than those that were looked at wait for somebody who spends a look on them.
+function ByVersion({ of, path, found: { version: shown, looked, ceiling }, newest }) {
+  const others = looked.filter((version) => version !== shown).toReversed();
+  const numbers = [shown, ...others].slice(0, VERSIONS_SHOWN).sort((one, other) => other - one);
   // As many hooks each time, whatever there is.
-  const asked = numbers.map((version) => useApi(version > 0 ? `${of}/agreement` : null, { version }));
-  const wanted = asked.slice(0, newest);
+  const asked = Array.from({ length: VERSIONS_SHOWN }, (_, index) => useApi(numbers[index] ? `${of}/agreement` : null, { version: numbers[index] }));
+  const wanted = asked.slice(0, numbers.length);
+  const rest = newest - new Set([shown, ...looked]).size;
   const columns = [
     { name: "version", title: "Version", width: 5.5, cell: ({ version }) => html`<a href=${link(path, { version })}>${version}</a>` },
+    { name: "look", title: "Look", width: 4.5, numeric: true, cell: ({ look }) => count(look) },
     { name: "kappa", title: "κ", width: 15, cell: ({ kappa }) => (kappa.value === null ? undefinedText(kappa) : html`${score(kappa.value)} <span class="why">${intervalText(kappa)}</span>`) },
     { name: "bar", title: "−1 to 1", width: 12, cell: ({ kappa }) => html`<${KappaBar} kappa=${kappa} ceiling=${ceiling.leaveOneOutKappa} />` },
     { name: "n", title: "Pairs", width: 5, numeric: true, cell: ({ n }) => count(n) },
@@ -78,6 +83,7 @@ function ByVersion({ of, path, newest, shown, ceiling }) {
     <${Section} title="By version">
       <${Table} label="Agreement by version" columns=${columns} rows=${rows} id=${({ version }) => version} isOpen=${({ version }) => version === shown}
         problem=${wanted.find(({ problem }) => problem)?.problem} skeletons=${wanted.length} />
+      ${rest > 0 && html`<p class="hint">${count(rest)} ${rest === 1 ? "version was" : "versions were"} not looked at. To choose one above spends a look at the held-out labels, and each look makes intervals wider.</p>`}
       ${ceiling.leaveOneOutKappa !== null && html`<p class="hint">The dashed line is how far one person agrees with the others: ${score(ceiling.leaveOneOutKappa)}.</p>`}
     <//>
   `;

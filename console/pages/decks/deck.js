@@ -13,15 +13,13 @@ import { count, nanoDollars, percent } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { go, link } from "../../router.js";
 import { DeckPage } from "./frame.js";
-import { kappaText } from "./measures.js";
+import { agreementText } from "./measures.js";
 import { StartRun } from "./run-dialogs.js";
-
-const RECENT = 50;
 
 export function Deck({ deckId }) {
   const { data, problem, again } = useApi(`decks/${deckId}`);
   const graders = useApi(`decks/${deckId}/graders`);
-  const runs = useApi(`decks/${deckId}/runs`, { limit: RECENT });
+  const runs = useApi(`decks/${deckId}/runs`, { limit: 1 });
   const [asked, setAsked] = useState(null);
   const deck = data?.deck;
   const isThere = deck && [graders, runs].every((one) => one.data !== null || one.problem !== null);
@@ -43,7 +41,7 @@ export function Deck({ deckId }) {
       ${isThere && html`
         <${Figures} deck=${deck} runs=${runs} />
         <${NextStep} deck=${deck} graders=${graders.data?.graders ?? []} runs=${runs.data?.runs ?? []} />
-        <${Graders} deckId=${deckId} graders=${graders} />
+        <${Graders} deckId=${deckId} graders=${graders} measured=${deck.agreement} />
         <${Prompt} deck=${deck} onDelete=${() => setAsked("delete")} />`}
     <//>
     ${asked === "grade" && html`<${StartRun} deckId=${deckId} onDone=${(run) => go(["decks", deckId, "runs", run.id])} onClose=${close} />`}
@@ -53,16 +51,13 @@ export function Deck({ deckId }) {
 }
 
 function Figures({ deck, runs }) {
-  const found = runs.data?.runs ?? [];
-  const cost = found.reduce((sum, run) => sum + run.costNanoUsd, 0);
-  const hint = runs.data?.nextToken ? `of the ${RECENT} newest runs` : `of ${count(found.length)} ${found.length === 1 ? "run" : "runs"}`;
   return html`
     <${Trouble} problem=${runs.problem} again=${runs.again} />
     <${Stats}>
       <${Stat} label="Status" value=${html`<${Badge}>${deck.status}<//>`} hint=${html`changed <${Time} at=${deck.updatedAt} relative />`} />
       <${Stat} label="Samples" value=${count(deck.samples)} hint=${`${percent(deck.holdoutShare)} of groups held out`} />
       <${Stat} label="Graders" value=${count(deck.graders)} />
-      <${Stat} label="Spent" value=${runs.problem ? "–" : nanoDollars(cost)} hint=${hint} />
+      <${Stat} label="Spent" value=${nanoDollars(deck.spentNanoUsd)} hint="by runs that have ended" />
     <//>
   `;
 }
@@ -82,31 +77,30 @@ function NextStep({ deck, graders, runs }) {
   return to ? html`<p class="waits">Next: <a href=${link(to)}>${what}</a></p>` : null;
 }
 
-function Graders({ deckId, graders }) {
+function Graders({ deckId, graders, measured }) {
   const columns = [
     { name: "name", title: "Name", width: 12 },
     { name: "status", title: "Status", width: 7, cell: (grader) => html`<${Badge}>${grader.status}<//>` },
     { name: "version", title: "Version", width: 5.5, numeric: true, cell: (grader) => count(grader.version) },
-    { name: "kappa", title: "κ with people", width: 19, cell: (grader) => html`<${Agrees} deckId=${deckId} grader=${grader} />` },
+    { name: "kappa", title: "κ with people", width: 19, cell: (grader) => html`<${Agrees} grader=${grader} found=${measured.find(({ graderId }) => graderId === grader.id)} />` },
     { name: "label", title: "", width: 6, cell: (grader) => html`<a href=${link(["labelling", deckId, grader.id])} aria-label=${`Label for ${grader.name}`}>Label</a>` },
     { name: "judge", title: "Judge", width: 9, cell: (grader) => grader.judge?.model ?? "none yet" },
   ];
   return html`
-    <${Section} title="Graders" actions=${html`<a class="button" href=${link(["decks", deckId, "graders", "new"])}>New grader</a>`}>
+    <${Section} title="Graders" actions=${html`<span class="row-actions"><a class="button" href=${link(["decks", deckId, "propose"])}>Have a model propose</a><a class="button" href=${link(["decks", deckId, "graders", "new"])}>New grader</a></span>`}>
       <${Table} label="Graders" problem=${graders.problem} again=${graders.again} columns=${columns} rows=${graders.data?.graders ?? null} href=${(grader) => link(["decks", deckId, "graders", grader.id])}
         empty=${html`<${Empty} title="No graders" command=${`autotune decks graders add ${deckId} graders.deck.md`}>A grader is a rubric of seven levels and a model that judges by it.<//>`} />
     <//>
   `;
 }
 
-function Agrees({ deckId, grader }) {
-  const isMeasured = grader.status === "active";
-  const { data, problem } = useApi(isMeasured ? `decks/${deckId}/graders/${grader.id}/agreement` : null);
-  if (!isMeasured) return html`<span class="nothing">–</span>`;
-  if (problem) return html`<span class="why">${problem.title}</span>`;
-  if (!data) return html`<span class="loading">${"\u00a0"}</span>`;
-  const { kappa, n, sufficient } = data.agreement;
-  return html`<span class="one-line"><a href=${link(["decks", deckId, "graders", grader.id, "agreement"])}>${kappaText(kappa)}</a> <span class="why">n ${count(n)}${sufficient || kappa.value === null ? "" : ", too few"}</span></span>`;
+// As it was last read: to read it anew may spend a look at the held-out labels.
+function Agrees({ grader, found }) {
+  if (grader.status !== "active") return html`<span class="nothing">–</span>`;
+  const to = link(["decks", grader.deckId, "graders", grader.id, "agreement"]);
+  if (!found) return html`<a href=${to}>not read yet</a>`;
+  const old = found.version === grader.version ? "" : `, of version ${found.version}`;
+  return html`<span class="one-line"><a href=${to}>${agreementText(found)}</a> <span class="why">n ${count(found.n)}${old}</span></span>`;
 }
 
 function Prompt({ deck, onDelete }) {

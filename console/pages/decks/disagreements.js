@@ -20,26 +20,24 @@ export function Disagreements({ deckId, id, query, me }) {
   const of = `decks/${deckId}/graders/${id}`;
   const { version, truth, score, token } = query;
   const which = useGrader(deckId, id);
-  const agreement = useApi(`${of}/agreement`, { version });
   const { data, problem, again } = useApi(`${of}/disagreements`, { version, truth, score, nextToken: token, limit: 10 });
   const [asked, setAsked] = useState(null);
-  const isThere = which.isThere && agreement.data && data;
-  const told = which.problem ?? agreement.problem ?? problem;
+  const isThere = which.isThere && data;
+  const told = which.problem ?? problem;
   const isCell = truth !== undefined && score !== undefined;
   const changed = () => {
     setAsked(null);
     again();
-    agreement.again();
   };
   return html`
     <${GraderPage} deckId=${deckId} id=${id} open="Disagreements" title=${which.grader?.name ?? "Grader"} about="Of the development half only: what is held out is shown to nobody. Whoever reads here has seen what the judge said.">
-      <${Trouble} problem=${told} again=${problem ? again : agreement.again} />
+      <${Trouble} problem=${told} again=${problem ? again : which.again} />
       ${!isThere && !told && html`<${FactsToCome} />`}
       ${isThere && html`
         <div class="filters">
           <${Field} label="Version" name="version" value=${version ?? ""} onInput=${(chosen) => go(path, { version: chosen })} options=${versionOptions(which)} />
         </div>
-        <${Matrix} label="How often people and judge say which level" counts=${agreement.data.agreement.confusion} chosen=${isCell ? [Number(truth), Number(score)] : undefined}
+        <${Matrix} label="How often people and judge say which level" counts=${data.confusion} chosen=${isCell ? [Number(truth), Number(score)] : undefined}
           href=${(row, column) => link(path, { version, truth: row, score: column })} />
         <${Section} title=${isCell ? `People ${level(Number(truth))}, judge ${level(Number(score))}: ${count(data.total)}` : `They differ on ${count(data.total)}`}
           actions=${isCell && html`<a class="button" href=${link(path, { version })}>All disagreements</a>`}>

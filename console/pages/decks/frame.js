@@ -30,6 +30,8 @@ export function GraderPage({ deckId, id, open, title, about, actions, children }
     [[...of, "agreement"], "Agreement"],
     [[...of, "disagreements"], "Disagreements"],
     [[...of, "patterns"], "Patterns"],
+    [[...of, "fix"], "Fix"],
+    [[...of, "published"], "Published"],
   ];
   return html`
     <${Page} title=${title} about=${html`${about} <a href=${link(["decks", deckId])}>To its deck</a>`} actions=${actions}>

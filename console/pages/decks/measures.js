@@ -22,6 +22,13 @@ export function kappaText(kappa) {
   return kappa.low === null ? score(kappa.value) : `${score(kappa.value)}, ${intervalText(kappa)}`;
 }
 
+/** The same of a grader as its deck keeps it: figures that were read before. */
+export function agreementText({ kappa, low, high, sufficient }) {
+  if (kappa === null) return "undefined";
+  const interval = low === null ? "no interval" : `${score(low)} to ${score(high)}`;
+  return `${score(kappa)}, ${interval}${sufficient ? "" : ", too few labels"}`;
+}
+
 /** Why a coefficient has no value: "undefined: nothing to compare yet". */
 export function undefinedText({ undefinedBecause }) {
   return `undefined: ${UNDEFINED[undefinedBecause] ?? undefinedBecause}`;

@@ -8,11 +8,14 @@ import { html, useState } from "../../preact.js";
 import { go } from "../../router.js";
 import { Lines, Rejected, added } from "./sample-dialogs.js";
 
+const GRADERS = [["person", "I write them"], ["model", "a model proposes them from the prompt"]];
+
 export function NewDeck() {
   const [entered, setEntered] = useState({ name: "", description: "", systemPrompt: "", holdoutShare: "0.5" });
   const [lines, setLines] = useState("");
   const [deckId, setDeckId] = useState(null);
   const [told, setTold] = useState(null);
+  const [graders, setGraders] = useState("person");
   const [key, setKey] = useState(newIdempotencyKey);
   const { act, problem, busy } = useAct();
   const enter = (name) => (value) => setEntered((old) => ({ ...old, [name]: value }));
@@ -30,8 +33,9 @@ export function NewDeck() {
       return { id, samples: lines.trim() ? await added(id, lines, key) : null };
     });
     if (done?.samples?.rejected.length > 0) setTold(done.samples);
-    else if (done) go(["decks", done.id]);
+    else if (done) go(after(done.id));
   };
+  const after = (id) => (graders === "model" ? ["decks", id, "propose"] : ["decks", id]);
   const field = (label, name, others) => html`
     <${Field} label=${label} name=${name} value=${entered[name]} onInput=${enter(name)} problem=${problem} disabled=${deckId !== null} ...${others} />`;
   return html`
@@ -41,12 +45,13 @@ export function NewDeck() {
         ${field("Description", "description")}
         ${field("System prompt", "systemPrompt", { rows: 10, required: true, hint: "{{name}} stands for what differs from request to request" })}
         ${field("Share that is held out", "holdoutShare", { type: "number", min: "0", max: "1", step: "any", required: true, hint: "It is graded and measured, and never looked at to change a rubric. It cannot be changed later." })}
+        <${Field} label="Graders" name="graders" value=${graders} onInput=${setGraders} options=${GRADERS} hint="What is good, in seven levels. You say which model is asked, and what it may cost, before it is." />
         <${Lines} value=${lines} onInput=${enterLines} label="Samples, if there are some" />
         <${Trouble} problem=${problem} />
         ${told && html`<${Rejected} told=${told} />`}
         <div class="dialog-actions">
           ${told
-            ? html`<button type="button" class="primary" onClick=${() => go(["decks", deckId])}>Go to the deck</button>`
+            ? html`<button type="button" class="primary" onClick=${() => go(after(deckId))}>${graders === "model" ? "Go on to its graders" : "Go to the deck"}</button>`
             : html`<button type="submit" class="primary" disabled=${busy}>${deckId ? "Send samples again" : "Create"}</button>`}
         </div>
       </form>

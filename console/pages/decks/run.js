@@ -12,6 +12,7 @@ import { count, nanoDollars, percent, words } from "../../format.js";
 import { html, useState } from "../../preact.js";
 import { link } from "../../router.js";
 import { DeckPage } from "./frame.js";
+import { Proposed } from "./propose-graders.js";
 import { CancelRun } from "./run-dialogs.js";
 
 const whileRunning = ({ run }) => (run.status === "running" ? 3 : undefined);
@@ -28,7 +29,8 @@ export function Run({ deckId, id }) {
       actions=${isThere ? mayCancel && html`<button type="button" onClick=${() => setAsked(true)}>Cancel</button>` : null}>
       <${Trouble} problem=${problem} again=${again} />
       ${!isThere && !problem && html`<${FactsToCome} />`}
-      ${isThere && html`<${Told} deckId=${deckId} run=${run} graders=${graders.data?.graders ?? []} />`}
+      ${isThere && run.proposal && html`<${Proposed} run=${run} />`}
+      ${isThere && !run.proposal && html`<${Told} deckId=${deckId} run=${run} graders=${graders.data?.graders ?? []} />`}
     <//>
     ${isAsked && html`<${CancelRun} run=${run} onDone=${() => { setAsked(false); again(); }} onClose=${() => setAsked(false)} />`}
   `;

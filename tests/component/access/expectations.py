@@ -114,6 +114,7 @@ EXPECTED = {
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "O--O",
     "GET /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>": "O--O",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/accept": "O--O",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/reject": "O--O",
@@ -332,6 +333,9 @@ BODIES: dict[str, dict[str, Any]] = {
         "proposer": PROPOSER,
         "capNanoUsd": 1,
     },
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": {
+        "split": "development"
+    },
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": {
         "split": "development"
     },
@@ -357,6 +361,9 @@ NOT_READY = {
     "POST /api/v1/decks/<deck_id>/estimate": "conflict",
     # Nothing was labelled or measured, and no model was asked.
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/proposals": "conflict",
+    "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate": (
+        "conflict"
+    ),
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay": "conflict",
     "POST /api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/accept": "conflict",
     # A decision needs a figure.

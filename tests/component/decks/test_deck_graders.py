@@ -7,7 +7,7 @@ import pytest
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_LEVELS_RUBRIC_BYTES
 from autotune_platform.decks import grader_repository
-from tests.support.decks import LEVELS, RUBRIC, new_deck, new_deck_grader
+from tests.support.decks import LEVELS, RUBRIC, new_deck, new_deck_grader, new_samples
 from tests.support.platform import Platform
 
 
@@ -132,3 +132,30 @@ def test_a_grader_is_found_in_its_own_deck_alone(platform: Platform, graders: st
         ("POST", "/versions", {"rubric": RUBRIC}),
     ]:
         assert platform.call(method, path + rest, body).status == 404
+
+
+def test_no_example_is_a_sample_that_is_held_out(platform: Platform, graders: str) -> None:
+    deck_id = graders.split("/")[4]
+    texts = [{"input": f"Question {place}", "output": "Words."} for place in range(12)]
+    added = new_samples(platform, deck_id, *texts)
+    halves = {one["split"]: one["id"] for one in added}
+    assert set(halves) == {"development", "holdout"}
+
+    def rubric(sample_id: str) -> dict[str, Any]:
+        cited = {**RUBRIC["examples"][0], "sampleId": sample_id}
+        return {**RUBRIC, "examples": [*RUBRIC["examples"], cited]}
+
+    kept = platform.call("POST", graders, {"name": "n", "rubric": rubric(halves["development"])})
+    assert kept.status == 201, kept.text
+    versions = f"{graders}/{kept.json['grader']['id']}/versions"
+    held = rubric(halves["holdout"])
+    for path, body in (
+        (graders, {"name": "m", "rubric": held, "origin": "import"}),
+        (versions, {"rubric": held}),
+    ):
+        refused = platform.call("POST", path, body)
+        assert refused.status == 422, refused.text
+        assert refused.fields == {"rubric.examples[1].sampleId": "a sample of the development half"}
+        assert f"sample {halves['holdout']} is held out" in refused.json["detail"]
+    elsewhere = platform.call("POST", versions, {"rubric": rubric(new_id("smp"))})
+    assert elsewhere.status == 201, "a sample that this deck does not have"

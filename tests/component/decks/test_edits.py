@@ -1,11 +1,14 @@
 """The fix loop: a rubric is edited, replayed, measured on labels, accepted and taken back."""
 
+from typing import Any
+
 import pytest
 
-from autotune_platform.decks.fixing.models import Look, Looks
 from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.look_repository import Look, Looks
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from tests.support.deck_edits import EditedDeck
+from tests.support.deck_runs import items_of
 from tests.support.ledger import Ledger
 
 
@@ -55,6 +58,38 @@ def test_a_good_edit_is_measured_accepted_and_taken_back(deck: EditedDeck) -> No
     assert deck.grader()["version"] == 1
     still = deck.platform.call("GET", f"{deck.grader_path}/versions/2").json["version"]
     assert still == version, "nothing is overwritten"
+
+
+def test_a_replay_has_a_price_before_it_is_stored(deck: EditedDeck) -> None:
+    edit_id = deck.propose("good")
+    before = items_of("decks", [deck.deck_id]), deck.rows(), deck.started()
+
+    def estimated(split: str, **fields: Any) -> dict[str, Any]:
+        answer = deck.send(f"/{edit_id}/estimate", {"split": split, **fields})
+        assert answer.status == 200, answer.text
+        found: dict[str, Any] = answer.json["estimate"]
+        return found
+
+    found = estimated("development")
+    number = len(deck.of("development"))
+    assert (found["samples"], found["requests"], found["known"]) == (number, 2 * number, 0)
+    assert [one["version"] for one in found["graders"]] == [1, 2]
+    assert 0 < found["estimateNanoUsd"] < found["boundNanoUsd"]
+    assert (found["fits"], found["look"], found["alpha"]) == (True, None, None)
+    after = items_of("decks", [deck.deck_id]), deck.rows(), deck.started()
+    assert after == before, "nothing is stored, asked or started"
+    early = deck.send(f"/{edit_id}/estimate", {"split": "holdout"})
+    assert (early.status, "development half first" in early.text) == (409, True)
+    started = deck.send(f"/{edit_id}/replay", {"split": "development"}).json["edit"]
+    run = deck.finish(deck.read(started["runId"]))
+    assert run["boundNanoUsd"] == found["boundNanoUsd"], "it is the price of that replay"
+    assert run["costNanoUsd"] <= found["boundNanoUsd"]
+    assert deck.edit(edit_id)["status"] == "measured"
+    again = estimated("development")
+    assert (again["requests"], again["estimateNanoUsd"]) == (0, 0), "what was judged is not paid"
+    held = estimated("holdout")
+    assert (held["look"], held["alpha"]) == (1, 0.025)
+    assert deck.replay(edit_id, "holdout")["look"] == 1
 
 
 def test_what_does_not_help_is_not_accepted_and_each_look_asks_for_more(deck: EditedDeck) -> None:
@@ -169,8 +204,9 @@ def test_a_look_that_comes_in_between_is_counted(
         found = read(self, organization_id, deck_id, grader_id)
         if not between:
             between.append(1)
-            look = Look(at=SYSTEM_CLOCK.now(), edit_id=first, number=found.next_number(None))
-            assert self.store([self.spent(deck_id, found, found.after(look))])
+            base = found.after(Look(at=SYSTEM_CLOCK.now(), version=1, number=0))
+            look = Look(at=SYSTEM_CLOCK.now(), version=2, edit_id=first, number=1)
+            assert self.store([self.spent(deck_id, found, base.after(look))])
         return found
 
     monkeypatch.setattr(EditRepository, "looks", looks)

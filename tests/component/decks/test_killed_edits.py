@@ -18,9 +18,10 @@ def deck(ledger: Ledger) -> EditedDeck:
 
 
 def spent(deck: EditedDeck) -> int:
-    """How many looks at the grader's held-out labels were spent."""
+    """How many looks at the grader's held-out labels were spent, without the first version's."""
     found = [one for one in items_of("decks", [deck.deck_id]) if one["sk"]["S"].startswith("looks")]
-    return sum(len(one["spent"]["L"]) for one in found)
+    looks = [look["M"] for one in found for look in one["spent"]["L"]]
+    return sum(look["number"]["N"] != "0" for look in looks)
 
 
 def writes_of(called: list[str]) -> list[int]:

@@ -36,6 +36,8 @@ class InProcess:
     def let_it_work(self) -> None:
         """Goes on with every run by a step, and has models asked a minute later."""
         for started in inputs_of("work_deck_run").values():
+            if "run_id" not in started:
+                continue  # what a model proposes goes on when it is read, too
             self._states.setdefault((started["run_id"], started["redrive"]), started)
         passed = timedelta(seconds=self._ledger.passed)
         with later(passed):

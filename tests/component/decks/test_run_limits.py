@@ -141,7 +141,10 @@ def test_a_paused_connection_and_a_suspended_organisation_are_waited_for(
     assert runs.finish(run)["status"] == "completed"
 
 
-def test_a_version_works_in_one_run_at_a_time_and_a_key_starts_one(runs: DeckRuns) -> None:
+def test_a_version_works_in_one_run_at_a_time_and_a_key_starts_one(ledger: Ledger) -> None:
+    # Of what is held out, results of the first version alone would be listed.
+    runs = DeckRuns(ledger, holdoutShare=0)
+    runs.judging(lambda _: verdict(1))
     grader_id = runs.add_grader()
     (first, second) = runs.add_samples("alpha", "beta")
     run = runs.start("key-1", sampleIds=[first])
@@ -324,3 +327,32 @@ def test_long_samples_are_asked_about_a_few_at_a_time(
     assert len(chunks) > 1
     assert sum(len(one["left"]["L"]) for one in chunks) == 4
     assert counted(runs.finish(run))["scored"] == 4
+
+
+def test_a_judge_that_sends_one_sample_away_for_ever_ends_with_counts(runs: DeckRuns) -> None:
+    grader_id = runs.add_grader()
+    first, stuck = runs.add_samples("alpha", "stuckword")
+    runs.ledger.fake.world.traps.arm("chat_429", times=None, contains="stuckword")
+    run = runs.start()
+    state = runs.state(run)
+    for _ in range(6):
+        state = runs.step(state)
+        runs.ask_models(seconds=max(61, state["wait_seconds"]))
+    assert counted(runs.read(run["id"]))["pending"] == 1, "the other one was answered"
+    began = runs.ledger.passed
+    for _ in range(60):
+        state = runs.step(state)
+        if state["done"]:
+            break
+        runs.ask_models(seconds=max(600, state["wait_seconds"]))
+    ended = runs.read(run["id"])
+    assert ended["status"] == "completed", ended
+    assert 6 * 3_600 - 900 <= runs.ledger.passed - began <= 8 * 3_600, "and not after a week"
+    counts = counted(ended)
+    assert (counts["scored"], counts["failed"], counts["canceled"]) == (1, 1, 0)
+    found = {one["sampleId"]: one for one in runs.results(grader_id)}
+    assert (found[stuck]["status"], found[stuck]["reason"]) == ("failed", "model_unavailable")
+    assert found[first]["status"] == "scored"
+    runs.ledger.fake.world.traps.disarm()
+    again = runs.finish(runs.start())
+    assert (counted(again)["scored"], counted(again)["known"]) == (2, 1), "it is asked anew"

@@ -2,9 +2,12 @@
 
 import json
 
+from autotune import AutotuneClient
 from autotune.cli import exit_codes
+from tests.support.deck_edits import EditedDeck
 from tests.support.deck_labels import LabelledDeck
 from tests.support.decks import RUBRIC
+from tests.support.ledger import ledger as make_ledger
 
 
 def test_an_edit_is_proposed_listed_shown_and_rejected(api, run, tmp_path):
@@ -50,3 +53,18 @@ def test_what_makes_no_patch_is_said_before_anything_is_sent(api, run, tmp_path)
     accepting = run("decks", "replay", *ids, "edt_x", "--accept")
     assert "--accept needs --held-out" in accepting.stderr
     assert len(api.received) == before
+
+
+def test_a_replay_says_its_price_and_its_look_before_it_starts(api, run):
+    with make_ledger(api.platform) as ledger:
+        deck = EditedDeck(ledger, number=8, holdoutShare=0)
+        deck.label(list(deck.samples))
+        edit_id = deck.propose("useless")
+        ids = (deck.deck_id, deck.grader_id, edit_id)
+        started = run("decks", "replay", *ids, "--no-wait")
+        assert started.exit_code == 0, started.stderr
+        assert started.stderr.startswith("16 judgements of 8 samples: 0.0")
+        assert "replaying" in started.stdout
+        with AutotuneClient(base_url=api.base_url, api_key=api.api_key) as client:
+            found = client.decks.edits.estimate(*ids, split="development")
+        assert (found.samples, found.look) == (8, None)

@@ -266,6 +266,10 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>"): Grant(
         "decks", "read"
     ),
+    (
+        "POST",
+        "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/estimate",
+    ): Grant("decks", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/edits/<deck_edit_id>/replay"): Grant(
         "decks", "update"
     ),

@@ -4,7 +4,7 @@ Requests and responses are those of OpenAI's chat completions
 (https://platform.openai.com/docs/api-reference/chat). What else is in them is kept and not read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,7 @@ from autotune.protocol.limits import (
 )
 from autotune.protocol.types import nests_deeper_than
 from autotune_platform.judging.rubric.conversations import conversation as judged_conversation
-
-_SYSTEM = ("system", "developer")
+from autotune_platform.judging.rubric.openai_messages import INSTRUCTIONS, first_answer, texts_of
 
 
 class FaultySampleError(Exception):
@@ -104,7 +103,7 @@ def conversation_of(sample: NewSample) -> Conversation:
     ]
     answer = _answer(response)
     begins = next(
-        (place for place, one in enumerate(messages) if one.role not in _SYSTEM), len(messages)
+        (place for place, one in enumerate(messages) if one.role not in INSTRUCTIONS), len(messages)
     )
     if begins == len(messages):
         raise FaultySampleError("request.messages", "a message that is no instruction")
@@ -172,10 +171,9 @@ def _role(message: Mapping[str, Any], place: int) -> str:
 
 def _answer(response: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = response.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    if not isinstance(first, dict):
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise FaultySampleError("response.choices", "a list of choices")
-    message = first.get("message")
+    message = first_answer(response)
     if not isinstance(message, dict):
         raise FaultySampleError("response.choices[0].message", "an object")
     if not (message.get("content") or message.get("tool_calls") or message.get("refusal")):
@@ -185,22 +183,12 @@ def _answer(response: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _text(content: Any, place: str) -> str:
     """Return all text of a message's content: a text, or a list of parts; null is none."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(_texts(content, place))
-    raise FaultySampleError(f"{place}.content", "a text or a list of parts")
-
-
-def _texts(parts: Sequence[Any], place: str) -> Iterator[str]:
-    for number, part in enumerate(parts):
+    if content is not None and not isinstance(content, str | list):
+        raise FaultySampleError(f"{place}.content", "a text or a list of parts")
+    for number, part in enumerate(content if isinstance(content, list) else ()):
         if not isinstance(part, dict):
             raise FaultySampleError(f"{place}.content[{number}]", "an object")
-        text = part.get("text")
-        if isinstance(text, str):
-            yield text
+    return "\n".join(texts_of(content))
 
 
 def _is_name(text: str) -> bool:

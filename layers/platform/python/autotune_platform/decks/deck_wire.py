@@ -10,6 +10,7 @@ def deck_on_wire(whole: WholeDeck) -> WireDeck:
         {
             **whole.deck.model_dump(),
             **whole.counts.model_dump(),
+            **whole.figures.model_dump(),
             "system_prompt": whole.prompt,
         }
     )

@@ -13,6 +13,7 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.levels import LevelsRubric
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.models import Deck, DeckGrader, GraderVersion, WholeGrader
 from autotune_platform.decks.new_graders import digest_of, new_grader
 from autotune_platform.decks.service import DeckService, require_current, require_room
@@ -28,6 +29,7 @@ class DeckGraderService:
 
     decks: DeckService
     repository: DeckGraderRepository
+    samples: SamplePool
     connections: UsableConnections
     clock: Clock = SYSTEM_CLOCK
 
@@ -36,10 +38,12 @@ class DeckGraderService:
 
         Raises:
             NotFoundError: there is no such deck, or it is another organisation's.
-            InvalidRequestError: the judge's connection is none that the organisation may use.
+            InvalidRequestError: the judge's connection is none that the organisation may use, or an
+                example is a sample that is held out.
             TooManyEntitiesError: the deck has as many graders as it may.
         """
         deck = self.decks.require(caller, deck_id)
+        self._require_development(deck_id, request.rubric)
         self._require_judge(caller, request.judge)
         return self.add(
             deck,
@@ -155,7 +159,8 @@ class DeckGraderService:
 
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
-            InvalidRequestError: the judge's connection is none that the organisation may use.
+            InvalidRequestError: the judge's connection is none that the organisation may use, or an
+                example is a sample that is held out.
             ConflictError: ``parent`` is not the current version, or the grader changed at the same
                 time.
             TooManyEntitiesError: it has as many versions as it may.
@@ -168,6 +173,7 @@ class DeckGraderService:
             return current
         require_current(before.version, request.parent)
         require_room(before.versions, of="grader")
+        self._require_development(deck_id, request.rubric)
         self._require_judge(caller, request.judge)
         version = GraderVersion(
             organization_id=before.organization_id,
@@ -223,6 +229,26 @@ class DeckGraderService:
             self.connections.require(
                 caller.organization_id, judge.connection_id, field="judge.connectionId"
             )
+
+    def _require_development(self, deck_id: str, rubric: LevelsRubric) -> None:
+        """Require that no example is a held-out sample: a judge would know what measures it.
+
+        Raises:
+            InvalidRequestError: one is.
+        """
+        named = {
+            place: one.sample_id
+            for place, one in enumerate(rubric.examples)
+            if one.sample_id is not None
+        }
+        found = self.samples.get_many(deck_id, set(named.values())) if named else {}
+        for place, id_ in named.items():
+            if id_ in found and found[id_].split != "development":
+                raise InvalidRequestError.of_field(
+                    f"rubric.examples[{place}].sampleId",
+                    "a sample of the development half",
+                    detail=f"sample {id_} is held out",
+                )
 
     def _whole(self, grader: DeckGrader) -> WholeGrader:
         current = self.repository.version(grader.deck_id, grader.id, grader.version)

@@ -26,6 +26,12 @@ HOLDER = DataHolder(
         ),
         Holding(
             place="table decks",
+            key="dck_* / figures",
+            what="what a deck's runs cost, and how far its graders, by name, agree with people",
+            erased=_DECK,
+        ),
+        Holding(
+            place="table decks",
             key="dck_* / version#*",
             what="versions of a deck: system prompts, notes",
             erased=_DECK,
@@ -202,6 +208,14 @@ HOLDER = DataHolder(
         *TELEMETRY,
         Holding(
             place="table decks",
+            key="grd_* / hand#*",
+            what="ids of the samples that a person is offered next",
+            days=1,
+            kept="15 minutes, and up to two days behind them",
+            retained="it goes by itself",
+        ),
+        Holding(
+            place="table decks",
             key="grd_* / fresh#*",
             what="how many labels came since a calibration was measured",
             retained="it says nothing of any sample, and goes with its deck",
@@ -209,7 +223,7 @@ HOLDER = DataHolder(
         Holding(
             place="executions",
             key="WorkDeckRun",
-            what="ids of decks and runs, as executions hand them on",
+            what="ids of decks, graders and runs, as executions hand them on",
             days=90,
             kept="90 days after its end, by Step Functions",
             retained=_GOES,

@@ -15,6 +15,8 @@ from autotune_platform.storage.table import Item
 
 DECK = "deck"
 COUNTS = "counts"
+# What its runs cost, and how far its graders agreed with people when that was last read.
+FIGURES = "figures"
 VERSION = "version#"
 GRADER = "grader#"
 RUBRIC = "rubric#"

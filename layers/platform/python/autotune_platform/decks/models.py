@@ -1,6 +1,6 @@
 """Decks, their versions and their graders as the platform sees them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -155,11 +155,34 @@ class GraderVersion(FrozenModel):
     created_at: datetime
 
 
+class MeasuredGrader(FrozenModel):
+    """How far the current version of a grader agreed with people when that was read."""
+
+    grader_id: str
+    name: str
+    version: int
+    kappa: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int
+    labels: int
+    sufficient: bool
+    at: datetime
+
+
+class DeckFigures(FrozenModel):
+    """What its ended runs cost, in nano-USD, and its graders as they were last measured."""
+
+    spent_nano_usd: int = 0
+    agreement: Sequence[MeasuredGrader] = ()
+
+
 class WholeDeck(FrozenModel):
     """A deck with what is kept beside it."""
 
     deck: Deck
     counts: DeckCounts
+    figures: DeckFigures = DeckFigures()
     prompt: str | None = None
 
 

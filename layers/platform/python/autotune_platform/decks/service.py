@@ -11,7 +11,15 @@ from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_DECK_PLACEHOLDERS, MAX_DECK_VERSIONS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.models import Deck, DeckCounts, DeckVersion, DeletedDeck, WholeDeck
+from autotune_platform.decks.figures import FiguresRepository
+from autotune_platform.decks.models import (
+    Deck,
+    DeckCounts,
+    DeckFigures,
+    DeckVersion,
+    DeletedDeck,
+    WholeDeck,
+)
 from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.judging.rubric.system_prompts import placeholders
@@ -30,6 +38,7 @@ class DeckService:
     """Keeps an organisation's decks."""
 
     repository: DeckRepository
+    figures: FiguresRepository
     clock: Clock = SYSTEM_CLOCK
 
     def create(
@@ -86,9 +95,16 @@ class DeckService:
             caller.organization_id, limit=limit, next_token=next_token
         )
         counts = self.repository.counts(deck.id for deck in decks)
+        figures = self.figures.of(deck.id for deck in decks)
         # Of one that was just deleted the index may know for a moment more.
         whole = [
-            WholeDeck(deck=deck, counts=counts[deck.id]) for deck in decks if deck.id in counts
+            WholeDeck(
+                deck=deck,
+                counts=counts[deck.id],
+                figures=figures.get(deck.id, DeckFigures()),
+            )
+            for deck in decks
+            if deck.id in counts
         ]
         return whole, token
 
@@ -220,7 +236,8 @@ class DeckService:
         counts = self.repository.counts([deck.id]).get(deck.id)
         if current is None or counts is None:
             raise NotFoundError(f"no deck {deck.id}")
-        return WholeDeck(deck=deck, counts=counts, prompt=current.system_prompt)
+        figures = self.figures.of([deck.id]).get(deck.id, DeckFigures())
+        return WholeDeck(deck=deck, counts=counts, figures=figures, prompt=current.system_prompt)
 
 
 def _changed_meanwhile(deck: Deck) -> ConflictError:

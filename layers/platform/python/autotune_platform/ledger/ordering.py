@@ -187,6 +187,10 @@ class RowOrders(EnqueuingService):
         ]
         return replace(planned, row=row.model_copy(update={"most_nano_usd": max(bounds)}))
 
+    def last(self, row_ids: Iterable[str]) -> dict[str, Row]:
+        """Return what was ordered, by id, each as it was asked the last time; without texts."""
+        return {id_: rows[-1] for id_, rows in _last_of_each(self.rows, row_ids).items()}
+
     def look(self, row_ids: Iterable[str]) -> dict[str, Ordered]:
         """Return what was ordered, by id; texts of those that have ended alone."""
         found = _last_of_each(self.rows, row_ids)

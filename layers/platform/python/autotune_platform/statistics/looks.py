@@ -86,6 +86,19 @@ def alpha_of_look(look: int) -> float:
     return ALL_LOOKS_ALPHA / 2.0 ** min(look, 200)
 
 
+def confidence_of_look(look: int) -> float:
+    """Return the nominal coverage of two-sided intervals at a look: 1 - 2 · 0.05 / 2^k.
+
+    Args:
+        look: 0 for the first version of all, whose intervals are of 90 %: there was nothing to
+            choose among. Each one after it that is compared with the same labels has a number.
+    """
+    if look < 0:
+        raise ValueError(f"looks are counted from 0, not {look}")
+    # Past some forty looks rounding would leave an interval without ends.
+    return 1 - 2 * ALL_LOOKS_ALPHA / 2.0 ** min(look, 40)
+
+
 def detectable_change(known: KappaWithInterval, *, look: int) -> float | None:
     """Return which Δ an edit would have to make to be found in 80 of 100 cases, before it is tried.
 

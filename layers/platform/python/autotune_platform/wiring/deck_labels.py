@@ -7,6 +7,7 @@ from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.hands import HandStore
 from autotune_platform.decks.labels.importing import RatingImport
 from autotune_platform.decks.labels.inbox import LabelInbox
 from autotune_platform.decks.labels.listing import RatingList
@@ -65,6 +66,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
             samples=self.sample_pool,
             labels=self.labels,
             results=self.judge_results,
+            held_out=self.held_out,
             watch=self.drift_watch,
         )
 
@@ -95,6 +97,7 @@ class DeckFeedbackParts(ApiParts, LabelParts, SampleParts):
             pool=self.sample_pool,
             samples=self.sample_repository,
             labels=self.labels,
+            hands=HandStore(self.decks_table),
         )
 
     @cached_property

@@ -30,7 +30,9 @@ class DeckMeasureParts(ApiParts, LabelParts):
             graders=self.labelled_graders,
             labels=self.labels,
             results=self.judge_results,
+            held_out=self.held_out,
             watch=self.drift_watch,
+            figures=self.deck_figures,
         )
 
     @cached_property
@@ -62,6 +64,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             labels=self.labels,
             pool=self.sample_pool,
             results=ResultRepository(self.decks_table),
+            held_out=self.held_out,
         )
 
     @cached_property
@@ -76,6 +79,7 @@ class DeckMeasureParts(ApiParts, LabelParts):
             labels=self.labels,
             pool=self.sample_pool,
             results=ResultRepository(self.decks_table),
+            held_out=self.held_out,
             graders=GraderService(table=self.registry_table, secrets=self.secrets),
             connections=self.deck_graders.connections,
             watch=self.drift_watch,

@@ -133,6 +133,7 @@ class DeckRunApiParts(ApiParts, DeckRunParts):
             samples=self.sample_repository,
             results=self.deck_results_repository,
             labels=self.labels,
+            held_out=self.held_out,
         )
 
 

@@ -3,10 +3,14 @@
 from functools import cached_property
 
 from autotune_platform.decks.erasing import DeckErasure
+from autotune_platform.decks.figures import FiguresRepository
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
+from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.erasing import LabelEraser
+from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
+from autotune_platform.decks.look_repository import LookRepository
 from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.publishing.panel import DeckPanel
 from autotune_platform.decks.repository import DeckRepository
@@ -37,7 +41,15 @@ class DeckParts(RegistryParts):
 
     @cached_property
     def decks(self) -> DeckService:
-        return DeckService(repository=DeckRepository(self.decks_table))
+        return DeckService(repository=DeckRepository(self.decks_table), figures=self.deck_figures)
+
+    @cached_property
+    def deck_figures(self) -> FiguresRepository:
+        return FiguresRepository(self.decks_table)
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        return HeldOut(repository=LookRepository(self.decks_table))
 
     @cached_property
     def labels(self) -> LabelRepository:
@@ -48,6 +60,7 @@ class DeckParts(RegistryParts):
         return DeckGraderService(
             decks=self.decks,
             repository=DeckGraderRepository(self.decks_table),
+            samples=SamplePool(self.decks_table),
             connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
         )
 

@@ -56,7 +56,10 @@ Version = Annotated[int | None, typer.Option(min=1, help="Of this version; else 
 def agreement(
     invocation: Invocation, deck_id: str, grader_id: str, *, version: Version = None
 ) -> None:
-    """Show how far a grader agrees with people, on drawn samples that are held out."""
+    """Show how far a grader agrees with people, on drawn samples that are held out.
+
+    Each version that is looked at after the first makes the interval of the next one wider.
+    """
     found = invocation.client.decks.labels.agreement(deck_id, grader_id, version=version)
     if invocation.as_json:
         invocation.show_json(found)
@@ -66,6 +69,7 @@ def agreement(
         {
             "grader": f"{found.grader_id} version {found.version}",
             "kappa": _kappa(found.kappa),
+            "look": _look(found),
             "pairs": f"{found.n} in {found.groups} groups",
             "enough labels": enough,
             "labels": _labels(found),
@@ -161,6 +165,13 @@ def _kappa(kappa: KappaEstimate) -> str:
     if kappa.low is None or kappa.high is None:
         return f"{kappa.value:.3f}, no interval: {_said(kappa.no_interval_because)}"
     return f"{kappa.value:.3f} ({kappa.low:.3f} to {kappa.high:.3f} at {kappa.confidence:.0%})"
+
+
+def _look(found: Agreement) -> str:
+    if found.look is None:
+        return "none: it has judged no label that is held out"
+    which = "the first version" if found.look == 0 else f"number {found.look}"
+    return f"{which}, of {found.looks} after the first"
 
 
 def _mean(mean: MeanEstimate) -> str | None:

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from autotune.cli import exit_codes
 from autotune.cli.deck_reading import text_in
+from autotune.cli.deck_runs import tell
 from autotune.cli.invocation import Columns, Invocation, note, stop
 from autotune.protocol.deck_edits import DeckEdit, EditField
 from autotune.protocol.deck_effects import EditEffect, EditTrial
@@ -146,12 +148,23 @@ def replay(
         bool, typer.Option("--accept", help="Accept it if nothing speaks against it.")
     ] = False,
     wait: Annotated[bool, typer.Option(help="Wait until it is measured.")] = True,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start without asking.")] = False,
 ) -> None:
-    """Have labelled samples judged by the edited version, and show what that changes."""
+    """Have labelled samples judged by the edited version, and show what that changes.
+
+    What it costs is said before, and which look at held-out labels it spends.
+    """
     if accept and not held_out:
         stop("--accept needs --held-out: no other figure backs a claim")
     split: Literal["development", "holdout"] = "holdout" if held_out else "development"
     of_edits = invocation.client.decks.edits
+    found = of_edits.estimate(deck_id, grader_id, edit_id, split=split)
+    tell(found)
+    if found.look is not None:
+        note(f"it spends look {found.look} at the held-out labels, of the level {found.alpha:g}")
+    is_asked = not (yes or invocation.as_json) and typer.get_text_stream("stdin").isatty()
+    if is_asked and not typer.confirm("Start?", err=True):
+        stop("nothing was started", exit_codes.INCOMPLETE)
     started = of_edits.replay(
         deck_id,
         grader_id,

@@ -183,7 +183,10 @@ def results(
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most this many.")] = 100,
 ) -> None:
-    """List what a grader's judge said, those of the newest samples first."""
+    """List what a grader's judge said, those of the newest samples first.
+
+    Held-out samples are left out of a version of which nobody has looked at the agreement.
+    """
     found = invocation.client.decks.runs.list_results(
         deck_id,
         grader_id,

@@ -18,6 +18,7 @@ from autotune.protocol import deck_edits as wire
 from autotune.protocol.deck_samples import Split
 
 _edit = returning(wire.DeckEditResponse, lambda answer: answer.edit)
+_estimate = returning(wire.EditEstimateResponse, lambda answer: answer.estimate)
 _edits = returning(wire.DeckEditList, lambda page: (page.edits, page.next_token))
 
 
@@ -86,6 +87,31 @@ def list_edits(
     """
     path = ("decks", deck_id, "graders", grader_id, "edits")
     return listing(*path, read=_edits, page_size=page_size, **options)
+
+
+def estimate_edit(
+    deck_id: str,
+    grader_id: str,
+    edit_id: str,
+    *,
+    split: Split,
+    labels_since: datetime | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[wire.EditEstimate]:
+    """Read what a replay would cost, in billionths of a US dollar; nothing is asked or spent.
+
+    Args:
+        split: ``development`` or ``holdout``, of which it says the look that would be spent.
+        labels_since: only labels given later.
+
+    Raises:
+        InvalidInputError: an argument is out of its range; nothing was sent.
+        NotFoundError: there is no such deck in this organisation, or no such grader or edit of it.
+        ConflictError: it cannot be replayed now; the error says why.
+    """
+    request = request_of(wire.ReplayEditRequest, split=split, labels_since=labels_since)
+    path = ("decks", deck_id, "graders", grader_id, "edits", edit_id, "estimate")
+    return call("POST", *path, read=_estimate, body=request, **options)
 
 
 def replay_edit(
@@ -217,6 +243,7 @@ class DeckEditMethods:
     wait_for_proposal = Method(wait_for_proposal)
     get = Method(get_edit)
     list = ListMethod(list_edits)
+    estimate = Method(estimate_edit)
     replay = Method(replay_edit)
     wait_for = Method(wait_for_edit)
     accept = Method(accept_edit)

@@ -307,6 +307,9 @@ def agreement(
 ) -> Call[measures.Agreement]:
     """Read how far a version of a grader agrees with people, on drawn held-out samples.
 
+    The first reading of a version spends a look at the labels, which makes the intervals of later
+    versions wider; the first version that is looked at is free.
+
     Args:
         version: the current one without it.
 

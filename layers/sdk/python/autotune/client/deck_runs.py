@@ -179,6 +179,9 @@ def list_results(
 ) -> Listing[deck_results.DeckResult]:
     """Walk through what a grader's judge said, those of the newest samples first.
 
+    Results on held-out samples are left out of a version that has no look at their labels: reading
+    its agreement spends one.
+
     Args:
         version: of the grader; the current one unless given.
         score: the level, from -3 to 3.
@@ -210,6 +213,8 @@ def list_sample_results(
     deck_id: str, sample_id: str, **options: Unpack[CallOptions]
 ) -> Call[Sequence[deck_results.DeckResult]]:
     """Return what judges said of a sample, by grader and version: at most two hundred results.
+
+    Of a sample that is held out, those of versions that have a look at the labels.
 
     Raises:
         NotFoundError: there is no such deck in this organisation, or no such sample of it.

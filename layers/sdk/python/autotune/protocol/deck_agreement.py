@@ -79,6 +79,11 @@ class Agreement(types.ResponseModel):
     """How far a version of a grader agrees with people, on drawn samples that are held out.
 
     Attributes:
+        look: which look at the held-out labels the version has: 0 for the first that was looked at,
+            null where it has judged none of them. Reading spends it, once for each version.
+        looked: versions whose agreement was read: reading these again spends nothing.
+        looks: how many were spent by all versions, beside that first one. The k-th has intervals
+            of ``1 - 0.1 / 2^k``, as ``kappa.confidence`` says.
         kappa: of samples where both gave a level.
         groups: how many groups of samples those are.
         sufficient: whether there are enough labels for a claim.
@@ -104,6 +109,9 @@ class Agreement(types.ResponseModel):
 
     grader_id: str
     version: int
+    look: int | None = None
+    looks: int = 0
+    looked: list[int] = []
     kappa: KappaEstimate
     n: int
     groups: int
@@ -152,10 +160,16 @@ class Disagreement(types.ResponseModel):
 
 
 class DisagreementList(types.ResponseModel):
-    """A page of disagreements, the widest first; never of what is held out."""
+    """A page of disagreements, the widest first; never of what is held out.
+
+    Attributes:
+        confusion: how many samples have truth (row) and judge (column) at each of the levels -3 to
+            3, whatever is asked for. Unlike an agreement's it spends no look.
+    """
 
     disagreements: list[Disagreement]
     total: int
+    confusion: list[list[int]]
     next_token: str | None = None
 
 
@@ -225,6 +239,7 @@ class DeckMeans(types.ResponseModel):
 
     Attributes:
         model: whose responses they are; null for all.
+        look: which look at the held-out labels the version has, as its agreement says.
         naive: the mean of what the judge says: as far off as the judge.
         corrected: the judge's mean, corrected by the labels (PPI++), by group.
         labels_only: the mean of the labels.
@@ -241,6 +256,7 @@ class DeckMeans(types.ResponseModel):
     grader_id: str
     version: int
     model: str | None = None
+    look: int | None = None
     naive: float | None
     corrected: MeanEstimate
     labels_only: MeanEstimate

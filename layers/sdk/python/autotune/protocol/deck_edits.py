@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 from autotune.protocol import limits, types
 from autotune.protocol.deck_effects import EditEffect, EditTrial
 from autotune.protocol.deck_rubrics import ShownExample
-from autotune.protocol.deck_runs import DeckRunStatus
+from autotune.protocol.deck_runs import DeckEstimate, DeckRunStatus
 from autotune.protocol.deck_samples import Split
 from autotune.protocol.decks import Note, VersionNumber
 from autotune.protocol.levels import Level, RubricExample
@@ -116,6 +116,24 @@ class ReplayEditRequest(types.RequestModel):
         return self
 
 
+class EditEstimate(DeckEstimate):
+    """What a replay would probably cost, and at most; nothing is asked, stored or spent.
+
+    Attributes:
+        look: which look at the held-out labels it would be, and ``alpha`` its level; null on the
+            development half.
+    """
+
+    look: int | None = None
+    alpha: float | None = None
+
+
+class EditEstimateResponse(types.ResponseModel):
+    """The estimate of a replay."""
+
+    estimate: EditEstimate
+
+
 class AcceptEditRequest(types.RequestModel):
     """Makes the edited version the current one.
 
@@ -197,7 +215,14 @@ class DeckEditResponse(types.ResponseModel):
 
 
 class DeckEditList(types.ResponseModel):
-    """A page of a grader's edits, newest first."""
+    """A page of a grader's edits, newest first.
+
+    Attributes:
+        looks: looks at the held-out labels that were spent by all versions, beside the first.
+        next_alpha: the level of the next look at these labels.
+    """
 
     edits: list[DeckEdit]
+    looks: int
+    next_alpha: float
     next_token: str | None = None

@@ -43,13 +43,25 @@ class DeckResult(types.ResponseModel):
 
 
 class DeckResultList(types.ResponseModel):
-    """A page of results, those of the newest samples first; one that filters may be short."""
+    """A page of results, those of the newest samples first; one that filters may be short.
+
+    Attributes:
+        withheld: results on held-out samples are left out, because the version has no look at their
+            labels: its agreement spends one, or its edit is to be measured.
+    """
 
     results: list[DeckResult]
+    withheld: bool = False
     next_token: str | None = None
 
 
 class SampleResults(types.ResponseModel):
-    """All results of one sample, by grader and version."""
+    """All results of one sample, by grader and version.
+
+    Attributes:
+        withheld: the sample is held out, and results are left out whose version has no look at the
+            labels.
+    """
 
     results: list[DeckResult]
+    withheld: bool = False

@@ -66,10 +66,35 @@ class CreateDeckVersionRequest(types.RequestModel):
     _given = field_validator("system_prompt")(_is_given)
 
 
+class GraderFigures(types.ResponseModel):
+    """How far a grader agreed with people when its agreement was last read.
+
+    Attributes:
+        version: the version that was the current one then.
+        kappa: None where it was undefined; ``low`` and ``high`` where it has no interval.
+        n: pairs of a label and a level. ``labels``: drawn held-out samples with a label.
+        sufficient: whether there were enough labels for a claim.
+    """
+
+    grader_id: str
+    name: str
+    version: int
+    kappa: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int
+    labels: int
+    sufficient: bool
+    at: types.Timestamp
+
+
 class Deck(types.ResponseModel):
     """A system prompt with its samples and graders.
 
     Attributes:
+        spent_nano_usd: what its runs that have ended cost, in billionths of a US dollar.
+        agreement: of graders whose agreement was read, as it was then; reading it here is free of
+            looks at the held-out labels.
         version: number of the current version.
         system_prompt: of the current version; left out of lists.
         samples: how many there are; so with ``graders``.
@@ -86,6 +111,8 @@ class Deck(types.ResponseModel):
     holdout_share: float
     samples: int
     graders: int
+    spent_nano_usd: int = 0
+    agreement: list[GraderFigures] = []
     created_at: types.Timestamp
     updated_at: types.Timestamp
     created_by: str

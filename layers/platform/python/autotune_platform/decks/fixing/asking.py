@@ -9,6 +9,7 @@ from autotune_platform.decks.fixing.prompts import Shown, code_input, merge_inpu
 from autotune_platform.decks.fixing.proposals import Proposal, Question
 from autotune_platform.decks.fixing.showing import EditShowing
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.runs.models import LONGEST
 from autotune_platform.decks.runs.repository import unpacked_rows
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.ordering import RowOrders
@@ -112,5 +113,6 @@ def _request(proposal: Proposal, text: LlmInput) -> EnqueueLlmRequest:
         params=proposer.params,
         deck_id=proposal.deck_id,
         labels={"grader": proposal.grader_id, "version": str(proposal.base_version)},
+        complete_by=proposal.created_at + LONGEST,
         retention_days=_RETENTION_DAYS,
     )

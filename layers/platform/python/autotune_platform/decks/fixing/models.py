@@ -1,4 +1,4 @@
-"""Edits of rubrics as the platform stores them, and looks at held-out labels."""
+"""Edits of rubrics as the platform stores them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,6 @@ from autotune.protocol.deck_edits import EditChange, EditOrigin, EditPattern, Ed
 from autotune.protocol.deck_effects import EditEffect, EditTrial
 from autotune.protocol.deck_runs import DeckRunStatus
 from autotune.protocol.deck_samples import Split
-from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.registry import Entity
 
 
@@ -54,36 +53,3 @@ class Edit(Entity):
     created_by: str
     decided_at: datetime | None = None
     decided_by: str | None = None
-
-
-class Look(FrozenModel):
-    """A look at the held-out labels of a grader that was spent: it is never given back."""
-
-    at: datetime
-    edit_id: str
-    number: int
-
-
-class Looks(FrozenModel):
-    """All looks at the held-out labels of a grader, the oldest first.
-
-    A look at a moment sees labels that were given by then.
-    """
-
-    organization_id: str
-    grader_id: str
-    spent: Sequence[Look] = ()
-    revision: int = 0
-
-    def next_number(self, labels_since: datetime | None) -> int:
-        """Return the number of the next look: one more than there are that saw its labels.
-
-        Args:
-            labels_since: labels from after this moment alone are looked at.
-        """
-        seen = [one for one in self.spent if labels_since is None or one.at > labels_since]
-        return len(seen) + 1
-
-    def after(self, look: Look) -> "Looks":
-        """Return these with one more."""
-        return self.model_copy(update={"spent": [*self.spent, look], "revision": self.revision + 1})

@@ -6,54 +6,43 @@ write that names the run, so that no figure of it is seen before, and is never g
 spends one look, however often its replay is begun anew: a version judges a sample once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from autotune.protocol import deck_edits as wire
 from autotune.protocol.deck_edits import ReplayEditRequest
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.fixing.deciding import EditDeciding
-from autotune_platform.decks.fixing.measuring import EditMeasuring
-from autotune_platform.decks.fixing.models import Edit, Look
+from autotune_platform.decks.fixing.models import Edit
+from autotune_platform.decks.fixing.planning import PlannedReplay, ReplayPlanning
 from autotune_platform.decks.fixing.repository import EditRepository
-from autotune_platform.decks.fixing.writing import EditWriting
+from autotune_platform.decks.fixing.settling import EditSettling, changed
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.graders import LabelledGraders
-from autotune_platform.decks.labels.models import Truth
-from autotune_platform.decks.models import DeckGrader, GraderVersion
-from autotune_platform.decks.new_graders import digest_of
-from autotune_platform.decks.runs.choosing import Chosen
+from autotune_platform.decks.look_repository import Look, Looks
+from autotune_platform.decks.models import DeckGrader
 from autotune_platform.decks.runs.models import Run
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.service import RunService
-from autotune_platform.decks.sample_repository import SampleRepository
-from autotune_platform.decks.service import require_current, require_room
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.labels import (
-    LEAST_LABELS,
-    LEAST_OUTSIDE_COMMONEST,
-    MOST_APART,
-    Insufficient,
-)
+from autotune_platform.statistics.looks import alpha_of_look
 
 _ATTEMPTS = 5
 
 
 @part
 class EditReplaying:
-    """Starts replays of edits, and measures those that have ended."""
+    """Starts replays of edits."""
 
     graders: LabelledGraders
     grader_repository: DeckGraderRepository
     edits: EditRepository
-    writing: EditWriting
-    samples: SampleRepository
+    planning: ReplayPlanning
     runs: RunService
     run_repository: RunRepository
-    measuring: EditMeasuring
-    deciding: EditDeciding
+    settling: EditSettling
     clock: Clock = SYSTEM_CLOCK
 
     def start(
@@ -75,23 +64,13 @@ class EditReplaying:
             InvalidRequestError: the judge's connection is revoked, or its model has no price.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
-        edit = self.settled(self.edits.require(deck_id, grader_id, edit_id))
+        edit = self.settling.settled(self.edits.require(deck_id, grader_id, edit_id))
         run = self._run_of(edit)
         if edit.status == "replaying" and run is not None:
             return edit
-        self._require_ready(caller, grader, edit, request)
-        edit, versions = self._with_candidate(grader, edit)
-        now = self.clock.now()
-        by = edit.look_at if request.split == "holdout" and edit.look_at is not None else now
-        since = edit.labels_since if edit.look is not None else request.labels_since
-        truths = self._labelled(grader, request, by=by, since=since)
-        deck = self.graders.decks.require(caller, deck_id)
-        headers = self.samples.headers(deck_id, [one.sample_id for one in truths])
-        chosen = Chosen(
-            samples=list(headers.values()), versions=self._to_judge(versions, list(headers))
-        )
-        if not chosen.samples:
-            raise ConflictError("no sample of this half has a label that counts")
+        planned = self.planning.plan(caller, grader, edit, request)
+        edit = self._with_candidate(grader, edit, planned)
+        deck, chosen, by = planned.deck, planned.chosen, planned.labels_by
         new = self.runs.new_run(
             caller,
             deck,
@@ -110,35 +89,32 @@ class EditReplaying:
             raise
         return replayed
 
-    def settled(self, edit: Edit) -> Edit:
-        """Return an edit with its figure, where its replay has ended; measuring again is the same.
+    def estimate(
+        self,
+        caller: Caller,
+        deck_id: str,
+        grader_id: str,
+        edit_id: str,
+        request: ReplayEditRequest,
+    ) -> wire.EditEstimate:
+        """Return what a replay would cost, and which look it would spend; nothing is stored.
 
         Raises:
-            UnavailableError: the table is busy.
+            NotFoundError: there is no such deck, grader or edit, or it is another organisation's.
+            ConflictError: the edit cannot be replayed so.
+            InvalidRequestError: the judge's connection is revoked, or its model has no price.
         """
-        run = self._run_of(edit)
-        if edit.status != "replaying" or run is None or run.is_open:
-            return edit
-        if run.status != "completed":
-            before = "proposed" if edit.trial is None else "measured"
-            changes: Mapping[str, Any] = {"status": before, "unfinished": run.status}
-            return self._store(edit, changes) or self._again(edit)
-        assert edit.split is not None, "what is replayed has a half"
-        assert edit.labels_by is not None, "and a moment by which labels count"
-        truths = self.measuring.labelled(
-            edit.grader_id, split=edit.split, by=edit.labels_by, since=self._since(edit)
+        grader = self.graders.require(caller, deck_id, grader_id)
+        edit = self.settling.settled(self.edits.require(deck_id, grader_id, edit_id))
+        planned = self.planning.plan(caller, grader, edit, request)
+        look = None
+        if request.split == "holdout":
+            looks = self.edits.looks(edit.organization_id, deck_id, grader_id)
+            look = edit.look or _next_number(looks, edit, request, at=planned.labels_by)
+        found = self.runs.estimate_of(caller, planned.deck, planned.chosen)
+        return wire.EditEstimate(
+            **found.model_dump(), look=look, alpha=None if look is None else alpha_of_look(look)
         )
-        if edit.split == "development":
-            changes = {"trial": self.measuring.trial(edit, truths)}
-        else:
-            changes = {"effect": self.measuring.effect(edit, truths)}
-        measured = self._store(edit, {**changes, "status": "measured", "unfinished": None})
-        if measured is None:
-            return self._again(edit)
-        return self.deciding.accepted_beforehand(measured)
-
-    def _since(self, edit: Edit) -> datetime | None:
-        return edit.labels_since if edit.split == "holdout" else None
 
     def _run_of(self, edit: Edit) -> Run | None:
         return self.run_repository.get(edit.deck_id, edit.run_id) if edit.run_id else None
@@ -146,81 +122,17 @@ class EditReplaying:
     def _again(self, edit: Edit) -> Edit:
         return self.edits.require(edit.deck_id, edit.grader_id, edit.id)
 
-    def _require_ready(
-        self, caller: Caller, grader: DeckGrader, edit: Edit, request: ReplayEditRequest
-    ) -> None:
-        if edit.status not in {"proposed", "replaying", "measured"}:
-            raise ConflictError(f"edit {edit.id} is {edit.status.replace('_', ' ')}")
-        require_current(grader.version, edit.base_version)
-        if grader.status != "active":
-            raise ConflictError(f"grader {grader.id} is {grader.status}; only active ones judge")
-        if self.graders.decks.require(caller, grader.deck_id).status == "archived":
-            raise ConflictError("the deck is archived; make it active first")
-        if request.split == "holdout" and edit.trial is None:
-            raise ConflictError(
-                "replay the edit on the development half first: that spends no look at the labels "
-                "that are held out"
-            )
-        if request.split == "holdout" and edit.effect is not None:
-            raise ConflictError(
-                f"edit {edit.id} was measured on the labels that are held out; the same edit would "
-                "say the same"
-            )
+    def _with_candidate(self, grader: DeckGrader, edit: Edit, planned: PlannedReplay) -> Edit:
+        """Return an edit whose version is stored.
 
-    def _labelled(
-        self,
-        grader: DeckGrader,
-        request: ReplayEditRequest,
-        *,
-        by: datetime,
-        since: datetime | None,
-    ) -> list[Truth]:
-        if request.split == "development":
-            return self.measuring.labelled(grader.id, split="development", by=by)
-        truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
-        apart = self.measuring.apart(grader.id, by=by)
-        labels = self.measuring.sufficiency(truths, apart=apart)
-        if labels.because is Insufficient.MANY_APART:
-            raise ConflictError(
-                f"people are apart on {apart} drawn samples of the held-out half, and agree on "
-                f"{len(truths)}; a claim needs them adjudicated, but for {MOST_APART:.0%}"
-            )
-        if not labels.is_sufficient:
-            raise ConflictError(
-                f"{labels.n} drawn labels of the held-out half have a level, "
-                f"{labels.outside_commonest} of them another than the commonest; a claim needs "
-                f"{LEAST_LABELS} and {LEAST_OUTSIDE_COMMONEST}"
-            )
-        return truths
-
-    def _with_candidate(
-        self, grader: DeckGrader, edit: Edit
-    ) -> tuple[Edit, Sequence[GraderVersion]]:
-        """Return an edit that has a version, with the one before and that one."""
-        base = self.graders.version(grader, edit.base_version)
+        Raises:
+            ConflictError: grader or edit changed at the same time.
+        """
+        candidate = planned.candidate
         if edit.candidate_version is not None:
-            return edit, [base, self.graders.version(grader, edit.candidate_version)]
-        if base.judge is None:
-            raise ConflictError(f"version {base.version} has no judge")
-        require_room(grader.versions, of="grader")
-        rubric = self.writing.checked(grader, base.rubric, edit.patch, named=edit.sample_ids)
-        candidate = GraderVersion(
-            organization_id=grader.organization_id,
-            deck_id=grader.deck_id,
-            grader_id=grader.id,
-            version=grader.versions + 1,
-            digest=digest_of(rubric, base.judge),
-            rubric=rubric,
-            judge=base.judge,
-            parent=base.version,
-            note=edit.note,
-            edit_id=edit.id,
-            candidate=True,
-            author=edit.created_by,
-            created_at=self.clock.now(),
-        )
+            return edit
         more = {"versions": candidate.version, "revision": grader.revision + 1}
-        after = _changed(edit, {"candidate_version": candidate.version})
+        after = changed(edit, {"candidate_version": candidate.version})
         stored = self.edits.store(
             [
                 self.grader_repository.changed(grader, grader.model_copy(update=more)),
@@ -230,21 +142,7 @@ class EditReplaying:
         )
         if not stored:
             raise ConflictError("grader or edit changed at the same time; try again")
-        return after, [base, candidate]
-
-    def _to_judge(
-        self, versions: Sequence[GraderVersion], sample_ids: Sequence[str]
-    ) -> list[GraderVersion]:
-        """Return the version before only where it has something to judge, and the edited one.
-
-        A version is at work in one run at a time: so edits of the same one are replayed together.
-        """
-        base, candidate = versions
-        found = self.measuring.results.scores(base.grader_id, base.version, sample_ids)
-        is_known = all(
-            id_ in found and found[id_].status in {"scored", "abstained"} for id_ in sample_ids
-        )
-        return [candidate] if is_known else [base, candidate]
+        return after
 
     def _named(self, edit: Edit, run: Run, request: ReplayEditRequest, *, by: datetime) -> Edit:
         """Store which run replays an edit, with the look that it spends.
@@ -270,12 +168,14 @@ class EditReplaying:
         }
         for _ in range(_ATTEMPTS):
             looks = self.edits.looks(edit.organization_id, edit.deck_id, edit.grader_id)
-            number = looks.next_number(request.labels_since)
-            after = _changed(edit, {**changes, "look": number, "look_at": by})
-            look = Look(at=by, edit_id=edit.id, number=number)
+            with_base = _with_base(looks, edit.base_version, by)
+            number = _next_number(looks, edit, request, at=by)
+            after = changed(edit, {**changes, "look": number, "look_at": by})
+            assert edit.candidate_version is not None, "what is replayed has a version"
+            look = Look(at=by, version=edit.candidate_version, number=number, edit_id=edit.id)
             writes = [
                 self.edits.changed(edit, after),
-                self.edits.spent(edit.deck_id, looks, looks.after(look)),
+                self.edits.spent(edit.deck_id, looks, with_base.after(look)),
             ]
             if self.edits.store(writes):
                 return after
@@ -285,12 +185,22 @@ class EditReplaying:
 
     def _store(self, edit: Edit, changes: Mapping[str, Any]) -> Edit | None:
         """Return a changed edit once it is stored; None where it changed at the same time."""
-        after = _changed(edit, changes)
+        after = changed(edit, changes)
         return after if self.edits.store([self.edits.changed(edit, after)]) else None
 
 
-def _changed(edit: Edit, changes: Mapping[str, Any]) -> Edit:
-    return edit.model_copy(update={**changes, "revision": edit.revision + 1})
+def _next_number(looks: Looks, edit: Edit, request: ReplayEditRequest, *, at: datetime) -> int:
+    """Return the number of the look that a replay spends."""
+    with_base = _with_base(looks, edit.base_version, at)
+    return with_base.next_number(request.labels_since, base=edit.base_version)
+
+
+def _with_base(looks: Looks, base: int, at: datetime) -> Looks:
+    """Return looks with one of the version before, whose figure is shown as well."""
+    if looks.of(base) is not None:
+        return looks
+    look = Look(at=at, version=base, number=looks.next_number(), is_read=True)
+    return looks.after(look).model_copy(update={"revision": looks.revision})
 
 
 def _changed_meanwhile(edit: Edit) -> ConflictError:

@@ -1,21 +1,17 @@
 """Where edits are stored, and the looks that they spend: in the partition of their deck."""
 
-from collections.abc import Sequence
-
 from autotune.protocol.ids import is_id
-from autotune_platform.decks.fixing.models import Edit, Looks
-from autotune_platform.decks.items import EDIT, LOOKS, item_of, model_from
+from autotune_platform.decks.fixing.models import Edit
+from autotune_platform.decks.items import item_of, model_from
+from autotune_platform.decks.look_repository import LookRepository, edit_key
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
-from autotune_platform.storage.table import Item, Table
+from autotune_platform.storage.table import Item
 from autotune_platform.storage.transactions import Condition, Put, Write
 
 
-class EditRepository:
+class EditRepository(LookRepository):
     """Edits and looks in the table ``decks``; all changes are conditional on what was read."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
 
     def require(self, deck_id: str, grader_id: str, edit_id: str) -> Edit:
         """Return an edit of a grader.
@@ -24,7 +20,7 @@ class EditRepository:
             NotFoundError: there is none.
         """
         known = is_id("grd", grader_id) and is_id("edt", edit_id)
-        item = self._table.get(deck_id, _key(grader_id, edit_id)) if known else None
+        item = self._table.get(deck_id, edit_key(grader_id, edit_id)) if known else None
         if item is None:
             raise NotFoundError(f"no edit {edit_id} of grader {grader_id}")
         return model_from(item, Edit)
@@ -42,28 +38,13 @@ class EditRepository:
             (last,) = decode_cursor(next_token, parts=1)
             if not is_id("edt", last):
                 raise invalid_cursor()
-            after = {"pk": deck_id, "sk": _key(grader_id, last)}
-        prefix = _key(grader_id, "")
+            after = {"pk": deck_id, "sk": edit_key(grader_id, last)}
+        prefix = edit_key(grader_id, "")
         page = self._table.query(
             deck_id, starting=prefix, newest_first=True, limit=limit, after=after
         )
         token = encode_cursor(page.last_key["sk"].removeprefix(prefix)) if page.last_key else None
         return [model_from(item, Edit) for item in page.items], token
-
-    def looks(self, organization_id: str, deck_id: str, grader_id: str) -> Looks:
-        """Return which looks at a grader's held-out labels were spent."""
-        item = self._table.get(deck_id, LOOKS + grader_id)
-        if item is None:
-            return Looks(organization_id=organization_id, grader_id=grader_id)
-        return model_from(item, Looks)
-
-    def store(self, writes: Sequence[Write]) -> bool:
-        """Do all writes, or none; return False where something is not as it was read.
-
-        Raises:
-            UnavailableError: the table is busy.
-        """
-        return not self._table.transact(writes)
 
     @staticmethod
     def added(edit: Edit) -> Write:
@@ -76,21 +57,6 @@ class EditRepository:
         as_read = Condition(only_if={"revision": before.revision})
         return Put(item=_item(after), condition=as_read)
 
-    @staticmethod
-    def spent(deck_id: str, before: Looks, after: Looks) -> Write:
-        """Return what stores one more look, if there is none that was not read."""
-        as_read = (
-            Condition(only_if={"revision": before.revision})
-            if before.revision
-            else Condition(exists=False)
-        )
-        item = item_of(after, pk=deck_id, sk=LOOKS + after.grader_id)
-        return Put(item=item, condition=as_read)
-
 
 def _item(edit: Edit) -> Item:
-    return item_of(edit, pk=edit.deck_id, sk=_key(edit.grader_id, edit.id))
-
-
-def _key(grader_id: str, edit_id: str) -> str:
-    return f"{EDIT}{grader_id}#{edit_id}"
+    return item_of(edit, pk=edit.deck_id, sk=edit_key(edit.grader_id, edit.id))

@@ -3,21 +3,24 @@
 from autotune.protocol import deck_edits as wire
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.fixing.deciding import EditDeciding
-from autotune_platform.decks.fixing.replaying import EditReplaying
 from autotune_platform.decks.fixing.repository import EditRepository
+from autotune_platform.decks.fixing.settling import EditSettling
 from autotune_platform.decks.fixing.wire import edit_on_wire
+from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.looks import alpha_of_look
 
 
 @part
 class EditService:
-    """Reads edits; one whose replay has ended is measured by whoever reads it first."""
+    """Reads edits; one whose replay has just ended is measured by whoever comes first."""
 
     graders: LabelledGraders
     edits: EditRepository
-    replaying: EditReplaying
+    settling: EditSettling
     deciding: EditDeciding
+    held_out: HeldOut
 
     def get(self, caller: Caller, deck_id: str, grader_id: str, edit_id: str) -> wire.DeckEdit:
         """Return an edit.
@@ -27,7 +30,7 @@ class EditService:
         """
         self.graders.require(caller, deck_id, grader_id)
         edit = self.edits.require(deck_id, grader_id, edit_id)
-        return edit_on_wire(self.replaying.settled(edit))
+        return edit_on_wire(self.settling.settled(edit))
 
     def page(
         self, caller: Caller, deck_id: str, grader_id: str, *, limit: int, next_token: str | None
@@ -38,9 +41,15 @@ class EditService:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: ``next_token`` is not from this list.
         """
-        self.graders.require(caller, deck_id, grader_id)
+        grader = self.graders.require(caller, deck_id, grader_id)
         found, token = self.edits.page(deck_id, grader_id, limit=limit, next_token=next_token)
-        return wire.DeckEditList(edits=[edit_on_wire(one) for one in found], next_token=token)
+        looks = self.held_out.looks(grader).counted
+        return wire.DeckEditList(
+            edits=[edit_on_wire(one) for one in found],
+            looks=looks,
+            next_alpha=alpha_of_look(looks + 1),
+            next_token=token,
+        )
 
     def accept(
         self, caller: Caller, deck_id: str, grader_id: str, edit_id: str, *, consent: bool

@@ -11,6 +11,8 @@ from autotune.protocol import deck_agreement as wire
 from autotune.protocol.coefficients import Coefficient as WireCoefficient
 from autotune.protocol.deck_publishing import PublishedCalibration
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.figures import FiguresRepository
+from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.deriving import tie_key
 from autotune_platform.decks.labels.disagreements import development
 from autotune_platform.decks.labels.drifting import DriftWatch
@@ -19,8 +21,9 @@ from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
-from autotune_platform.decks.models import DeckGrader, GraderVersion
-from autotune_platform.runtime.errors import ConflictError
+from autotune_platform.decks.look_repository import Look, Looks
+from autotune_platform.decks.models import DeckGrader, GraderVersion, MeasuredGrader
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.statistics.agreement import Bias, applicability
 from autotune_platform.statistics.agreement import agreement as measured_agreement
@@ -32,6 +35,7 @@ from autotune_platform.statistics.intervals import (
     kappa_with_interval,
 )
 from autotune_platform.statistics.kappa import Coefficient, Floats, as_levels, confusion
+from autotune_platform.statistics.looks import confidence_of_look
 
 
 @part
@@ -41,32 +45,56 @@ class AgreementService:
     graders: LabelledGraders
     labels: LabelRepository
     results: JudgeResults
+    held_out: HeldOut
     watch: DriftWatch
+    figures: FiguresRepository
+    clock: Clock = SYSTEM_CLOCK
 
     def of(
         self, caller: Caller, deck_id: str, grader_id: str, *, version: int | None
     ) -> wire.Agreement:
         """Return how far a version agrees with people: the current one if none is named.
 
+        A version that has judged held-out samples with drawn labels has a look after that.
+
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: the grader has no such version.
             ConflictError: the version is of an edit that is not accepted.
+            UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
         judged_by = self.graders.version(grader, version)
-        if judged_by.candidate:
-            raise ConflictError(
-                f"version {judged_by.version} is of edit {judged_by.edit_id}, which says what it "
-                "changes: each look at the held-out labels is counted"
-            )
+        require_shown(judged_by)
         truths = list(self.labels.truths(grader.id))
         results = self.results.scores(
             grader.id, judged_by.version, [truth.sample_id for truth in truths]
         )
-        looked = self.watch.look(grader)
-        published = published_on_wire(looked.grader if looked else grader, looked)
-        return agreement(grader, judged_by, truths, results, published=published)
+        is_seen = any(one.counts and one.sample_id in results for one in truths)
+        look = self.held_out.spend(grader, judged_by) if is_seen else None
+        looks = self.held_out.looks(grader)
+        watched = self.watch.look(grader)
+        published = published_on_wire(watched.grader if watched else grader, watched)
+        found = agreement(
+            grader, judged_by, truths, results, look=look, looks=looks, published=published
+        )
+        if judged_by.version == grader.version:
+            self.figures.note(grader.organization_id, deck_id, self._noted(grader, found))
+        return found
+
+    def _noted(self, grader: DeckGrader, found: wire.Agreement) -> MeasuredGrader:
+        return MeasuredGrader(
+            grader_id=grader.id,
+            name=grader.name,
+            version=found.version,
+            kappa=found.kappa.value,
+            low=found.kappa.low,
+            high=found.kappa.high,
+            n=found.n,
+            labels=found.labels,
+            sufficient=found.sufficient,
+            at=self.clock.now(),
+        )
 
 
 def agreement(
@@ -75,6 +103,8 @@ def agreement(
     truths: Sequence[Truth],
     results: Mapping[str, JudgeWord],
     *,
+    look: Look | None,
+    looks: Looks,
     published: PublishedCalibration | None,
 ) -> wire.Agreement:
     """Return the agreement of a version's results with ground truths.
@@ -82,12 +112,15 @@ def agreement(
     Args:
         truths: of the grader, of any samples.
         results: by sample.
+        look: which the version has; None where it has judged nothing that is held out.
+        looks: those of all versions.
     """
+    confidence = confidence_of_look(0 if look is None else look.number)
     every = [one for one in truths if one.was_drawn]
     drawn = [one for one in every if one.is_blind]
     labels = [one for one in drawn if one.state == "settled"]
     apart = len(drawn) - len(labels)
-    found = measured_agreement(*columns(labels, results), apart=apart)
+    found = measured_agreement(*columns(labels, results), confidence=confidence, apart=apart)
     criteria = criteria_digest(version.rubric)
     words = [results.get(one.sample_id) for one in labels]
     others = development(truths)
@@ -95,7 +128,10 @@ def agreement(
     return wire.Agreement(
         grader_id=grader.id,
         version=version.version,
-        kappa=_kappa(found.agreement),
+        look=None if look is None else look.number,
+        looks=looks.counted,
+        looked=sorted(one.version for one in looks.spent if one.is_read),
+        kappa=_kappa(found.agreement, confidence=confidence),
         n=found.agreement.kappa.n,
         groups=found.agreement.interval.groups,
         sufficient=found.labels.is_sufficient,
@@ -141,11 +177,11 @@ def _confusion(truths: Sequence[Truth], results: Mapping[str, JudgeWord]) -> lis
     return counts
 
 
-def _kappa(measured: KappaWithInterval) -> wire.KappaEstimate:
+def _kappa(measured: KappaWithInterval, *, confidence: float = CONFIDENCE) -> wire.KappaEstimate:
     return wire.KappaEstimate(
         **_coefficient(measured.kappa).model_dump(),
         **interval_on_wire(measured.interval),
-        confidence=CONFIDENCE,
+        confidence=confidence,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.protocol import deck_agreement as wire
+from autotune.protocol.levels import LEVELS
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth, criteria_digest
@@ -86,6 +87,7 @@ class DisagreementService:
         return wire.DisagreementList(
             disagreements=self._on_wire(grader, judged_by.version, shown, criteria=criteria),
             total=len(found),
+            confusion=_confusion(truths, results),
             next_token=token,
         )
 
@@ -147,6 +149,15 @@ def differences(
         if is_wanted and (is_cell or one.score != word.score):
             found.append(Difference(one, people=one.score, judge=word.score))
     return sorted(found, key=lambda one: one.place)
+
+
+def _confusion(truths: Iterable[Truth], results: Mapping[str, JudgeWord]) -> list[list[int]]:
+    counts = [[0] * len(LEVELS) for _ in LEVELS]
+    for one in truths:
+        word = results.get(one.sample_id)
+        if one.score is not None and word is not None and word.score is not None:
+            counts[LEVELS.index(one.score)][LEVELS.index(word.score)] += 1
+    return counts
 
 
 def _position(next_token: str | None) -> tuple[int, str] | None:

@@ -1,14 +1,17 @@
 """What a person is to rate next: given to nobody else for a while, the judge's result hidden."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
 from autotune.protocol.deck_feedback import RatingTask
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.labels.choosing import Candidate, to_adjudicate, to_rate
+from autotune_platform.decks.labels.choosing import Candidate, to_adjudicate
 from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.hands import MOST_NEW, SHORTEST, Hand, HandStore, dealt
 from autotune_platform.decks.labels.models import Lease
+from autotune_platform.decks.labels.playing import Play
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository, give_back
 from autotune_platform.decks.models import DeckGrader, GraderVersion, WholeSample
@@ -33,6 +36,25 @@ class InHand:
     version: GraderVersion
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """Who asks for what, and who holds what.
+
+    Attributes:
+        own: leases of the caller by sample.
+        held: samples that others are at.
+        now: Unix seconds.
+    """
+
+    caller: Caller
+    grader: DeckGrader
+    task: RatingTask
+    own: Mapping[str, Lease]
+    held: frozenset[str]
+    skip: frozenset[str]
+    now: int
+
+
 @part
 class LabelInbox:
     """Gives people samples to rate, one at a time."""
@@ -41,6 +63,7 @@ class LabelInbox:
     pool: SamplePool
     samples: SampleRepository
     labels: LabelRepository
+    hands: HandStore
     clock: Clock = SYSTEM_CLOCK
 
     def next(
@@ -71,56 +94,85 @@ class LabelInbox:
         own = {one.sample_id: one for one in leases if one.holder == caller.principal_id}
         for sample_id in own.keys() & set(skip):
             self.labels.store([give_back(grader.id, own[sample_id])])
-        candidates = self._candidates(caller, grader, task, held)
-        wanted = [one for one in candidates if one.sample_id not in skip]
+        asked = _Asked(caller, grader, task, own, held, frozenset(skip), now)
+        return self._to_rate(asked) if task == "rating" else self._to_adjudicate(asked)
+
+    def _to_rate(self, asked: _Asked) -> tuple[InHand | None, int]:
+        """Play from the caller's hand; deal it anew where that may find more."""
+        grader, rater = asked.grader, asked.caller.principal_id
+        hand = self.hands.get(grader.id, rater)
+        if hand is None or not hand.holds(grader, now=asked.now):
+            hand = self._deal(asked)
+        while True:
+            newer = self.pool.halves(grader.deck_id, after=hand.through, at_most=MOST_NEW + 1)
+            is_new = hand.made_at == asked.now
+            if len(newer) <= MOST_NEW or is_new:
+                play = Play(self.labels, grader, rater, hand, newer, asked.held)
+                found = self._first(asked, play.candidates(own=asked.own, skip=asked.skip))
+                if (trimmed := play.trimmed()) is not None:
+                    self.hands.put(grader.id, rater, trimmed)
+                is_sure = is_new or asked.now - hand.made_at < SHORTEST.total_seconds()
+                if found is not None or (is_sure and (is_new or not hand.has_more)):
+                    return found, play.left
+            hand = self._deal(asked)
+
+    def _deal(self, asked: _Asked) -> Hand:
+        grader, rater = asked.grader, asked.caller.principal_id
+        hand = dealt(
+            grader,
+            rater,
+            halves=self.pool.halves(grader.deck_id),
+            rated=self.labels.rated(grader.id),
+            now=asked.now,
+        )
+        self.hands.put(grader.id, rater, hand)
+        return hand
+
+    def _to_adjudicate(self, asked: _Asked) -> tuple[InHand | None, int]:
+        grader = asked.grader
+        apart = to_adjudicate(
+            grader,
+            rated=self.labels.rated(grader.id, state="to_adjudicate"),
+            held=asked.held,
+        )
+        rater = asked.caller.principal_id
+        shown = self.labels.shown(grader.id, [(one.sample_id, rater) for one in apart])
+        left = [one for one in apart if (one.sample_id, rater) not in shown]
+        wanted = [one for one in left if one.sample_id not in asked.skip]
         # What the caller holds comes first: asking again is not asking for another one.
-        ordered = sorted(wanted, key=lambda one: one.sample_id not in own)
-        for candidate in ordered[:_MOST_TRIED]:
-            lease = self._taken(caller, grader, candidate, task, own.get(candidate.sample_id), now)
-            sample = self._whole(deck_id, candidate.sample_id) if lease else None
+        ordered = sorted(wanted, key=lambda one: one.sample_id not in asked.own)
+        return self._first(asked, ordered), len(left)
+
+    def _first(self, asked: _Asked, candidates: Iterable[Candidate]) -> InHand | None:
+        """Take the first sample that is there, and that nobody took meanwhile."""
+        grader = asked.grader
+        for candidate in islice(candidates, _MOST_TRIED):
+            own = asked.own.get(candidate.sample_id)
+            lease = self._taken(asked, candidate, own)
+            sample = self._whole(grader.deck_id, candidate.sample_id) if lease else None
             if lease is not None and sample is not None:
                 version = self.graders.version(grader, lease.version)
-                return InHand(lease, sample, grader, version), len(candidates)
-        return None, len(candidates)
-
-    def _candidates(
-        self, caller: Caller, grader: DeckGrader, task: RatingTask, held: frozenset[str]
-    ) -> list[Candidate]:
-        rated = self.labels.rated(grader.id)
-        rater = caller.principal_id
-        if task == "rating":
-            halves = self.pool.halves(grader.deck_id)
-            return to_rate(grader, rater, halves=halves, rated=rated, held=held)
-        apart = to_adjudicate(grader, rated=rated, held=held)
-        shown = self.labels.shown(grader.id, [(one.sample_id, rater) for one in apart])
-        return [one for one in apart if (one.sample_id, rater) not in shown]
+                return InHand(lease, sample, grader, version)
+        return None
 
     def _whole(self, deck_id: str, sample_id: str) -> WholeSample | None:
         sample = self.samples.headers(deck_id, [sample_id]).get(sample_id)
         texts = self.samples.texts([sample]).get(sample_id) if sample else None
         return WholeSample(sample=sample, texts=texts) if sample and texts else None
 
-    def _taken(
-        self,
-        caller: Caller,
-        grader: DeckGrader,
-        candidate: Candidate,
-        task: RatingTask,
-        own: Lease | None,
-        now: int,
-    ) -> Lease | None:
+    def _taken(self, asked: _Asked, candidate: Candidate, own: Lease | None) -> Lease | None:
         """Return the caller's lease; None where somebody was faster."""
-        until = now + int(LEASE.total_seconds())
-        if own is not None and own.task == task:
+        grader, until = asked.grader, asked.now + int(LEASE.total_seconds())
+        if own is not None and own.task == asked.task:
             return self.labels.extend(grader.id, own, until=until)
         lease = Lease(
             organization_id=grader.organization_id,
             sample_id=candidate.sample_id,
-            holder=caller.principal_id,
+            holder=asked.caller.principal_id,
             until=until,
-            task=task,
+            task=asked.task,
             selection=candidate.selection,
             probability=candidate.probability,
             version=grader.version,
         )
-        return lease if self.labels.take(grader.id, lease, now=now) else None
+        return lease if self.labels.take(grader.id, lease, now=asked.now) else None

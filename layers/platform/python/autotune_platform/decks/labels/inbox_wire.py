@@ -5,17 +5,18 @@ from datetime import UTC, datetime
 from autotune.protocol import deck_feedback as wire
 from autotune.protocol.deck_rubrics import ShownRubric
 from autotune_platform.decks.labels.inbox import InHand
+from autotune_platform.judging.rubric.openai_messages import first_answer
 
 
 def in_hand_on_wire(found: InHand) -> wire.RatingInHand:
     """Return what a person is to rate, without what would lean them."""
     lease, texts = found.lease, found.sample.texts
-    choices = texts.response.get("choices") or [{}]
-    message = choices[0].get("message")
     return wire.RatingInHand(
         task=lease.task,
         sample=wire.SampleToRate(
-            id=lease.sample_id, messages=texts.request.get("messages", []), response=message
+            id=lease.sample_id,
+            messages=texts.request.get("messages", []),
+            response=first_answer(texts.response),
         ),
         grader_id=found.grader.id,
         grader_name=found.grader.name,

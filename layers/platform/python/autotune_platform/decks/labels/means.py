@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autotune.protocol import deck_agreement as wire
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.held_out import HeldOut, require_shown
 from autotune_platform.decks.labels.agreement import interval_on_wire
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
@@ -12,7 +13,7 @@ from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.result_models import GraderResult
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.intervals import CONFIDENCE
+from autotune_platform.statistics.looks import confidence_of_look
 from autotune_platform.statistics.means import (
     CorrectedMean,
     Estimate,
@@ -36,6 +37,7 @@ class MeanService:
     labels: LabelRepository
     pool: SamplePool
     results: ResultRepository
+    held_out: HeldOut
 
     def of(
         self,
@@ -51,12 +53,15 @@ class MeanService:
         Raises:
             NotFoundError: there is no such deck or grader, or it is another organisation's.
             InvalidRequestError: the grader has no such version.
+            ConflictError: the version is of an edit that is not accepted.
+            UnavailableError: others look at the same labels right now.
         """
         grader = self.graders.require(caller, deck_id, grader_id)
-        judged_by = self.graders.version(grader, version).version
+        judged_by = self.graders.version(grader, version)
+        require_shown(judged_by)
         results = {
             one.sample_id: one
-            for one in self.results.of_version(grader.id, judged_by)
+            for one in self.results.of_version(grader.id, judged_by.version)
             if one.split == "holdout" and one.status != "canceled"
         }
         drawn = {
@@ -71,16 +76,21 @@ class MeanService:
             drawn = {id_: one for id_, one in drawn.items() if id_ in written}
         truths = {id_: one for id_, one in drawn.items() if one.state == "settled"}
         others = [one for sample_id, one in results.items() if sample_id not in drawn]
+        is_seen = not truths.keys().isdisjoint(results)
+        look = self.held_out.spend(grader, judged_by) if is_seen else None
+        confidence = confidence_of_look(0 if look is None else look.number)
         found = corrected_mean(
             _labelled([*truths.values()], results),
             Unlabelled([one.score for one in others], [one.group_key for one in others]),
+            confidence=confidence,
             apart=len(drawn) - len(truths),
         )
         return wire.DeckMeans(
             grader_id=grader.id,
-            version=judged_by,
+            version=judged_by.version,
             model=model,
-            confidence=CONFIDENCE,
+            look=None if look is None else look.number,
+            confidence=confidence,
             coverage=_coverage(truths.values(), results),
             **_on_wire(found, unlabelled=len(others)),
         )

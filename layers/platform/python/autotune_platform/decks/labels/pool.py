@@ -1,6 +1,7 @@
 """The samples of a deck and their halves, without their texts."""
 
 from collections.abc import Iterable
+from itertools import islice
 
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.items import SAMPLE, model_from
@@ -43,10 +44,24 @@ class SamplePool:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def halves(self, deck_id: str) -> dict[str, Split]:
-        """Return every sample of a deck, with the half that it is in."""
-        items = self._table.items(deck_id, starting=SAMPLE, attributes=("sk", "split"))
-        return {item["sk"].removeprefix(SAMPLE): item["split"] for item in items}
+    def halves(
+        self, deck_id: str, *, after: str | None = None, at_most: int | None = None
+    ) -> dict[str, Split]:
+        """Return samples of a deck, with the half that each is in, the oldest first.
+
+        Args:
+            after: only those behind this one.
+            at_most: so many; all without it.
+        """
+        items = self._table.items(
+            deck_id,
+            starting=SAMPLE,
+            after={"pk": deck_id, "sk": SAMPLE + after} if after else None,
+            limit=at_most,
+            attributes=("sk", "split"),
+        )
+        found = islice(items, at_most)
+        return {item["sk"].removeprefix(SAMPLE): item["split"] for item in found}
 
     def get_many(self, deck_id: str, sample_ids: Iterable[str]) -> dict[str, PooledSample]:
         """Return those samples that the deck has, by id."""

@@ -6,6 +6,7 @@ from autotune.protocol.deck_feedback import CreateFeedbackRequest
 from autotune.protocol.ids import derived_id
 from autotune.protocol.limits import MAX_SAMPLE_RATERS
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.deriving import with_rating
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.graders import LabelledGraders
@@ -42,6 +43,7 @@ class RatingService:
     samples: SamplePool
     labels: LabelRepository
     results: JudgeResults
+    held_out: HeldOut
     watch: DriftWatch
     clock: Clock = SYSTEM_CLOCK
 
@@ -87,7 +89,7 @@ class RatingService:
         if before is None and held is None and caller.role == "reviewer":
             raise ConflictError("a reviewer rates samples that feedback/next gave them")
         saw = bool(self.labels.shown(grader.id, [(sample.id, rater)]))
-        result = self.results.of_sample(grader.id, grader.version, sample.id)
+        result = self._result(grader, sample)
         if before is not None and _says_the_same(before, request):
             if result is not None and not saw:
                 self.labels.note_shown(grader.organization_id, grader.id, rater, [sample.id])
@@ -123,6 +125,13 @@ class RatingService:
         if truth is None and is_drawn and not saw:
             self.watch.after_label(grader, sample.id)
         return rating, result
+
+    def _result(self, grader: DeckGrader, sample: PooledSample) -> JudgeWord | None:
+        """Return what the current version said, where that may be shown: looks are counted."""
+        result = self.results.of_sample(grader.id, grader.version, sample.id)
+        if result is None or sample.split == "development":
+            return result
+        return result if self.held_out.show(grader, grader.version) else None
 
     def _require_kept(self, grader: DeckGrader, sample: PooledSample) -> None:
         """Erase what was said of a sample that was deleted while it was said.

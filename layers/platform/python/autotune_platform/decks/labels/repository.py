@@ -98,10 +98,17 @@ class LabelRepository:
         items, token = self._page(grader_id, _TRUTH, limit=limit, next_token=next_token)
         return [model_from(item, Truth) for item in items], token
 
-    def rated(self, grader_id: str) -> dict[str, Rated]:
-        """Return which samples were rated for a grader, and by whom."""
-        items = self._table.items(grader_id, starting=_TRUTH, attributes=_RATED)
+    def rated(self, grader_id: str, *, state: TruthState | None = None) -> dict[str, Rated]:
+        """Return which samples were rated for a grader, and by whom; in one state if named."""
+        where = Filter("#state = :state", {"#state": "state"}, {":state": state}) if state else None
+        items = self._table.items(grader_id, starting=_TRUTH, attributes=_RATED, where=where)
         return {item["sk"].removeprefix(_TRUTH): model_from(item, Rated) for item in items}
+
+    def rated_of(self, grader_id: str, sample_ids: Iterable[str]) -> dict[str, Rated]:
+        """Return which of some samples were rated for a grader, and by whom."""
+        keys = [(grader_id, _TRUTH + one) for one in sample_ids]
+        found = self._table.get_many(keys, attributes=_RATED[1:])
+        return {sk.removeprefix(_TRUTH): model_from(one, Rated) for (_, sk), one in found.items()}
 
     def rating(self, grader_id: str, sample_id: str, rater: str, correction: int) -> Rating | None:
         """Return one rating."""

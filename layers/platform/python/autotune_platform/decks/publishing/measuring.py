@@ -42,6 +42,7 @@ def measured(
     *,
     version: int,
     drifted: Mapping[str, Drifted],
+    confidence: float,
 ) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
 
@@ -54,13 +55,17 @@ def measured(
             given blind.
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
+        confidence: nominal coverage of κ's interval, by the look that the version has.
     """
     counted = [one for one in truths if one.counts]
     drawn = [one for one in counted if one.state == "settled"]
     apart = len(counted) - len(drawn)
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
-    found = {model: _of_model(drawn, words, apart) for model, words in by_model.items()}
+    found = {
+        model: _of_model(drawn, words, apart=apart, confidence=confidence)
+        for model, words in by_model.items()
+    }
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
@@ -108,12 +113,18 @@ def _is_unjudged(
 
 
 def _of_model(
-    truths: Sequence[Truth], words: Mapping[str, GraderResult], apart: int
+    truths: Sequence[Truth],
+    words: Mapping[str, GraderResult],
+    *,
+    apart: int,
+    confidence: float,
 ) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
-    return calibration(truth, judged, groups, threshold=THRESHOLD, apart=apart)
+    return calibration(
+        truth, judged, groups, threshold=THRESHOLD, confidence=confidence, apart=apart
+    )
 
 
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:

@@ -10,6 +10,7 @@ from autotune_platform.access.models import Caller
 from autotune_platform.checks.rubrics import rubric_version
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
+from autotune_platform.decks.held_out import HeldOut
 from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
@@ -31,6 +32,7 @@ from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, NotFoundError
 from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.looks import confidence_of_look
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class PublishingService:
     labels: LabelRepository
     pool: SamplePool
     results: ResultRepository
+    held_out: HeldOut
     graders: GraderService
     connections: UsableConnections
     watch: DriftWatch
@@ -150,8 +153,16 @@ class PublishingService:
         places = ((grader.id, version.version, one.sample_id) for one in truths)
         first = self.results.first(places).values()
         again = self.results.of_version(grader.id, version.version, repeated=True)
+        said = [*first, *again]
+        drawn = {one.sample_id for one in truths if one.counts}
+        look = None
+        if any(one.sample_id in drawn for one in said):
+            look = self.held_out.spend(grader, version)
+        confidence = confidence_of_look(0 if look is None else look.number)
         drifted = grader.published.drifted if grader.published else {}
-        return measured(truths, [*first, *again], version=version.version, drifted=drifted)
+        return measured(
+            truths, said, version=version.version, drifted=drifted, confidence=confidence
+        )
 
     def _register(self, caller: Caller, whole: WholeGrader, snapshot: _Snapshot) -> bool:
         """Have the registry hold a snapshot; return whether it did not before."""

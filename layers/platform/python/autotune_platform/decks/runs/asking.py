@@ -183,6 +183,12 @@ class RunAsking:
         """
         self.orders.cancel(one.row_id for one in chunk.left)
 
+    def are_calls(self, chunks: Sequence[Chunk]) -> bool:
+        """Return whether all that is under way is asked by itself, and nothing in a job."""
+        ids = [one.row_id for chunk in chunks for one in chunk.left if chunk.state == "asked"]
+        found = self.orders.last(ids)
+        return bool(found) and all(row.mode == "calls" for row in found.values())
+
     def waits_for(self, run: Run, chunks: Sequence[Chunk]) -> DeckRunWait | None:
         """Return what keeps the oldest row that is under way in its queue; None for nothing odd."""
         asked = next((one.left[0] for one in chunks if one.state == "asked" and one.left), None)

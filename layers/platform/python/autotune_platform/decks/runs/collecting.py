@@ -85,9 +85,17 @@ class RunCollecting:
         paid = sum(_cost(found.get(one.row_id)) for one in ended)
         freed = sum(one.most for one in ended)
         after = run.model_copy(
-            update={"spent": run.spent + paid, "reserved": run.reserved - freed, "lost": 0}
+            update={
+                "spent": run.spent + paid,
+                "reserved": run.reserved - freed,
+                "lost": 0,
+                "progressed_at": self.clock.now(),
+            }
         )
-        drafts = {one.row_id: _draft(one, found.get(one.row_id)) for one in ended}
+        is_given_up = run.given_up_at is not None and run.cancel_requested_at is None
+        drafts = {
+            one.row_id: _draft(one, found.get(one.row_id), is_given_up=is_given_up) for one in ended
+        }
         planned = self._once_more(asking, after, ended, found, drafts) if again else []
         counts = self.store(run, list(drafts.values()), after.counts)
         writes: list[Write] = []
@@ -235,13 +243,17 @@ def _cost(ordered: Ordered | None) -> int:
     return 0 if ordered is None else ordered.row.cost_nano_usd
 
 
-def _draft(asked: Asked, ordered: Ordered | None) -> Draft:
+def _draft(asked: Asked, ordered: Ordered | None, *, is_given_up: bool) -> Draft:
     wanted = Wanted(asked.sample_id, asked.grader, asked.ask, asked.fault, asked.paid)
     if ordered is None:
         reading = LevelReading(status="failed", reason="platform_error")
         return Draft(wanted, "failed", asked.paid, reading, asked.row_id)
     row = ordered.row
     reading = read_levels(row, ordered.answered)
+    if row.status == "canceled" and is_given_up:
+        # The run canceled it, and nobody else: its judge did not answer.
+        reading = LevelReading(status="failed", reason="model_unavailable")
+        return Draft(wanted, "failed", asked.paid + row.cost_nano_usd, reading, row.id)
     status: DeckResultStatus = "canceled" if row.status == "canceled" else reading.status
     return Draft(wanted, status, asked.paid + row.cost_nano_usd, reading, row.id)
 

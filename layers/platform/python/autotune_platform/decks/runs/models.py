@@ -18,6 +18,10 @@ from autotune_platform.storage.registry import Entity
 LONGEST = timedelta(days=DECK_RUN_DAYS)
 """After which a run begins no further judgements, and what waits ends."""
 
+REST = timedelta(hours=6)
+"""How long the last calls of a run are waited for while none of them is answered: a judge may send
+away one and the same sample for ever, and its versions work in no other run meanwhile."""
+
 RUN_DAYS = 30
 KEPT = timedelta(days=RUN_DAYS)
 """How long ids of a run's samples, and of what it asks, are there at most."""
@@ -90,6 +94,8 @@ class Run(Entity):
         redrive: number of the current execution; those from before have no effect any more.
         lost: how often an execution was lost in a row, with nothing done in between.
         due_at: when its execution counts as lost, unless it reports before.
+        progressed_at: when something of it was begun or ended last.
+        given_up_at: when what is left was given up, because nothing of it was answered any more.
         revision: how often the run was changed; a write names the one that it has read.
         proposal: of one that proposes graders.
     """
@@ -117,6 +123,8 @@ class Run(Entity):
     lost: int = 0
     looked_at: datetime
     due_at: datetime
+    progressed_at: datetime | None = None
+    given_up_at: datetime | None = None
     revision: int = 1
     created_at: datetime
     created_by: str
@@ -147,6 +155,11 @@ class Run(Entity):
     def is_open(self) -> bool:
         """Whether it is under way."""
         return self.status == "running"
+
+    @property
+    def edit_id(self) -> str | None:
+        """The edit that it replays: what a replay is asked for is named by it."""
+        return self.fingerprint if self.kind == "replay" else None
 
 
 class Asked(FrozenModel):

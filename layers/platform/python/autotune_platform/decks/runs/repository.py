@@ -14,6 +14,7 @@ from typing import Any
 from autotune.protocol.ids import is_id
 from autotune.protocol.limits import MAX_OPEN_DECK_RUNS
 from autotune.protocol.problems import LimitProblem
+from autotune_platform.decks.figures import spent
 from autotune_platform.decks.items import COUNTS, decks_of, item_of, model_from, number
 from autotune_platform.decks.runs.models import KEPT, Chunk, Run
 from autotune_platform.ledger.models import Row
@@ -152,13 +153,15 @@ class RunRepository:
     def change(self, before: Run, after: Run, others: Iterable[Write] = ()) -> bool:
         """Store a changed run together with other items; False where it is not as it was read.
 
-        The write that ends a run frees its graders' versions and its place.
+        The write that ends a run frees its graders' versions and its place, and adds its cost to
+        the deck's.
         """
         as_read = Condition(only_if={"revision": before.revision})
         writes: list[Write] = [Put(item=_item(after), condition=as_read), *others]
         if before.is_open and not after.is_open:
             writes += [
                 Add(pk=decks_of(after.organization_id), sk=COUNTS, name=_OPEN_COUNT, by=-1),
+                spent(after.organization_id, after.deck_id, after.spent),
                 *(Delete(pk=one["pk"], sk=one["sk"], condition=ANYTHING) for one in _locks(after)),
             ]
         return not self._table.transact(writes)

@@ -64,7 +64,17 @@ class RunService:
         """
         deck = self.decks.require(caller, deck_id)
         chosen = self.choosing.choose(deck_id, request)
-        estimate = self._estimate(caller, deck, chosen, repeat=request.repeat)
+        return self.estimate_of(caller, deck, chosen, repeat=request.repeat)
+
+    def estimate_of(
+        self, caller: Caller, deck: Deck, chosen: Chosen, *, repeat: bool = False
+    ) -> wire.DeckEstimate:
+        """Return what judging would cost.
+
+        Raises:
+            InvalidRequestError: a judge's connection is revoked, or its model has no price.
+        """
+        estimate = self._estimate(caller, deck, chosen, repeat=repeat)
         room = self.orders.money.room(caller.organization_id)
         return wire.DeckEstimate(
             samples=len(chosen.samples),

@@ -21,7 +21,7 @@ from autotune_platform.decks.results import Place, ResultRepository
 from autotune_platform.decks.runs.asking import Asking, Planned, RunAsking, Wanted
 from autotune_platform.decks.runs.collecting import Draft, RunCollecting, new_chunk
 from autotune_platform.decks.runs.looks import is_due, next_look
-from autotune_platform.decks.runs.models import Chunk, Run
+from autotune_platform.decks.runs.models import REST, Chunk, Run
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.starting import START_WITHIN
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
@@ -44,10 +44,15 @@ _CANCELING_SECONDS = 60
 
 @dataclass(frozen=True)
 class RunStep:
-    """Where an execution stands: whether it is over, and how long it waits before it goes on."""
+    """Where an execution stands: whether it is over, and how long it waits before it goes on.
+
+    Attributes:
+        measures: whether the run has ended and replayed an edit, which is measured then.
+    """
 
     done: bool
     wait_seconds: int = 1
+    measures: bool = False
 
 
 class _ChangedError(Exception):
@@ -90,7 +95,8 @@ class RunWork:
         """Do what there is to do; an execution from before the latest redrive has nothing to do."""
         run = self.repository.get(deck_id, run_id)
         if run is None or not run.is_open or run.redrive != redrive:
-            return RunStep(done=True)
+            # A step that was killed behind the end of its run comes again, and measures.
+            return RunStep(done=True, measures=run is not None and _measures(run))
         try:
             return self._go_on(run, seconds_left)
         except _ChangedError:
@@ -116,7 +122,22 @@ class RunWork:
         if not chunks and (ended := self._ended(step)):
             return ended
         because = step.waiting_because or self.asking.waits_for(step.run, chunks)
+        if because is None and self._is_stuck(step.run, chunks):
+            logger.warning("rest of a run given up", run_id=step.run.id, left=step.run.pending)
+            self._changed(step.run, {"given_up_at": self.clock.now()})
+            return RunStep(done=False)
         return self._waiting(step.run, self._seconds(step, chunks), because)
+
+    def _is_stuck(self, run: Run, chunks: Sequence[Chunk]) -> bool:
+        """Return whether nothing is answered any more of the calls that are left of a run.
+
+        Jobs are not given up: a provider may take a day for one. Nor are calls that wait for money
+        or for a connection, which somebody sees to.
+        """
+        since = run.progressed_at or run.created_at
+        if run.position < run.expected or run.given_up_at or run.cancel_requested_at:
+            return False
+        return self.clock.now() - since >= REST and self.asking.are_calls(chunks)
 
     def _see_to(self, step: _Step, chunk: Chunk, last_look: datetime) -> None:
         """Go on with a chunk: have its rows asked, or store what came of them."""
@@ -126,14 +147,15 @@ class RunWork:
             if not chunk.left:
                 return
         is_canceled = step.run.cancel_requested_at is not None
-        is_over = is_canceled or self.clock.now() >= step.run.deadline
+        is_given_up = step.run.given_up_at is not None
+        is_over = is_canceled or is_given_up or self.clock.now() >= step.run.deadline
         if chunk.state == "reserved":
             if is_over and not self.asking.was_begun(step.run, chunk):
                 self._drop(step, chunk)
             elif not step.wait_seconds:
                 self._order(step, chunk)
             return
-        if is_canceled:
+        if is_canceled or is_given_up:
             self.asking.cancel(chunk)
         elif not is_due(chunk.asked_at, last_look, self.clock.now()):
             return
@@ -202,7 +224,12 @@ class RunWork:
         if not taken:
             return False
         counts = self.collecting.store(run, drafts, counts) if drafts else counts
-        changes: dict[str, Any] = {"position": run.position + taken, "counts": counts, "lost": 0}
+        changes: dict[str, Any] = {
+            "position": run.position + taken,
+            "counts": counts,
+            "lost": 0,
+            "progressed_at": self.clock.now(),
+        }
         if not planned:
             step.run = self._changed(run, changes)
             return taken == len(wanted)
@@ -252,14 +279,14 @@ class RunWork:
         ended = self._changed(run, changes)
         self.repository.forget(ended)
         logger.info("run ended", run_id=run.id, status=status, spent=run.spent)
-        return RunStep(done=True)
+        return RunStep(done=True, measures=_measures(ended))
 
     def _seconds(self, step: _Step, chunks: Sequence[Chunk]) -> int:
         """Return how long to wait for the next step."""
         now = self.clock.now()
         looks = [next_look(one.asked_at, now) for one in chunks if one.state == "asked"]
         waits = [math.ceil((look - now).total_seconds()) for look in looks]
-        if step.run.cancel_requested_at is not None:
+        if step.run.cancel_requested_at is not None or step.run.given_up_at is not None:
             waits.append(_CANCELING_SECONDS)
         if step.wait_seconds:
             waits.append(step.wait_seconds)
@@ -280,6 +307,10 @@ class RunWork:
         if not self.repository.change(run, after, others):
             raise _ChangedError
         return after
+
+
+def _measures(run: Run) -> bool:
+    return run.edit_id is not None and not run.is_open
 
 
 def _place(run: Run, wanted: Wanted) -> Place:

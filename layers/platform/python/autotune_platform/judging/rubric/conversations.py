@@ -1,10 +1,14 @@
 """A response and what led to it, as a judge reads them: texts, and nothing of who wrote them."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from autotune_platform.judging.rubric.openai_messages import (
+    INSTRUCTIONS,
+    first_answer,
+    message_text,
+)
 from autotune_platform.runtime.bounded_json import parse_strictly
 from autotune_platform.runtime.frozen_model import FrozenModel
 
@@ -16,7 +20,6 @@ _ROLES: Final[Mapping[str, Role]] = {
     "tool": "tool",
     "function": "tool",
 }
-_OF_SYSTEM = frozenset({"system", "developer"})
 _SYSTEM: Final = "system: "
 _NEXT_TURN = re.compile(r"\n\n(?P<role>user|assistant): ")
 _MOST_VALUES = 50_000
@@ -55,7 +58,9 @@ def sample_texts(request: Mapping[str, Any], response: Mapping[str, Any]) -> Sam
     """
     messages = request.get("messages")
     system, turns = conversation(messages if isinstance(messages, list) else [])
-    return SampleTexts(system=system, turns=turns, response=_response(response))
+    answer = first_answer(response)
+    said = message_text(answer) if isinstance(answer, Mapping) else ""
+    return SampleTexts(system=system, turns=turns, response=said)
 
 
 def conversation(messages: Iterable[Any]) -> tuple[str | None, list[Turn]]:
@@ -66,7 +71,7 @@ def conversation(messages: Iterable[Any]) -> tuple[str | None, list[Turn]]:
         if not isinstance(message, Mapping):
             continue
         role, text = message.get("role"), message_text(message)
-        if role in _OF_SYSTEM:
+        if role in INSTRUCTIONS:
             instructions.append(text)
         else:
             turns.append(Turn(role=_ROLES.get(str(role), "other"), text=text))
@@ -111,46 +116,3 @@ def _flattened(prompt: str) -> tuple[str | None, list[Turn]]:
             role: Role = "user" if found["role"] == "user" else "assistant"
             return prompt[len(_SYSTEM) : found.start()], [Turn(role=role, text=turns)]
     return None, [Turn(role="user", text=prompt)]
-
-
-def message_text(message: Mapping[str, Any]) -> str:
-    """Return a message's text, tool calls and refusal included."""
-    content = message.get("content")
-    parts = [content] if isinstance(content, str) else _parts(content)
-    calls = message.get("tool_calls") or message.get("function_call")
-    if calls:
-        parts += [_plain_json(one) for one in (calls if isinstance(calls, list) else [calls])]
-    refusal = message.get("refusal")
-    if isinstance(refusal, str):
-        parts.append(refusal)
-    return "\n".join(parts)
-
-
-def _response(response: Mapping[str, Any]) -> str:
-    choices = response.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, Mapping) else None
-    return message_text(message) if isinstance(message, Mapping) else ""
-
-
-def _parts(content: Any) -> list[str]:
-    if not isinstance(content, list):
-        return []
-    return [_part(part) for part in content]
-
-
-def _part(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    if not isinstance(part, Mapping):
-        return ""
-    text = part.get("text")
-    if isinstance(text, str):
-        return text
-    # Its type comes from outside, too, and is a word.
-    kind = str(part.get("type", ""))
-    return f"[{kind if kind.isidentifier() else 'part'}]"
-
-
-def _plain_json(call: Any) -> str:
-    return json.dumps(call, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

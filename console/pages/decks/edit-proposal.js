@@ -1,0 +1,66 @@
+// Having a model propose edits, how far it is, and what was refused of it.
+
+import { send, useAct, useApi } from "../../api.js";
+import { Badge } from "../../components/badge.js";
+import { FormDialog } from "../../components/dialog.js";
+import { Field } from "../../components/field.js";
+import { Facts, Section } from "../../components/page.js";
+import { count, nanoDollars } from "../../format.js";
+import { html, useState } from "../../preact.js";
+import { AskedModel, NOBODY, capOf, modelOf } from "./asked-model.js";
+
+const MAX_TOKENS = 2_000;
+const MOST_SAMPLES = 40;
+const STEPS = {
+  coding: "The model names what misled the judge, of one disagreement after the other.",
+  merging: "What it named becomes patterns.",
+  patching: "It writes an edit for each pattern.",
+};
+const FAILED = {
+  no_codes: "No disagreement could be named.",
+  no_patterns: "No pattern has a sample that shows it.",
+  not_askable: "The model cannot be asked: its connection, its price or the budget is gone.",
+  grader_changed: "Another version of the grader is the current one by now.",
+};
+
+/** Whether a model is at work; `proposal` is null where none was asked yet. */
+export const isAsking = (proposal) => (proposal ?? null) !== null && proposal.status in STEPS;
+
+/** The latest proposal of a model, nothing where there is none. */
+export function Proposal({ proposal }) {
+  if ((proposal ?? null) === null) return null;
+  const { status, failedBecause, patterns, refused, editIds } = proposal;
+  const told = STEPS[status] ?? FAILED[failedBecause] ?? (status === "stopped" ? "What is left of the cap is too little to go on." : null);
+  return html`
+    <${Section} title="What a model proposes">
+      ${told && html`<p class=${isAsking(proposal) ? "waits" : "notice"} role="status">${told}</p>`}
+      <${Facts} facts=${[
+        ["Status", html`<${Badge} tone=${isAsking(proposal) ? "warning" : undefined}>${status}<//>`],
+        ["Disagreements shown", count(proposal.shown)],
+        ["Patterns", count(patterns.length)],
+        ["Edits", count(editIds.length)],
+        ["Cost", `${nanoDollars(proposal.costNanoUsd)} of ${nanoDollars(proposal.capNanoUsd)}`],
+      ]} />
+      ${refused.length > 0 && html`<details class="figures"><summary>${count(refused.length)} refused</summary><ul>${refused.map(({ pattern, because }) => html`<li key=${pattern}>${pattern}: ${because}</li>`)}</ul></details>`}
+    <//>
+  `;
+}
+
+/** Asks which model, and what it may cost. */
+export function AskForEdits({ of, onDone, onClose }) {
+  const connections = useApi("llm-connections", { limit: 200 });
+  const [entered, setEntered] = useState(NOBODY);
+  const [samples, setSamples] = useState(String(MOST_SAMPLES));
+  const { act, problem, busy } = useAct();
+  const ask = async () => {
+    const body = { proposer: modelOf(entered, MAX_TOKENS), capNanoUsd: capOf(entered.cap), samples: Number(samples) };
+    if (await act(() => send("POST", `${of}/edits/proposals`, body))) onDone();
+  };
+  return html`
+    <${FormDialog} title="Have a model propose edits" submit="Ask it" busy=${busy} problem=${problem} onSubmit=${ask} onClose=${onClose}>
+      <p>It is shown disagreements of the development half, finds patterns in them, and writes an edit for each. Nothing changes before you accept one.</p>
+      <${AskedModel} entered=${entered} onEnter=${(name, value) => setEntered((old) => ({ ...old, [name]: value }))} connections=${connections} problem=${problem} />
+      <${Field} label="Disagreements, the widest first" name="samples" type="number" min="1" max=${MOST_SAMPLES} value=${samples} onInput=${setSamples} problem=${problem} required />
+    <//>
+  `;
+}

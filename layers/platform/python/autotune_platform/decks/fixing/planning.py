@@ -1,0 +1,165 @@
+"""What a replay of an edit judges: found before anything of it is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from autotune.protocol.deck_edits import ReplayEditRequest
+from autotune_platform.access.models import Caller
+from autotune_platform.decks.fixing.measuring import EditMeasuring
+from autotune_platform.decks.fixing.models import Edit
+from autotune_platform.decks.fixing.writing import EditWriting
+from autotune_platform.decks.labels.graders import LabelledGraders
+from autotune_platform.decks.labels.models import Truth
+from autotune_platform.decks.models import Deck, DeckGrader, GraderVersion
+from autotune_platform.decks.new_graders import digest_of
+from autotune_platform.decks.runs.choosing import Chosen
+from autotune_platform.decks.sample_repository import SampleRepository
+from autotune_platform.decks.service import require_current, require_room
+from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
+from autotune_platform.runtime.errors import ConflictError
+from autotune_platform.runtime.parts import part
+from autotune_platform.statistics.labels import (
+    LEAST_LABELS,
+    LEAST_OUTSIDE_COMMONEST,
+    MOST_APART,
+    Insufficient,
+)
+
+
+@dataclass(frozen=True)
+class PlannedReplay:
+    """A replay of which nothing is stored.
+
+    Attributes:
+        candidate: the edited version, which the first replay stores.
+        labels_by: the moment by which labels count.
+    """
+
+    deck: Deck
+    candidate: GraderVersion
+    chosen: Chosen
+    labels_by: datetime
+
+
+@part
+class ReplayPlanning:
+    """Finds which samples a replay judges, and by which versions."""
+
+    graders: LabelledGraders
+    writing: EditWriting
+    samples: SampleRepository
+    measuring: EditMeasuring
+    clock: Clock = SYSTEM_CLOCK
+
+    def plan(
+        self, caller: Caller, grader: DeckGrader, edit: Edit, request: ReplayEditRequest
+    ) -> PlannedReplay:
+        """Return what a replay would judge.
+
+        Raises:
+            ConflictError: the edit is decided, its base is not the current version, the grader is
+                not active, or labels are missing.
+            InvalidRequestError: the patch copies a sample that was labelled since.
+        """
+        deck = self._require_ready(caller, grader, edit, request)
+        now = self.clock.now()
+        by = edit.look_at if request.split == "holdout" and edit.look_at is not None else now
+        since = edit.labels_since if edit.look is not None else request.labels_since
+        truths = self._labelled(grader, request, by=by, since=since)
+        headers = self.samples.headers(grader.deck_id, [one.sample_id for one in truths])
+        if not headers:
+            raise ConflictError("no sample of this half has a label that counts")
+        base = self.graders.version(grader, edit.base_version)
+        candidate = self._candidate(grader, edit, base)
+        chosen = Chosen(
+            samples=list(headers.values()),
+            versions=self._to_judge([base, candidate], list(headers)),
+        )
+        return PlannedReplay(deck=deck, candidate=candidate, chosen=chosen, labels_by=by)
+
+    def _candidate(self, grader: DeckGrader, edit: Edit, base: GraderVersion) -> GraderVersion:
+        if edit.candidate_version is not None:
+            return self.graders.version(grader, edit.candidate_version)
+        if base.judge is None:
+            raise ConflictError(f"version {base.version} has no judge")
+        require_room(grader.versions, of="grader")
+        rubric = self.writing.checked(grader, base.rubric, edit.patch, named=edit.sample_ids)
+        return GraderVersion(
+            organization_id=grader.organization_id,
+            deck_id=grader.deck_id,
+            grader_id=grader.id,
+            version=grader.versions + 1,
+            digest=digest_of(rubric, base.judge),
+            rubric=rubric,
+            judge=base.judge,
+            parent=base.version,
+            note=edit.note,
+            edit_id=edit.id,
+            candidate=True,
+            author=edit.created_by,
+            created_at=self.clock.now(),
+        )
+
+    def _require_ready(
+        self, caller: Caller, grader: DeckGrader, edit: Edit, request: ReplayEditRequest
+    ) -> Deck:
+        if edit.status not in {"proposed", "replaying", "measured"}:
+            raise ConflictError(f"edit {edit.id} is {edit.status.replace('_', ' ')}")
+        require_current(grader.version, edit.base_version)
+        if grader.status != "active":
+            raise ConflictError(f"grader {grader.id} is {grader.status}; only active ones judge")
+        deck = self.graders.decks.require(caller, grader.deck_id)
+        if deck.status == "archived":
+            raise ConflictError("the deck is archived; make it active first")
+        if request.split == "holdout" and edit.trial is None:
+            raise ConflictError(
+                "replay the edit on the development half first: that spends no look at the labels "
+                "that are held out"
+            )
+        if request.split == "holdout" and edit.effect is not None:
+            raise ConflictError(
+                f"edit {edit.id} was measured on the labels that are held out; the same edit would "
+                "say the same"
+            )
+        return deck
+
+    def _labelled(
+        self,
+        grader: DeckGrader,
+        request: ReplayEditRequest,
+        *,
+        by: datetime,
+        since: datetime | None,
+    ) -> list[Truth]:
+        if request.split == "development":
+            return self.measuring.labelled(grader.id, split="development", by=by)
+        truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
+        apart = self.measuring.apart(grader.id, by=by)
+        labels = self.measuring.sufficiency(truths, apart=apart)
+        if labels.because is Insufficient.MANY_APART:
+            raise ConflictError(
+                f"people are apart on {apart} drawn samples of the held-out half, and agree on "
+                f"{len(truths)}; a claim needs them adjudicated, but for {MOST_APART:.0%}"
+            )
+        if not labels.is_sufficient:
+            raise ConflictError(
+                f"{labels.n} drawn labels of the held-out half have a level, "
+                f"{labels.outside_commonest} of them another than the commonest; a claim needs "
+                f"{LEAST_LABELS} and {LEAST_OUTSIDE_COMMONEST}"
+            )
+        return truths
+
+    def _to_judge(
+        self, versions: Sequence[GraderVersion], sample_ids: Sequence[str]
+    ) -> list[GraderVersion]:
+        """Return the version before only where it has something to judge, and the edited one.
+
+        A version is at work in one run at a time: so edits of the same one are replayed together.
+        """
+        base, candidate = versions
+        found = self.measuring.results.scores(base.grader_id, base.version, sample_ids)
+        is_known = all(
+            id_ in found and found[id_].status in {"scored", "abstained"} for id_ in sample_ids
+        )
+        return [candidate] if is_known else [base, candidate]
