@@ -17,6 +17,7 @@ from autotune_platform.ledger.row_repository import LISTING_SHARDS
 from autotune_platform.ledger.step_shares import at_once, share_of
 from autotune_platform.ledger.sweeping import MOST_STARTED
 from infra.config import CHAT_FUNCTIONS, MODEL_FUNCTIONS
+from infra.stacks.decks import CAPTURE_RATE
 from tools.scaling import PAGE, PARTITION_UNITS_A_SECOND, STARTS_A_SECOND
 from tools.written_tables import with_rows, write_or_check
 
@@ -32,6 +33,7 @@ UNITS_OF_A_BATCH_IN_A_PERIOD = 2 * UNITS_OF_AN_ADDITION
 # Assumed, because no AWS account was at hand.
 SECONDS_OF_A_CALL = 5.0
 SECONDS_OF_A_CREATION = 2.0
+SECONDS_OF_A_CAPTURE = 0.2
 SECONDS_OF_A_CHUNK = 1.0
 SECONDS_OF_A_START = 0.1
 SECONDS_OF_A_SWEEP = 50
@@ -163,6 +165,15 @@ def _calls() -> list[LedgerCeiling]:
             f"{SECONDS_OF_A_CALL} s a call",
             "infra/config.py",
             "`chat-functions` in `cdk.json`, and Lambda's quota",
+        ),
+        LedgerCeiling(
+            "Captured calls",
+            CAPTURE_RATE.max_concurrency / SECONDS_OF_A_CAPTURE,
+            "calls",
+            "installation",
+            f"{CAPTURE_RATE.max_concurrency} functions, {SECONDS_OF_A_CAPTURE} s a call; more wait",
+            "infra/stacks/decks.py",
+            "`CAPTURE_RATE`; a lower sampling rate",
         ),
         LedgerCeiling(
             "Creations of jobs",

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Path
 
+from autotune.protocol.deck_capture import DeckCaptureResponse, SetDeckCaptureRequest
 from autotune.protocol.deck_publishing import CreateDeckTaskRequest
 from autotune.protocol.deck_rubrics import (
     CreateDeckGraderRequest,
@@ -185,6 +186,18 @@ def create_deck_task(deck_id: str, body: CreateDeckTaskRequest) -> TaskResponse:
 
 def _version_on_wire(version: DeckVersion) -> WireVersion:
     return WireVersion.model_validate(version, from_attributes=True)
+
+
+@app.get("/api/v1/deck-capture", tags=["decks"])
+def read_capture() -> DeckCaptureResponse:
+    """Return which chat completions are captured as samples; none are at first."""
+    return DeckCaptureResponse(capture=parts().capture.get(app.caller))
+
+
+@app.put("/api/v1/deck-capture", tags=["decks"])
+def set_capture(body: SetDeckCaptureRequest) -> DeckCaptureResponse:
+    """Set which chat completions are captured, and what is taken out of them; within a minute."""
+    return DeckCaptureResponse(capture=parts().capture.set(app.caller, body))
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

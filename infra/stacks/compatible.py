@@ -2,6 +2,7 @@
 
 from constructs import Construct
 
+from infra.stacks.decks import CAPTURE_SETTINGS, DecksStack
 from infra.stacks.domain_stack import MONEY, REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import CONNECTIONS, LedgerStack
@@ -15,7 +16,13 @@ class CompatibleStack(DomainStack):
     """Lets programs ask that know OpenAI's API and can sign nothing."""
 
     def __init__(
-        self, scope: Construct, *, shared: Shared, http: HttpStack, ledger: LedgerStack
+        self,
+        scope: Construct,
+        *,
+        shared: Shared,
+        http: HttpStack,
+        ledger: LedgerStack,
+        decks: DecksStack,
     ) -> None:
         super().__init__(scope, domain="compatible", shared=shared, holds="OpenAI's API")
         data = shared.data
@@ -35,14 +42,14 @@ class CompatibleStack(DomainStack):
         data.ledger_texts.grant_read(api.function)
         data.exports.grant_read_write(api.function)
         ledger.imports.state_machine.grant_start_execution(api.function)
-        self._add_chats(http, ledger)
+        self._add_chats(http, ledger, decks)
         http.api.route(
             api,
             paths=["/v1/files", "/v1/files/{proxy+}", "/v1/batches", "/v1/batches/{proxy+}"],
             keyless=True,
         )
 
-    def _add_chats(self, http: HttpStack, ledger: LedgerStack) -> None:
+    def _add_chats(self, http: HttpStack, ledger: LedgerStack, decks: DecksStack) -> None:
         """Routes chat completions, each of which holds a function until its provider answers."""
         data = self.shared.data
         functions = self.shared.config.chat_functions
@@ -51,6 +58,8 @@ class CompatibleStack(DomainStack):
             module="chat_api",
             environment={
                 **ledger.call_environment,
+                **decks.deck_environment,
+                "CAPTURE_QUEUE_URL": decks.captures.queue.queue_url,
                 **({} if functions is None else {"CHAT_FUNCTIONS": str(functions)}),
             },
             most_at_once=functions,
@@ -68,4 +77,12 @@ class CompatibleStack(DomainStack):
         data.budgets.grant_write(chats.function, "UpdateItem", keys=MONEY)
         data.budgets.grant_write(chats.function, "PutItem", "UpdateItem", keys=CONNECTIONS)
         data.provider_keys.grant_open(chats)
+        data.decks.grant_read(chats.function, "GetItem", keys=CAPTURE_SETTINGS)
+        decks.captures.grant_send(chats)
+        self.alarms.watch_log(
+            chats,
+            name="CallsNotHandedOver",
+            message="a call was not handed over to capture",  # as ``decks.capture`` words it
+            description="Chat completions were answered, and not handed over to capture",
+        )
         http.api.route(chats, paths=["/v1/chat/completions", "/v1/models"], keyless=True)

@@ -106,6 +106,8 @@ class DeckRuns(Construct):
         # What is proposed is counted by its deck, and what a run cost.
         for keys in (DECKS, COUNTED_DECKS):
             data.decks.grant_write(work.function, "UpdateItem", keys=keys)
+        # Judgements that fresh labels speak against suspend a calibration.
+        data.registry.grant_write(work.function, "PutItem", keys=GRADERS)
         data.content.grant_read(work.function)
         self._stack.grant_orders(work)
         self._ledger.grant_start(work)

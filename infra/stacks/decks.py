@@ -8,8 +8,9 @@ from constructs import Construct
 
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
+from infra.constructs.work_queue import DrainRate, WorkQueue
 from infra.stacks.deck_runs import DeckRuns
-from infra.stacks.domain_stack import GRADERS, HEALTH, DomainStack, Shared
+from infra.stacks.domain_stack import GRADERS, HEALTH, REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
 from infra.tables import BY_COLLECTION_INDEX
@@ -24,6 +25,10 @@ TEMPLATES = "org_*#templates"
 CALLS = "org_*#call#*"
 UNMATCHED = "org_*#unmatched"
 UNMATCHED_PROMPTS = "ump_*"
+CAPTURE_SETTINGS = "org_*#capture"
+CAPTURE_TIMEOUT = Duration.seconds(60)
+CAPTURE_RATE = DrainRate(max_concurrency=10, batching_window_seconds=0, batch_size=10)
+LONGEST_CAPTURE = Duration.minutes(15)
 OF_GRADER = "decks/{deckId}/graders/{graderId}"
 
 
@@ -34,6 +39,7 @@ class DecksStack(DomainStack):
         deck_environment: For functions that read or write decks.
         sample_environment: For functions that read or write their samples as well.
         runs: The workflow that has samples judged.
+        captures: Chat completions of which samples may be made.
     """
 
     def __init__(
@@ -53,6 +59,7 @@ class DecksStack(DomainStack):
         self._add_feedback(http)
         self._add_measures(http)
         self._add_erasure()
+        self.captures = self._add_capture()
         self.runs = DeckRuns(self, environment=self.deck_environment, http=http, ledger=ledger)
 
     def _add_decks(self, http: HttpStack) -> None:
@@ -65,13 +72,42 @@ class DecksStack(DomainStack):
         self.grant_index_prompts(decks)
         self.shared.data.registry.grant_write(decks.function, "PutItem", keys=TASKS)
         self.grant_count_entities(decks)
-        http.api.route(decks, paths=resource_paths("decks"))
+        table.grant_read(decks.function, "GetItem", keys=CAPTURE_SETTINGS)
+        table.grant_write(decks.function, "PutItem", keys=CAPTURE_SETTINGS)
+        for resource in ("decks", "deck-capture"):
+            http.api.route(decks, paths=resource_paths(resource))
 
     def grant_index_prompts(self, function: ServiceFunction) -> None:
         """Lets a function that stores versions of decks put their prompts into the index."""
         table = self.shared.data.decks
         table.grant_write(function.function, "PutItem", keys=PROMPTS)
         table.grant_write(function.function, "PutItem", "UpdateItem", keys=TEMPLATES)
+
+    def _add_capture(self) -> WorkQueue:
+        """Makes samples of chat completions; the queue has their ids, and the ledger the rest."""
+        data = self.shared.data
+        queue = WorkQueue(
+            self, "Captures", consumer_timeout=CAPTURE_TIMEOUT, drain_rate=CAPTURE_RATE
+        )
+        self.alarms.watch_dead_letters(queue.dead_letters, of="Captures")
+        self.alarms.watch_waiting(queue.queue, of="Captures", longest=LONGEST_CAPTURE)
+        capture = self.create(
+            "CaptureCalls",
+            module="capture_calls",
+            description="Makes samples of chat completions that were passed through",
+            timeout=CAPTURE_TIMEOUT,
+            environment={
+                **self.sample_environment,
+                "LEDGER_TABLE": data.ledger.table.table_name,
+                "LEDGER_BUCKET": data.ledger_texts.bucket.bucket_name,
+            },
+        )
+        self.grant_take_calls(capture)
+        data.decks.grant_read(capture.function, "GetItem", keys=CAPTURE_SETTINGS)
+        data.ledger.grant_read(capture.function, "BatchGetItem", "GetItem", keys=REQUESTS)
+        data.ledger_texts.grant_read(capture.function)
+        queue.drain_into(capture)
+        return queue
 
     def grant_take_calls(self, function: ServiceFunction) -> None:
         """Lets a function make samples of captured calls, and count those that no deck has.
@@ -116,6 +152,8 @@ class DecksStack(DomainStack):
         data.decks.grant_write(samples.function, "DeleteItem", keys=GRADERS)
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", "UpdateItem", keys=DECKS)
         data.decks.grant_write(samples.function, "DeleteItem", "PutItem", keys=SAMPLES)
+        # So do texts of a sample that is an example of what is published.
+        data.registry.grant_write(samples.function, "PutItem", keys=GRADERS)
         data.content.grant_read(samples.function)
         data.content.grant_put(samples.function)
         data.content.grant_delete(samples.function)
@@ -177,7 +215,8 @@ class DecksStack(DomainStack):
             computes=True,
         )
         table = self.shared.data.decks
-        table.grant_read(measures.function, "BatchGetItem", "GetItem", keys=DECKS)
+        # Looks of all graders of the deck are read: those at the same labels count together.
+        table.grant_read(measures.function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
         table.grant_read(measures.function, "BatchGetItem", "Query", keys=GRADERS)
         table.grant_write(measures.function, "BatchWriteItem", keys=GRADERS)
         # Looks at held-out labels are spent by reading, and what is published is noted.
@@ -221,5 +260,7 @@ class DecksStack(DomainStack):
         data.decks.grant_write(
             erase.function, "DeleteItem", "PutItem", "UpdateItem", keys=TEMPLATES
         )
+        data.registry.grant_read(erase.function, "GetItem", keys=GRADERS)
+        data.registry.grant_write(erase.function, "PutItem", keys=GRADERS)
         data.content.grant_delete(erase.function, finds=True)
         self.run_every(Duration.minutes(2), erase)

@@ -87,8 +87,8 @@ class ServiceStack(Stack):
         rewards = RewardsStack(self, shared=shared, http=http, completions=completions)
         ExportsStack(self, shared=shared, http=http)
         ledger = LedgerStack(self, shared=shared, http=http)
-        CompatibleStack(self, shared=shared, http=http, ledger=ledger)
-        DecksStack(self, shared=shared, http=http, ledger=ledger)
+        decks = DecksStack(self, shared=shared, http=http, ledger=ledger)
+        CompatibleStack(self, shared=shared, http=http, ledger=ledger, decks=decks)
         operations = OperationsStack(
             self, shared=shared, webhooks=webhooks, completions=completions
         )

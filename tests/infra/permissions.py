@@ -200,13 +200,22 @@ EXPECTED = {
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | table("Decks", "PutItem", keys="org_*#prompt#*")
     | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
+    | table("Decks", "GetItem", "PutItem", keys="org_*#capture")
     | table("Decks/index/byCollection", "Query"),
+    "CaptureCalls": ENCRYPT
+    | TAKES_CALLS
+    | drain("Captures")
+    | table("Decks", "GetItem", keys="org_*#capture")
+    | table("Ledger", "BatchGetItem", "GetItem", keys="llm_*")
+    | found_in("LedgerTexts")
+    | bucket("LedgerTexts", "GetObject"),
     "SamplesApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="smp_*")
     | table("Decks", "DeleteItem", "Query", keys="grd_*")
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
+    | table("Registry", "PutItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
     "DeckTelemetryApi": API
@@ -225,7 +234,7 @@ EXPECTED = {
     | bucket("Content", "GetObject")
     | found_in("Content"),
     "DeckMeasuresApi": API
-    | table("Decks", "BatchGetItem", "GetItem", keys="dck_*")
+    | table("Decks", "BatchGetItem", "GetItem", "Query", keys="dck_*")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "BatchGetItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="grd_*")
@@ -239,6 +248,7 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "Query", keys="grd_*")
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
+    | table("Registry", "GetItem", "PutItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject"),
     "DeckRunsApi": API
@@ -264,6 +274,7 @@ EXPECTED = {
     | ORDERS
     | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
+    | table("Registry", "PutItem", keys="grd_*")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
@@ -526,6 +537,8 @@ EXPECTED = {
     | table("Budgets", "UpdateItem", keys="money#*")
     | table("Budgets", "PutItem", "UpdateItem", keys="llc_*")
     | bucket("LedgerTexts", "PutObject")
+    | table("Decks", "GetItem", keys="org_*#capture")
+    | send("Captures")
     | {("kms:Decrypt", "ProviderKeysKey", "")},
     "ImportRequests": ENCRYPT
     | table("Registry", "GetItem")

@@ -63,6 +63,7 @@ OF_DECKS = (
         dynamodb:PutItem Decks dck_*
         dynamodb:PutItem Decks smp_*
         dynamodb:UpdateItem Decks dck_*
+        dynamodb:PutItem Registry grd_*
         s3:ListBucket Content
         s3:DeleteObject Content/content/*
         s3:GetObject Content/content/*
@@ -81,6 +82,8 @@ OF_DECKS = (
         dynamodb:BatchWriteItem Decks grd_*
         dynamodb:BatchWriteItem Decks smp_*
         dynamodb:DeleteItem Decks dck_*
+        dynamodb:GetItem Registry grd_*
+        dynamodb:PutItem Registry grd_*
         s3:ListBucket Content
         s3:DeleteObject Content/content/*
         """,
@@ -151,6 +154,11 @@ OF_DECKS = (
         dynamodb:PutItem Registry grd_*
         """,
         "Fresh labels suspend a calibration, looks are noted (tests/component/decks).",
+    ),
+    *rare(
+        "AdvanceDeckRun",
+        "dynamodb:PutItem Registry grd_*",
+        "Judgements that come after their labels suspend a calibration (tests/component/decks).",
     ),
     *rare(
         "SweepDeckRuns",

@@ -27,6 +27,7 @@ RARELY_CALLED = {
     **RARELY_CALLED_OF_DECKS,
     "ContinueRun": "goes on with runs whose history is nearly full, after days",
     "ImportsApi": "makes, starts and shows imports of files (tests/component/ledger)",
+    "CaptureCalls": "makes samples of chat completions (tests/component/decks)",
     "ChatApi": "passes chat completions through for tokens (tests/component/ledger)",
     "OpenAiApi": "answers in OpenAI's words for tokens (tests/component/ledger)",
     "ImportRequests": "takes imported files in (tests/component/ledger)",
@@ -248,6 +249,8 @@ _OF_TIMING_AND_FAILURES = (
         dynamodb:UpdateItem Budgets llc_*
         dynamodb:GetItem Budgets waiting#*
         dynamodb:PutItem Budgets waiting#*
+        dynamodb:GetItem Decks org_*#capture
+        sqs:SendMessage Captures
         s3:PutObject LedgerTexts/ledger/*
         kms:Decrypt ProviderKeysKey
         """,

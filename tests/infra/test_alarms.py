@@ -22,11 +22,12 @@ def test_dead_letters_and_failed_runs_call_a_person(aws):
     metrics = sorted(alarm["MetricName"] for alarm in alarms)
     assert metrics == [
         "5xx",
-        *["ApproximateAgeOfOldestMessage"] * 4,
-        *["ApproximateNumberOfMessagesVisible"] * 8,
+        *["ApproximateAgeOfOldestMessage"] * 5,
+        *["ApproximateNumberOfMessagesVisible"] * 9,
         *["AsyncEventsDropped"] * 8,
         "AuditEntriesNotWritten",
         "CallbacksRefused",
+        "CallsNotHandedOver",
         "ConcurrentExecutions",
         "Duration",
         *["Errors"] * 8,
@@ -81,7 +82,7 @@ def test_every_alarm_reaches_its_topic(aws):
         for name, each in resources.items()
         if each["Type"] == "AWS::CloudWatch::Alarm"
     }
-    assert len(alarms) == 74
+    assert len(alarms) == 77
     for name, alarm in alarms.items():
         assert alarm.get("ActionsEnabled", True), name
         (action,) = alarm["AlarmActions"]

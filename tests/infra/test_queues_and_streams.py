@@ -22,7 +22,7 @@ def test_what_a_consumer_refuses_five_times_becomes_a_dead_letter(aws):
     }
     assert len(dead_letters) == 3
     assert {each["RedrivePolicy"]["maxReceiveCount"] for _, each in queues.values()} == {5}
-    aws.service.resource_count_is("AWS::SQS::Queue", 12)
+    aws.service.resource_count_is("AWS::SQS::Queue", 14)
 
 
 def test_messages_stay_invisible_for_six_timeouts_of_their_consumer(aws):

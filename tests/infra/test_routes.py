@@ -55,6 +55,8 @@ ROUTES = {
     "POST /api/v1/llm-batches/{llmBatchId}/resolve": "ConnectionsApi",
     "ANY /api/v1/llm-tokens": "ConnectionsApi",
     "ANY /api/v1/llm-tokens/{proxy+}": "ConnectionsApi",
+    "ANY /api/v1/deck-capture": "DecksApi",
+    "ANY /api/v1/deck-capture/{proxy+}": "DecksApi",
     "ANY /v1/chat/completions": "ChatApi",
     "ANY /v1/models": "ChatApi",
     "ANY /v1/files": "OpenAiApi",
@@ -162,6 +164,8 @@ def test_a_function_serves_paths_of_few_kinds():
         # A session is made by a key, and signs in its place.
         "AccessApi": ["keys", "sessions"],
         "CompletionsApi": ["batches", "completions"],
+        # Captured calls become samples of decks.
+        "DecksApi": ["deck-capture", "decks"],
         # Where a sample goes that no deck has, is listed there.
         "DeckTelemetryApi": ["samples", "unmatched-prompts"],
         # Who may ask through a connection is kept where connections are, and providers are asked

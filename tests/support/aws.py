@@ -100,6 +100,7 @@ def _make() -> dict[str, str]:
         "AUDIT_BUCKET": "audit",
         "WEBHOOK_QUEUE_URL": sqs.create_queue(QueueName="webhooks")["QueueUrl"],
         "WEBHOOK_DEAD_LETTERS_URL": sqs.create_queue(QueueName="webhooks-dead-letters")["QueueUrl"],
+        "CAPTURE_QUEUE_URL": sqs.create_queue(QueueName="captures")["QueueUrl"],
         "CONTENT_BUCKET": "content",
         **{
             f"SECRETS_KEY_{kind.upper().replace('-', '_')}": kms.create_key(

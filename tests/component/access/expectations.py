@@ -59,6 +59,8 @@ EXPECTED = {
     "GET /api/v1/graders/<grader_id>/stats": "Oo-O",
     "GET /api/v1/graders/<grader_id>/usage": "-o-O",
     # Decks hold prompts, samples and what judges said of them: for who may read completions.
+    "GET /api/v1/deck-capture": "O--O",
+    "PUT /api/v1/deck-capture": "---O",
     "POST /api/v1/samples": "O--O",
     "GET /api/v1/unmatched-prompts": "O--O",
     "GET /api/v1/unmatched-prompts/<unmatched_id>": "O--O",
@@ -282,6 +284,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "PATCH /api/v1/llm-connections/<connection_id>": {"name": "n"},
     "POST /api/v1/llm-connections/<connection_id>/verify": {"model": "m"},
+    "PUT /api/v1/deck-capture": {"enabled": False},
     "POST /api/v1/llm-tokens": {"name": "n", "connectionId": "<connection_id>"},
     "POST /api/v1/llm-requests": _ASKED,
     "POST /api/v1/llm-requests/batch": {"requests": [_ASKED]},

@@ -118,6 +118,12 @@ def test_an_imported_deck_is_exported_as_the_same_file(api, run, write, connecti
     )
     (told,) = run("decks", "graders", "publish", deck_id, second, "--json").json_lines
     assert told["published"]["graderId"] == names[1]
+    shown = run("decks", "agreement", deck_id, second).stdout
+    assert f"version 1, the current one, as {names[1]}, not calibrated: not judged" in shown
+    unlabelled = run("decks", "estimate", deck_id, "--labelled", "--repeat")
+    assert "no such sample" in unlabelled.stderr
+    both = run("decks", "estimate", deck_id, "--labelled", "--split", "holdout")
+    assert (both.exit_code, "labelled" in both.stderr) == (exit_codes.USAGE, True)
     assert run("decks", "graders", "publish", deck_id).exit_code == exit_codes.USAGE
     (task,) = run("decks", "task", deck_id, "--uncalibrated", "allow", "--json").json_lines
     assert [one["graderId"] for one in task["graders"]] == names

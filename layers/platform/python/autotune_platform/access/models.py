@@ -27,6 +27,7 @@ Resource = Literal[
     "llm_budget",
     "decks",
     "deck_labels",
+    "deck_capture",
     "audit",
 ]
 Action = Literal["create", "read", "update", "delete"]
@@ -201,6 +202,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "llm_budget", "read"),
         **_grants("organization", "decks", "create", "read", "update", "delete"),
         **_grants("organization", "deck_labels", "create", "read", "update"),
+        **_grants("organization", "deck_capture", "read"),
     },
     "grader_owner": {
         **_grants("own", "sessions", "create", "read", "delete"),
@@ -228,6 +230,7 @@ PERMISSIONS: Mapping[Role, _Grants] = {
         **_grants("organization", "llm_budget", "read", "update"),
         **_grants("organization", "decks", "create", "read", "update", "delete"),
         **_grants("organization", "deck_labels", "create", "read", "update"),
+        **_grants("organization", "deck_capture", "read", "update"),
         **_grants("organization", "audit", "read"),
     },
 }

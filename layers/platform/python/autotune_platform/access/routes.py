@@ -200,6 +200,9 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("POST", "/api/v1/llm-estimates"): Grant("llm_requests", "read"),
     ("GET", "/api/v1/llm-budget"): Grant("llm_budget", "read"),
     ("PUT", "/api/v1/llm-budget"): Grant("llm_budget", "update"),
+    # What people ask models is captured where an admin says so.
+    ("GET", "/api/v1/deck-capture"): Grant("deck_capture", "read"),
+    ("PUT", "/api/v1/deck-capture"): Grant("deck_capture", "update"),
     ("POST", "/api/v1/decks"): Grant("decks", "create"),
     ("GET", "/api/v1/decks"): Grant("decks", "read"),
     ("GET", "/api/v1/decks/<deck_id>"): Grant("decks", "read"),

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from autotune_platform.decks.items import DECK, GRADER, SAMPLE, VERSION, model_from
 from autotune_platform.decks.models import DeckVersion, DeletedDeck
+from autotune_platform.decks.new_graders import registered_id
 from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.runs.repository import RUN, is_open_run
 from autotune_platform.decks.sample_objects import object_prefix
+from autotune_platform.graders.example_erasing import RegisteredExamples
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import UnavailableError
 from autotune_platform.runtime.parts import part
@@ -38,6 +40,7 @@ class DeckErasure:
     prompts: PromptIndex
     table: Table
     items: OrganizationItems
+    registered: RegisteredExamples
     bucket: str
     s3: "S3Client"
     clock: Clock = SYSTEM_CLOCK
@@ -60,6 +63,8 @@ class DeckErasure:
         self._erase_objects(deck.id, has_time)
         graders = dict.fromkeys([*deck.graders, *self._named(deck.id, GRADER)])
         for grader_id in graders:
+            # What is published goes on without the texts of samples that were its examples.
+            self.registered.erase(deck.organization_id, registered_id(grader_id), None)
             self.items.delete_partition(grader_id, has_time=has_time)
         for sample_id in self._named(deck.id, SAMPLE):
             if not has_time():

@@ -8,6 +8,7 @@ from autotune.protocol.problems import LimitProblem
 from autotune_platform.decks.items import (
     COUNTS,
     GRADER,
+    RUBRIC,
     grader_key,
     item_of,
     model_from,
@@ -17,6 +18,7 @@ from autotune_platform.decks.items import (
 from autotune_platform.decks.models import DeckGrader, GraderVersion, WholeGrader
 from autotune_platform.decks.pages import version_page
 from autotune_platform.runtime.errors import ConflictError, NotFoundError, TooManyEntitiesError
+from autotune_platform.storage.expressions import Filter
 from autotune_platform.storage.table import Item, Table
 from autotune_platform.storage.transactions import Add, Condition, Delete, Put, Write
 
@@ -132,6 +134,20 @@ class DeckGraderRepository:
         """Return what notes of a candidate that it is none any more; its content stays."""
         as_read = Condition(only_if={"digest": version.digest, "candidate": True})
         return Put(item=_version_item(version), condition=as_read)
+
+    def citing(self, deck_id: str, sample_id: str) -> Sequence[GraderVersion]:
+        """Return the versions of a deck's graders that have a sample as an example, with its text.
+
+        Ceiling: all versions of the deck are read, and paid, though few are returned.
+        """
+        cites = Filter("contains(#rubric, :id)", {"#rubric": "rubric"}, {":id": sample_id})
+        found = self._table.items(deck_id, starting=RUBRIC, where=cites)
+        return [model_from(item, GraderVersion) for item in found]
+
+    def erase_examples(self, before: GraderVersion, after: GraderVersion) -> bool:
+        """Store a version without texts of examples; False where it changed meanwhile."""
+        as_read = Condition(only_if={"digest": before.digest, "candidate": before.candidate})
+        return not self._table.transact([Put(item=_version_item(after), condition=as_read)])
 
     def delete(self, grader: DeckGrader) -> bool:
         """Delete a grader that never graded, with its versions; False where it changed since.

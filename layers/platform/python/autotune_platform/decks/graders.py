@@ -12,6 +12,7 @@ from autotune.protocol.deck_rubrics import (
 from autotune.protocol.ids import new_id
 from autotune.protocol.levels import LevelsRubric
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.fixing.example_erasing import ExampleEraser
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.models import Deck, DeckGrader, GraderVersion, WholeGrader
@@ -30,6 +31,7 @@ class DeckGraderService:
     decks: DeckService
     repository: DeckGraderRepository
     samples: SamplePool
+    examples: ExampleEraser
     connections: UsableConnections
     clock: Clock = SYSTEM_CLOCK
 
@@ -43,9 +45,9 @@ class DeckGraderService:
             TooManyEntitiesError: the deck has as many graders as it may.
         """
         deck = self.decks.require(caller, deck_id)
-        self._require_development(deck_id, request.rubric)
+        cited = self._require_development(deck_id, request.rubric)
         self._require_judge(caller, request.judge)
-        return self.add(
+        made = self.add(
             deck,
             name=request.name,
             rubric=request.rubric,
@@ -54,6 +56,8 @@ class DeckGraderService:
             note=request.note,
             author=caller.principal_id,
         )
+        self.examples.erase_gone(deck_id, cited)
+        return made
 
     def add(
         self,
@@ -173,7 +177,7 @@ class DeckGraderService:
             return current
         require_current(before.version, request.parent)
         require_room(before.versions, of="grader")
-        self._require_development(deck_id, request.rubric)
+        cited = self._require_development(deck_id, request.rubric)
         self._require_judge(caller, request.judge)
         version = GraderVersion(
             organization_id=before.organization_id,
@@ -194,6 +198,7 @@ class DeckGraderService:
             before, {"version": number, "versions": number, "digest": version.digest}
         )
         self._store(before, after, version)
+        self.examples.erase_gone(deck_id, cited)
         return version
 
     def version(self, caller: Caller, deck_id: str, grader_id: str, version: int) -> GraderVersion:
@@ -230,8 +235,11 @@ class DeckGraderService:
                 caller.organization_id, judge.connection_id, field="judge.connectionId"
             )
 
-    def _require_development(self, deck_id: str, rubric: LevelsRubric) -> None:
+    def _require_development(self, deck_id: str, rubric: LevelsRubric) -> set[str]:
         """Require that no example is a held-out sample: a judge would know what measures it.
+
+        Returns:
+            The samples of the deck that are examples.
 
         Raises:
             InvalidRequestError: one is.
@@ -249,6 +257,7 @@ class DeckGraderService:
                     "a sample of the development half",
                     detail=f"sample {id_} is held out",
                 )
+        return set(found)
 
     def _whole(self, grader: DeckGrader) -> WholeGrader:
         current = self.repository.version(grader.deck_id, grader.id, grader.version)

@@ -136,6 +136,8 @@ class GraderVersion(FrozenModel):
 
     Attributes:
         candidate: whether it is of an edit that is not accepted, and is never current.
+        erased: samples that were deleted: of examples that were these, no text is left. The digest
+            stays, and names what was judged by before.
         effect: what the edit changed, written when it is accepted.
     """
 
@@ -150,6 +152,7 @@ class GraderVersion(FrozenModel):
     note: str
     edit_id: str | None = None
     candidate: bool = False
+    erased: list[str] = []
     effect: EditEffect | None = None
     author: str
     created_at: datetime

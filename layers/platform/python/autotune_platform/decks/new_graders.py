@@ -4,6 +4,7 @@ import hashlib
 from datetime import datetime
 
 from autotune.protocol.deck_rubrics import DeckGraderOrigin, DeckJudge
+from autotune.protocol.ids import derived_id
 from autotune.protocol.levels import LevelsRubric, compact
 from autotune_platform.decks.models import DeckGrader, GraderVersion, WholeGrader
 
@@ -18,6 +19,11 @@ def digest_of(rubric: LevelsRubric, judge: DeckJudge | None) -> str:
         "judge": None if judge is None else judge.model_dump(mode="json", by_alias=True),
     }
     return hashlib.sha256(compact(content).encode()).hexdigest()
+
+
+def registered_id(grader_id: str) -> str:
+    """Return the id of the registry's grader that a deck's grader is published as."""
+    return derived_id("grd", "published", grader_id)
 
 
 def new_grader(

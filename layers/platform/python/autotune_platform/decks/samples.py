@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from autotune.protocol.deck_samples import Split
 from autotune.protocol.ids import is_id
 from autotune_platform.access.models import Caller
+from autotune_platform.decks.fixing.example_erasing import ExampleEraser
 from autotune_platform.decks.labels.erasing import LabelEraser
 from autotune_platform.decks.models import Sample, WholeSample
 from autotune_platform.decks.results import ResultRepository
@@ -23,6 +24,7 @@ class SampleService:
     repository: SampleRepository
     results: ResultRepository
     labels: LabelEraser
+    examples: ExampleEraser
 
     def get(self, caller: Caller, deck_id: str, sample_id: str) -> WholeSample:
         """Return a sample with its texts.
@@ -68,7 +70,7 @@ class SampleService:
         return found, encode_cursor(last) if last else None
 
     def delete(self, caller: Caller, deck_id: str, sample_id: str) -> None:
-        """Delete a sample with its texts, and what judges and people said of it.
+        """Delete a sample with its texts, what was said of it, and where it is an example.
 
         Raises:
             NotFoundError: there is no such deck or sample, or it is another organisation's.
@@ -90,6 +92,8 @@ class SampleService:
     def _delete_what_was_said(self, sample: Sample) -> None:
         self.results.delete_of_sample(sample.id)
         self.labels.erase(sample.deck_id, sample.id)
+        if sample.split == "development":  # what is held out is no example
+            self.examples.erase(sample.deck_id, sample.id)
 
     def _require(self, caller: Caller, deck_id: str, sample_id: str) -> Sample:
         self.decks.require(caller, deck_id)

@@ -41,6 +41,11 @@ _BRIEF_CONFIG = _LEAN.merge(
     Config(retries={"mode": "standard", "max_attempts": 2}, connect_timeout=1, read_timeout=2)
 )
 
+# What nobody waits for: it is done at once, or not at all.
+_ONCE_CONFIG = _LEAN.merge(
+    Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=1, read_timeout=1)
+)
+
 _THROTTLED = frozenset(
     {
         "ProvisionedThroughputExceededException",
@@ -123,6 +128,11 @@ def _stay_in_the_region(context: dict[str, Any], **_: Any) -> None:
 def sns() -> "SNSClient":
     """Return the process's SNS client."""
     return cast("SNSClient", _client("sns", _CONFIG))
+
+
+def brief_sqs() -> "SQSClient":
+    """Return the process's SQS client that gives up after a second, and tries nothing twice."""
+    return cast("SQSClient", _client("sqs", _ONCE_CONFIG))
 
 
 def sqs() -> "SQSClient":

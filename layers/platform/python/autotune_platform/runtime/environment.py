@@ -315,9 +315,22 @@ class ConnectionEnvironment(LedgerEnvironment, GatewayEnvironment):
     provider_keys_key: str
 
 
-class ChatEnvironment(ConnectionEnvironment):
-    """For the function that passes chat completions through; ``chat_functions`` are of its kind."""
+class CaptureEnvironment(SampleEnvironment):
+    """For the function that makes samples of chat completions."""
 
+    ledger_table: str
+    ledger_bucket: str
+
+
+class ChatEnvironment(ConnectionEnvironment):
+    """For the function that passes chat completions through; ``chat_functions`` are of its kind.
+
+    Attributes:
+        capture_queue_url: where calls go that may be captured.
+    """
+
+    decks_table: str
+    capture_queue_url: str
     chat_functions: int | None = None
 
 

@@ -5,10 +5,14 @@ from functools import cached_property
 from autotune_platform.budgets.repository import BudgetRepository
 from autotune_platform.budgets.slots import Slots
 from autotune_platform.budgets.waiting import WaitingShares
+from autotune_platform.decks.capture.handing_over import CaptureHandover
+from autotune_platform.decks.capture.settings import CaptureRepository
 from autotune_platform.ledger.compatible.chats import CompatibleChats
 from autotune_platform.ledger.token_repository import TokenRepository
 from autotune_platform.ledger.tokens import TokenService
+from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import ChatEnvironment
+from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts
 from autotune_platform.wiring.model_calls import ModelCallParts
 
@@ -25,11 +29,22 @@ class ChatApiParts(ApiParts, ModelCallParts):
         )
 
     @cached_property
+    def capture_handover(self) -> CaptureHandover:
+        # At the end of a request, which a store that is down must not hold up for long.
+        decks = Table(self.environment.decks_table, clients.brief_dynamodb())
+        return CaptureHandover(
+            repository=CaptureRepository(decks),
+            sqs=clients.brief_sqs(),
+            queue_url=self.environment.capture_queue_url,
+        )
+
+    @cached_property
     def compatible_chats(self) -> CompatibleChats:
         slots = Slots(budgets=BudgetRepository(self.budgets_table))
         return CompatibleChats(
             calls=self.ledger_calls,
             connections=self.connection_repository,
             waiting=WaitingShares(slots=slots, of="chats"),
+            listener=self.capture_handover,
             functions=self.environment.chat_functions,
         )

@@ -1,7 +1,6 @@
 """Parts by which people rate decks' samples, and what is measured with their ratings."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.labels.adjudicating import AdjudicationService
@@ -19,10 +18,8 @@ from autotune_platform.decks.labels.results import JudgeResults
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.deck_drift import drift_watch
 from autotune_platform.wiring.decks import DeckParts, SampleParts
-
-if TYPE_CHECKING:
-    from autotune_platform.graders.suspending import CalibrationKeeper
 
 
 class LabelParts(DeckParts):
@@ -38,18 +35,7 @@ class LabelParts(DeckParts):
 
     @cached_property
     def drift_watch(self) -> DriftWatch:
-        return DriftWatch(
-            labels=self.labels,
-            results=ResultRepository(self.decks_table),
-            graders=DeckGraderRepository(self.decks_table),
-            made_keeper=self._calibration_keeper,
-        )
-
-    def _calibration_keeper(self) -> "CalibrationKeeper":
-        from autotune_platform.graders.repository import GraderRepository  # noqa: PLC0415
-        from autotune_platform.graders.suspending import CalibrationKeeper  # noqa: PLC0415
-
-        return CalibrationKeeper(GraderRepository(self.registry_table))
+        return drift_watch(self.decks_table, self.registry_table)
 
     @cached_property
     def sample_pool(self) -> SamplePool:

@@ -29,6 +29,7 @@ from autotune_platform.runtime.environment import (
 )
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.wiring.access import ApiParts
+from autotune_platform.wiring.deck_drift import drift_watch
 from autotune_platform.wiring.decks import DeckParts, SampleParts
 from autotune_platform.wiring.orders import PromptOrderParts
 
@@ -90,7 +91,11 @@ class DeckRunWorkParts(DeckRunParts):
             ),
         )
         return RunSteps(
-            repository=self.deck_run_repository, judging=self.deck_run_work, proposing=proposing
+            repository=self.deck_run_repository,
+            judging=self.deck_run_work,
+            proposing=proposing,
+            graders=self.deck_grader_repository,
+            watch=drift_watch(self.decks_table, self.registry_table),
         )
 
 
@@ -109,6 +114,7 @@ class DeckRunApiParts(ApiParts, DeckRunParts):
                 graders=self.deck_grader_repository,
                 samples=self.sample_repository,
                 results=self.deck_results_repository,
+                labels=self.labels,
             ),
             estimating=RunEstimating(results=self.deck_results_repository, orders=self.row_orders),
             orders=self.row_orders,

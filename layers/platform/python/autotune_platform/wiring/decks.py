@@ -1,9 +1,14 @@
 """Parts that look after decks."""
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from autotune_platform.decks.capture.settings import CaptureRepository, CaptureService
 from autotune_platform.decks.erasing import DeckErasure
 from autotune_platform.decks.figures import FiguresRepository
+from autotune_platform.decks.fixing.example_erasing import ExampleEraser
+from autotune_platform.decks.fixing.proposals import ProposalRepository
+from autotune_platform.decks.fixing.repository import EditRepository
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.graders import DeckGraderService
 from autotune_platform.decks.held_out import HeldOut
@@ -20,6 +25,7 @@ from autotune_platform.decks.sample_repository import SampleRepository
 from autotune_platform.decks.sample_requests import SampleRequests
 from autotune_platform.decks.samples import SampleService
 from autotune_platform.decks.service import DeckService
+from autotune_platform.decks.shared_looks import SharedLooks
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime import clients
@@ -28,6 +34,9 @@ from autotune_platform.storage.purging import OrganizationItems
 from autotune_platform.storage.table import Table
 from autotune_platform.wiring.access import ApiParts, RegistryParts
 from autotune_platform.wiring.tasks import TaskParts
+
+if TYPE_CHECKING:
+    from autotune_platform.graders.example_erasing import RegisteredExamples
 
 
 class DeckParts(RegistryParts):
@@ -48,12 +57,36 @@ class DeckParts(RegistryParts):
         return FiguresRepository(self.decks_table)
 
     @cached_property
+    def capture(self) -> CaptureService:
+        return CaptureService(repository=CaptureRepository(self.decks_table))
+
+    @cached_property
     def held_out(self) -> HeldOut:
-        return HeldOut(repository=LookRepository(self.decks_table))
+        return HeldOut(repository=LookRepository(self.decks_table), shared=self.shared_looks)
+
+    @cached_property
+    def shared_looks(self) -> SharedLooks:
+        return SharedLooks(repository=LookRepository(self.decks_table), labels=self.labels)
 
     @cached_property
     def labels(self) -> LabelRepository:
         return LabelRepository(self.decks_table)
+
+    @cached_property
+    def example_eraser(self) -> ExampleEraser:
+        return ExampleEraser(
+            graders=DeckGraderRepository(self.decks_table),
+            edits=EditRepository(self.decks_table),
+            proposals=ProposalRepository(self.decks_table),
+            samples=SamplePool(self.decks_table),
+            made_registered=self._registered_examples,
+        )
+
+    def _registered_examples(self) -> "RegisteredExamples":
+        from autotune_platform.graders.example_erasing import RegisteredExamples  # noqa: PLC0415
+        from autotune_platform.graders.repository import GraderRepository  # noqa: PLC0415
+
+        return RegisteredExamples(GraderRepository(self.registry_table))
 
     @cached_property
     def deck_graders(self) -> DeckGraderService:
@@ -61,6 +94,7 @@ class DeckParts(RegistryParts):
             decks=self.decks,
             repository=DeckGraderRepository(self.decks_table),
             samples=SamplePool(self.decks_table),
+            examples=self.example_eraser,
             connections=UsableConnections(repository=ConnectionRepository(self.registry_table)),
         )
 
@@ -87,6 +121,7 @@ class SampleParts(DeckParts):
             repository=self.sample_repository,
             results=self.deck_results_repository,
             labels=LabelEraser(graders=DeckGraderRepository(self.decks_table), labels=self.labels),
+            examples=self.example_eraser,
         )
 
     @cached_property
@@ -109,6 +144,7 @@ class DeckErasureParts(SampleParts):
             prompts=PromptIndex(self.decks_table),
             table=self.decks_table,
             items=OrganizationItems(table=self.environment.decks_table, client=clients.dynamodb()),
+            registered=self._registered_examples(),
             bucket=self.environment.content_bucket,
             s3=clients.s3(),
         )

@@ -69,12 +69,19 @@ class ChosenSamples:
         typer.Option(help="A sample of the deck; may be repeated. All of them without it."),
     ] = None
     split: Annotated[Split | None, typer.Option(help="Only samples of this half.")] = None
+    labelled: Annotated[
+        bool,
+        typer.Option(
+            "--labelled",
+            help="Only drawn held-out samples that people rated: a judge is measured on them.",
+        ),
+    ] = False
     repeat: Annotated[
         bool,
         typer.Option(
             "--repeat",
             help="Judge again what was judged, which shows how far a judge agrees with itself; "
-            "twenty samples without --sample.",
+            "twenty samples without --sample or --labelled.",
         ),
     ] = False
 
@@ -85,6 +92,7 @@ class ChosenSamples:
             "grader_ids": self.grader or None,
             "sample_ids": self.sample or None,
             "split": self.split,
+            "labelled": self.labelled or None,
             "repeat": self.repeat or None,
         }
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from autotune.cli.deck_agreement import agreement, disagreements, means, patterns
+from autotune.cli.deck_capture import app as capture
 from autotune.cli.deck_edits import accept, edit, edits, fix, propose, reject, replay, rollback
 from autotune.cli.deck_files import export, import_
 from autotune.cli.deck_graders import app as graders
@@ -221,3 +222,4 @@ for one in _COMMANDS:
     command(app)(one)
 app.add_typer(graders, name="graders")
 app.add_typer(samples, name="samples")
+app.add_typer(capture, name="capture")

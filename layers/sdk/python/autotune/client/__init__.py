@@ -62,6 +62,7 @@ from autotune.protocol.completions import Opinion as Opinion
 from autotune.protocol.completions import Score as Score
 from autotune.protocol.completions import ScoredCompletion as ScoredCompletion
 from autotune.protocol.completions import VerdictCounts as VerdictCounts
+from autotune.protocol.deck_capture import DeckCapture as DeckCapture
 from autotune.protocol.deck_rubrics import DeckGrader as DeckGrader
 from autotune.protocol.deck_rubrics import DeckGraderVersion as DeckGraderVersion
 from autotune.protocol.deck_rubrics import DeckJudge as DeckJudge

@@ -30,6 +30,7 @@ def estimate_run(
     grader_ids: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
     split: Split | None = None,
+    labelled: bool | None = None,
     repeat: bool | None = None,
     **options: Unpack[CallOptions],
 ) -> Call[deck_runs.DeckEstimate]:
@@ -44,7 +45,7 @@ def estimate_run(
         InvalidRequestError: a grader or sample is none of the deck's, or may not be used so.
         ConflictError: there is no grader, or no sample, to judge.
     """
-    request = _requested(grader_ids, sample_ids, split, repeat, None)
+    request = _requested(grader_ids, sample_ids, split, labelled, repeat, None)
     return call("POST", "decks", deck_id, "estimate", read=_estimate, body=request, **options)
 
 
@@ -54,6 +55,7 @@ def start_run(
     grader_ids: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
     split: Split | None = None,
+    labelled: bool | None = None,
     repeat: bool | None = None,
     cap_nano_usd: int | None = None,
     idempotency_key: str | None = None,
@@ -66,8 +68,10 @@ def start_run(
             Those that are proposed may be tried on up to three samples of the development half.
         sample_ids: samples of the deck; all of it, or of ``split``, unless given.
         split: ``development`` or ``holdout``.
+        labelled: drawn held-out samples that people rated, on which a judge is measured.
         repeat: judge again what these versions have judged, beside the first results; twenty
-            samples unless some are given. What was judged is not paid again without it.
+            samples unless some are given, or ``labelled``. What was judged is not paid again
+            without it.
         cap_nano_usd: the most that it may cost, in billionths of a US dollar; what the estimate
             says it costs at most unless given.
         idempotency_key: 1 to 200 visible ASCII characters; the same key and arguments again
@@ -87,7 +91,7 @@ def start_run(
         deck_id,
         "runs",
         read=_run,
-        body=_requested(grader_ids, sample_ids, split, repeat, cap_nano_usd),
+        body=_requested(grader_ids, sample_ids, split, labelled, repeat, cap_nano_usd),
         idempotency_key=checked_key(idempotency_key, longest=LONGEST_KEY),
         **options,
     )
@@ -227,6 +231,7 @@ def _requested(
     grader_ids: Sequence[str] | None,
     sample_ids: Sequence[str] | None,
     split: Split | None,
+    labelled: bool | None,
     repeat: bool | None,
     cap_nano_usd: int | None,
 ) -> deck_runs.StartDeckRunRequest:
@@ -234,6 +239,7 @@ def _requested(
         "grader_ids": None if grader_ids is None else list(grader_ids),
         "sample_ids": None if sample_ids is None else list(sample_ids),
         "split": split,
+        "labelled": labelled,
         "repeat": repeat,
         "cap_nano_usd": cap_nano_usd,
     }

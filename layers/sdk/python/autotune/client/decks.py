@@ -5,6 +5,7 @@ from typing import ClassVar, Unpack
 from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, InnerPart, ListMethod, Method, Resource
 from autotune.client.calls import Call, CallOptions, Listing, call, listing, nothing, returning
+from autotune.client.deck_capture import AsyncDeckCaptures, DeckCaptures
 from autotune.client.deck_edits import AsyncDeckEdits, DeckEdits
 from autotune.client.deck_graders import AsyncDeckGraders, DeckGraders
 from autotune.client.deck_labels import AsyncDeckLabels, DeckLabels
@@ -206,6 +207,7 @@ class DeckMethods:
     labels = InnerPart(DeckLabels, AsyncDeckLabels)
     runs = InnerPart(DeckRuns, AsyncDeckRuns)
     edits = InnerPart(DeckEdits, AsyncDeckEdits)
+    capture = InnerPart(DeckCaptures, AsyncDeckCaptures)
     unmatched = InnerPart(Unmatched, AsyncUnmatched)
 
     create = Method(create_deck)

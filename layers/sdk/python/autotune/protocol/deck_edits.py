@@ -181,6 +181,7 @@ class DeckEdit(types.ResponseModel):
         effect: what it changes on the held-out half.
         consented: whether a person consented to what is newly called positive.
         reason: why it was rejected or taken back.
+        erased: samples that were deleted: examples that were these have no text any more.
     """
 
     id: str
@@ -202,6 +203,7 @@ class DeckEdit(types.ResponseModel):
     effect: EditEffect | None = None
     consented: bool = False
     reason: str = ""
+    erased: list[str] = []
     created_at: types.Timestamp
     created_by: str
     decided_at: types.Timestamp | None = None

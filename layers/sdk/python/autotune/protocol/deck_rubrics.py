@@ -114,13 +114,15 @@ class ShownJudge(types.ResponseModel):
 
 
 class DeckGraderVersion(types.ResponseModel):
-    """One version of a deck's grader; it never changes.
+    """One version of a deck's grader; it never changes, but for texts of deleted samples.
 
     Attributes:
         digest: SHA-256, in hexadecimal, of rubric and judge: it names what was judged by.
         parent: the version that it was made from; None of the first.
         edit_id: the edit that made it, if one did.
         candidate: whether it is of an edit that is not accepted: it cannot become the current one.
+        erased: samples that were deleted: examples that were these have no text any more, and no
+            judge is shown them. The digest names what was judged by before.
         effect: what that edit changed on the held-out half, once it was accepted.
         author: the principal that made it.
         lint: what of the rubric is empty, repeated or vague.
@@ -136,6 +138,7 @@ class DeckGraderVersion(types.ResponseModel):
     note: str
     edit_id: str | None = None
     candidate: bool = False
+    erased: list[str] = []
     effect: EditEffect | None = None
     author: str
     lint: list[RubricRemark] = []

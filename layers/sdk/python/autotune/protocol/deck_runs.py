@@ -42,9 +42,11 @@ class StartDeckRunRequest(types.RequestModel):
             development half that are named.
         sample_ids: samples of the deck; all of them, or all of ``split``, where it is left out.
         split: only samples of this half.
+        labelled: only drawn held-out samples that people rated for one of the graders: those that
+            a judge is measured on, as after another model came or a calibration was suspended.
         repeat: judge samples again that these versions have judged, and keep the first results. It
-            shows how far a judge agrees with itself. Without samples, twenty that were judged are
-            taken. What was judged is not judged, or paid, again without it.
+            shows how far a judge agrees with itself. Without samples, and ``labelled``, twenty that
+            were judged are taken. What was judged is not judged, or paid, again without it.
         cap_nano_usd: the most that the run may cost, in billionths of a US dollar: it stops before
             it could cost more. Where it is left out, what the estimate says it costs at most.
     """
@@ -66,13 +68,15 @@ class StartDeckRunRequest(types.RequestModel):
         | None
     ) = None
     split: Split | None = None
+    labelled: bool = False
     repeat: bool = False
     cap_nano_usd: Annotated[int, Field(ge=0, le=limits.MAX_DECK_RUN_CAP, strict=True)] | None = None
 
     @model_validator(mode="after")
     def _chooses_once(self) -> "StartDeckRunRequest":
-        if self.sample_ids is not None and self.split is not None:
-            raise ValueError("expected sampleIds or split, not both")
+        named = (self.sample_ids is not None, self.split is not None, self.labelled)
+        if sum(named) > 1:
+            raise ValueError("expected one of sampleIds, split and labelled")
         return self
 
 

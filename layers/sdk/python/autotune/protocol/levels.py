@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -45,6 +46,11 @@ class RubricExample(RequestModel):
     explanation: _Example = ""
     sample_id: SampleId | None = None
 
+    @property
+    def is_erased(self) -> bool:
+        """Whether its texts went with its sample; no judge is shown it."""
+        return self.sample_id is not None and not (self.input or self.output or self.explanation)
+
 
 class LevelsRubric(RequestModel):
     """How outputs are judged.
@@ -77,6 +83,22 @@ class LevelsRubric(RequestModel):
                 f"expected at most {limits.MAX_LEVELS_RUBRIC_BYTES} bytes of JSON, not {size}"
             )
         return self
+
+
+def without_examples(
+    examples: Sequence[RubricExample], sample_ids: Collection[str] | None
+) -> list[RubricExample]:
+    """Return examples of which those that were samples have lost their texts.
+
+    Args:
+        sample_ids: these samples; None for all.
+    """
+    return [
+        one.model_copy(update={"input": "", "output": "", "explanation": ""})
+        if one.sample_id is not None and (sample_ids is None or one.sample_id in sample_ids)
+        else one
+        for one in examples
+    ]
 
 
 class CalibratedLevel(RequestModel):

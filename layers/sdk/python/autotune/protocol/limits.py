@@ -467,3 +467,6 @@ MAX_EDIT_COMPARED_SAMPLES = 2_000
 MAX_CODED_SAMPLES, MAX_EDIT_PATTERNS = 40, 7
 """Most disagreements that a model is shown which proposes edits, and most patterns it makes of
 them."""
+
+MAX_CAPTURE_REDACTIONS, MAX_CAPTURE_METADATA_NAMES = 20, 16
+"""Most patterns that captured calls are redacted by, and most names of metadata that are kept."""

@@ -23,6 +23,7 @@ class Edit(Entity):
         look: number of the look that was spent, and ``look_at`` its moment.
         labels_since: only labels from after that moment are looked at.
         accept_if_better: whether a person consented to what is acceptable before it is measured.
+        erased: samples that were deleted: of examples that were these, no text is left.
         revision: how often it changed; a write names the one that it has read.
     """
 
@@ -48,6 +49,7 @@ class Edit(Entity):
     effect: EditEffect | None = None
     consented: bool = False
     reason: str = ""
+    erased: Sequence[str] = ()
     revision: int = 1
     created_at: datetime
     created_by: str

@@ -2,10 +2,11 @@
 
 from autotune.protocol.ids import is_id
 from autotune_platform.decks.fixing.models import Edit
-from autotune_platform.decks.items import item_of, model_from
+from autotune_platform.decks.items import EDIT, item_of, model_from
 from autotune_platform.decks.look_repository import LookRepository, edit_key
 from autotune_platform.runtime.errors import NotFoundError
 from autotune_platform.storage.cursors import decode_cursor, encode_cursor, invalid_cursor
+from autotune_platform.storage.expressions import Filter
 from autotune_platform.storage.table import Item
 from autotune_platform.storage.transactions import Condition, Put, Write
 
@@ -45,6 +46,12 @@ class EditRepository(LookRepository):
         )
         token = encode_cursor(page.last_key["sk"].removeprefix(prefix)) if page.last_key else None
         return [model_from(item, Edit) for item in page.items], token
+
+    def citing(self, deck_id: str, sample_id: str) -> list[Edit]:
+        """Return the edits of a deck that have a sample as an example."""
+        cites = Filter("contains(#patch, :id)", {"#patch": "patch"}, {":id": sample_id})
+        found = self._table.items(deck_id, starting=EDIT, where=cites)
+        return [model_from(item, Edit) for item in found]
 
     @staticmethod
     def added(edit: Edit) -> Write:

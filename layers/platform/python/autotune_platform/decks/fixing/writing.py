@@ -8,6 +8,7 @@ from autotune.protocol.levels import LevelsRubric, RubricExample
 from autotune.protocol.limits import EDIT_COPIED_WORDS, MAX_EDIT_COMPARED_SAMPLES
 from autotune_platform.access.models import Caller
 from autotune_platform.decks.fixing.copying import copied
+from autotune_platform.decks.fixing.example_erasing import ExampleEraser
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.patching import added_texts, patched
 from autotune_platform.decks.fixing.repository import EditRepository
@@ -30,6 +31,7 @@ class EditWriting:
     edits: EditRepository
     labels: LabelRepository
     samples: SampleRepository
+    examples: ExampleEraser
     clock: Clock = SYSTEM_CLOCK
 
     def create(
@@ -114,7 +116,13 @@ class EditWriting:
         )
         if not self.edits.store([self.edits.added(edit)]):
             raise UnavailableError("the edit is there", retry_after_seconds=1)
+        self.erase_gone(edit)
         return edit
+
+    def erase_gone(self, edit: Edit) -> None:
+        """Erase examples whose samples were deleted while an edit, or its version, was stored."""
+        cited = {one.example.sample_id for one in edit.patch if one.example is not None}
+        self.examples.erase_gone(edit.deck_id, (id_ for id_ in cited if id_ is not None))
 
     def _require_development(self, deck_id: str, request: CreateEditRequest) -> None:
         named = {f"sampleIds[{place}]": id_ for place, id_ in enumerate(request.sample_ids)}

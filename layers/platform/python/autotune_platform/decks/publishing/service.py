@@ -15,6 +15,7 @@ from autotune_platform.decks.labels.drifting import DriftWatch
 from autotune_platform.decks.labels.pool import SamplePool
 from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Published, WholeGrader
+from autotune_platform.decks.new_graders import registered_id
 from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.publishing.measuring import Measured, measured
 from autotune_platform.decks.publishing.snapshots import (
@@ -22,7 +23,6 @@ from autotune_platform.decks.publishing.snapshots import (
     calibration_of,
     configuration_of,
     is_same,
-    registered_id,
 )
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.decks.service import DeckService

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from autotune.protocol import levels
-from autotune.protocol.ids import derived_id
 from autotune.protocol.levels import params_digest
 from autotune.protocol.llm_connections import LlmProvider
 from autotune.protocol.rubrics import RubricConfiguration, RubricLevels
@@ -11,11 +10,6 @@ from autotune_platform.checks.rubrics import rubric_version, stored_rubric
 from autotune_platform.decks.models import GraderVersion
 from autotune_platform.decks.publishing.measuring import Measured
 from autotune_platform.gateway.models import Grader
-
-
-def registered_id(grader_id: str) -> str:
-    """Return the id of the registry's grader that a deck's grader is published as."""
-    return derived_id("grd", "published", grader_id)
 
 
 def configuration_of(version: GraderVersion, system_prompt: str) -> RubricConfiguration:

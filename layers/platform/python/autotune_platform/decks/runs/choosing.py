@@ -1,12 +1,13 @@
 """Which samples a run judges, and by which graders, before anything of it is stored."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from autotune.protocol.deck_runs import StartDeckRunRequest
 from autotune.protocol.limits import DECK_REPEATED_SAMPLES, MAX_DECK_TRIAL_SAMPLES
 from autotune_platform.decks.grader_repository import DeckGraderRepository
+from autotune_platform.decks.labels.repository import LabelRepository
 from autotune_platform.decks.models import DeckGrader, GraderVersion, Sample
 from autotune_platform.decks.results import ResultRepository
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -16,10 +17,15 @@ from autotune_platform.runtime.parts import part
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a run judges: samples in the order in which they are judged, and graders' versions."""
+    """What a run judges: samples in the order in which they are judged, and graders' versions.
+
+    Attributes:
+        again_by: by number of a version the model that is to have judged each sample.
+    """
 
     samples: Sequence[Sample]
     versions: Sequence[GraderVersion]
+    again_by: Mapping[int, str] = field(default_factory=dict)
 
 
 @part
@@ -29,6 +35,7 @@ class RunChoosing:
     graders: DeckGraderRepository
     samples: SampleRepository
     results: ResultRepository
+    labels: LabelRepository
 
     def choose(self, deck_id: str, request: StartDeckRunRequest) -> Chosen:
         """Return what is to be judged.
@@ -75,6 +82,8 @@ class RunChoosing:
     ) -> list[Sample]:
         if request.sample_ids is not None:
             return self._named(deck_id, request.sample_ids)
+        if request.labelled:
+            return self._labelled(deck_id, versions)
         wanted = [
             one
             for one in self.samples.walk(deck_id)
@@ -93,6 +102,17 @@ class RunChoosing:
                     detail="the deck has no such sample",
                 )
         return [found[id_] for id_ in ids]
+
+    def _labelled(self, deck_id: str, versions: Iterable[GraderVersion]) -> list[Sample]:
+        """Return the samples that a judge is measured on, the oldest first."""
+        ids = {
+            one.sample_id
+            for version in versions
+            for one in self.labels.truths(version.grader_id, split="holdout")
+            if one.selection == "random" and one.state == "settled"
+        }
+        found = self.samples.headers(deck_id, sorted(ids))
+        return [found[id_] for id_ in sorted(found)]
 
     def _judged_before(self, samples: Iterable[Sample], version: GraderVersion) -> list[Sample]:
         """Return twenty samples that were judged, always the same ones of these."""

@@ -12,6 +12,12 @@ _COUNTS = "it says nothing of any deck"
 TELEMETRY: Sequence[Holding] = [
     Holding(
         place="table decks",
+        key="org_*#capture / settings",
+        what="which calls are captured, and by which patterns they are redacted",
+        retained="a setting is set anew, and holds no text of a call",
+    ),
+    Holding(
+        place="table decks",
         key="org_*#prompt#* / dck_*",
         what="which decks have a system prompt, by its digest",
         erased=_DECK,

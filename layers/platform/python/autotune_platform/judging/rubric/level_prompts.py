@@ -143,7 +143,7 @@ def user_template(rubric: LevelsTexts, *, instructed: bool) -> str:
     parts = ["The rubric:", _RUBRIC]
     if rubric.not_applicable_when is not None:
         parts.append(_NOT_APPLICABLE)
-    if rubric.examples:
+    if _shown(rubric):
         parts.append(_EXAMPLES)
     if instructed:
         parts.append(_INSTRUCTIONS)
@@ -172,11 +172,16 @@ def variables(rubric: LevelsTexts, sample: SampleTexts, instructions: str | None
     }
     if rubric.not_applicable_when is not None:
         found["not_applicable"] = neutralised(rubric.not_applicable_when)
-    if rubric.examples:
-        found["examples"] = "\n".join(_example(one, fence) for one in rubric.examples)
+    if examples := _shown(rubric):
+        found["examples"] = "\n".join(_example(one, fence) for one in examples)
     if instructions is not None:
         found["instructions"] = neutralised(instructions)
     return found
+
+
+def _shown(rubric: LevelsTexts) -> "list[ExampleTexts]":
+    """Return the examples that have texts; those of samples that were deleted have none."""
+    return [one for one in rubric.examples if one.input or one.output or one.explanation]
 
 
 def judged_bytes(sample: SampleTexts) -> int:

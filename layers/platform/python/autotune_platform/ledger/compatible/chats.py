@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
@@ -19,7 +19,7 @@ from autotune_platform.ledger.compatible.chat_refusals import (
 )
 from autotune_platform.ledger.compatible.chunks import as_events
 from autotune_platform.ledger.connection_repository import ConnectionRepository
-from autotune_platform.ledger.models import Connection
+from autotune_platform.ledger.models import Connection, Row
 from autotune_platform.ledger.price_lists import listed_models
 from autotune_platform.ledger.providers.openai import OpenAiFormat
 from autotune_platform.ledger.providers.registry import openai_wire_of, with_openai_wire
@@ -32,6 +32,13 @@ from autotune_platform.runtime.parts import part
 _MOST_ANSWER_BYTES: Final = 5_500_000
 """Lambda answers 6 MB; the JSON of an answer stands in a text of another JSON there."""
 _RETRY_AFTER_SECONDS: Final = 2
+
+
+class Listener(Protocol):
+    """Hears of each answer that was passed through, once it is stored and paid."""
+
+    def answered(self, row: Row, response: Mapping[str, Any]) -> None:
+        """Hear of an answer; what goes wrong with that is raised to nobody."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,7 @@ class CompatibleChats:
     calls: LedgerCalls
     connections: ConnectionRepository
     waiting: WaitingShares
+    listener: Listener
     functions: int | None = None
     clock: Clock = SYSTEM_CLOCK
 
@@ -104,6 +112,7 @@ class CompatibleChats:
         if isinstance(outcome, Refusal):
             raise NoAnswerError(outcome, request_id=row.id)
         response = outcome.document or {}
+        self.listener.answered(row, response)
         passed = _passed(asked, response, row.id)
         if len(json.dumps(passed.content, ensure_ascii=False).encode()) > _MOST_ANSWER_BYTES:
             raise AnswerTooLargeToPassError(

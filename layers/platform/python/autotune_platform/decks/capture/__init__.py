@@ -1,0 +1,1 @@
+"""Capture: chat completions that were passed through become samples of decks."""

@@ -1,0 +1,85 @@
+"""Making samples of calls that were handed over, from what the ledger has of them."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from aws_lambda_powertools import Logger
+
+from autotune_platform.decks.capture.redacting import redacted
+from autotune_platform.decks.capture.settings import CaptureRepository, CaptureSettings
+from autotune_platform.decks.telemetry.intake import TelemetryIntake
+from autotune_platform.ledger.passed_chats import PassedChat, PassedChats, response_id_of
+from autotune_platform.runtime.clients import REFUSALS
+from autotune_platform.runtime.errors import AutotuneError
+from autotune_platform.runtime.parts import part
+
+logger = Logger()
+
+
+@part
+class Capturing:
+    """Takes calls in; one that comes twice is the same sample."""
+
+    settings: CaptureRepository
+    chats: PassedChats
+    intake: TelemetryIntake
+
+    def capture_all(self, bodies: Mapping[str, str]) -> set[str]:
+        """Capture the calls that messages name, by their ids; return those that come again."""
+        failed = set()
+        for message_id, body in bodies.items():
+            organization_id, _, row_id = body.partition(" ")
+            try:
+                self.capture(organization_id, row_id)
+            except (*REFUSALS, AutotuneError):
+                logger.exception("a call was not captured", llm_request_id=row_id)
+                failed.add(message_id)
+        return failed
+
+    def capture(self, organization_id: str, row_id: str) -> None:
+        """Make a sample of one call, or count it, if its organisation still has that done.
+
+        Of a call whose texts were deleted meanwhile, nothing is kept.
+
+        Raises:
+            AutotuneError: a store is busy; capturing it again is safe.
+        """
+        settings = self.settings.get(organization_id)
+        chat = self.chats.read(organization_id, row_id)
+        if settings is None or chat is None:
+            return
+        row, response_id = chat.row, response_id_of(chat.row, chat.response)
+        if not settings.draws(response_id):
+            return
+        taken = self.intake.take(
+            organization_id,
+            source_id=response_id,
+            deck_id=row.deck_id,
+            request=redacted({"model": row.model, **chat.request}, settings.redactions),
+            response=redacted(chat.response, settings.redactions),
+            provider=row.provider,
+            model=row.served_model or row.model,
+            metadata=_kept(settings, chat),
+            captured_at=row.created_at,
+            expires_at=_expiry(settings, chat),
+        )
+        if taken.fault is not None:
+            logger.info("a call is no sample", llm_request_id=row.id, reason=taken.fault)
+
+
+def _kept(settings: CaptureSettings, chat: PassedChat) -> dict[str, str]:
+    """Return labels and metadata of a call by the names that are kept, redacted."""
+    given = chat.request.get("metadata")
+    found = {**(given if isinstance(given, Mapping) else {}), **chat.row.labels}
+    return {
+        name: redacted(found[name], settings.redactions)
+        for name in settings.metadata_names
+        if isinstance(found.get(name), str)
+    }
+
+
+def _expiry(settings: CaptureSettings, chat: PassedChat) -> datetime | None:
+    """Return when a sample goes: as the settings say, and no later than the ledger's texts."""
+    days = settings.retention_days
+    mine = None if days is None else chat.row.created_at + timedelta(days=days)
+    return min((one for one in (mine, chat.row.expires_at) if one is not None), default=None)
