@@ -58,7 +58,7 @@ class EditMeasuring:
         )
 
     @staticmethod
-    def sufficiency(truths: Iterable[Truth], *, apart: int) -> Sufficiency:
+    def sufficiency(truths: Iterable[Truth], *, apart: int = 0) -> Sufficiency:
         """Return whether labels suffice for a claim, before a judge is asked.
 
         Args:
