@@ -171,8 +171,9 @@ class CellPattern(types.ResponseModel):
     """Samples of one true level that the judge puts at another one, more often than by chance.
 
     Attributes:
-        expected: how many there would be if the judge's level did not depend on the truth.
-        p: probability of so many or more by chance (Fisher's exact test).
+        expected: how many there would be if the judge erred to either side alike: half of this cell
+            and its mirror, where ``truth`` and ``score`` are swapped, together.
+        p: probability that it outnumbers its mirror in so many groups by chance (a sign test).
         q: the same, adjusted for all comparisons (Benjamini and Hochberg).
         significant: whether ``q`` is at most 0.05.
     """
