@@ -15,10 +15,10 @@ def table(name, *operations, keys=""):
     return {(f"dynamodb:{operation}", name, keys) for operation in operations}
 
 
-def bucket(name, *operations):
+def bucket(name, *operations, names="*"):
     """Operations on the objects of a bucket below the prefix of its name."""
     prefix = {"AuditArchive": "audit", "LedgerTexts": "ledger"}.get(name, name.lower())
-    return {(f"s3:{operation}", f"{name}/{prefix}/*", "") for operation in operations}
+    return {(f"s3:{operation}", f"{name}/{prefix}/{names}", "") for operation in operations}
 
 
 def found_in(name):
@@ -84,7 +84,7 @@ TAKES_CALLS = (
         *("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
         keys="ump_*",
     )
-    | bucket("Content", "DeleteObject", "PutObject")
+    | bucket("Content", "DeleteObject", "PutObject", names="dck_*")
 )
 WAITING = table("Budgets", "GetItem", "PutItem", keys="waiting#*")
 API = (
@@ -163,7 +163,7 @@ EXPECTED = {
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | found_in("Content")
-    | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject", names="cmp_*"),
     "RunsApi": API
     | table(
         "Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "Query", "UpdateItem"
@@ -177,14 +177,14 @@ EXPECTED = {
     | table("Registry", "BatchGetItem")
     | table("Registry/index/byCollection", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject"),
+    | bucket("Content", "GetObject", names="cmp_*"),
     "ScoreExportApi": API
     | table("Completions", "BatchGetItem")
     | table("Completions/index/scoresByTask", "Query")
     | table("Registry", "BatchGetItem")
     | table("Registry/index/byCollection", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject"),
+    | bucket("Content", "GetObject", names="cmp_*"),
     "ExportsApi": API
     | table("Registry", "BatchGetItem", "Query")
     | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
@@ -217,7 +217,7 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", keys="smp_*")
     | table("Registry", "PutItem", keys="grd_*")
     | found_in("Content")
-    | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    | bucket("Content", "DeleteObject", "GetObject", "PutObject", names="dck_*"),
     "DeckTelemetryApi": API
     | TAKES_CALLS
     | table("Decks", "UpdateItem", keys="org_*#decks")
@@ -231,7 +231,7 @@ EXPECTED = {
     | table("Decks", "BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem", keys="grd_*")
     | table("Decks/index/byCollection", "Query")
     | table("Registry", "PutItem", keys="grd_*")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="dck_*")
     | found_in("Content"),
     "DeckMeasuresApi": API
     | table("Decks", "BatchGetItem", "GetItem", keys="dck_*")
@@ -250,7 +250,7 @@ EXPECTED = {
     | table("Decks", "BatchWriteItem", "Query", keys="smp_*")
     | table("Registry", "GetItem", "PutItem", keys="grd_*")
     | found_in("Content")
-    | bucket("Content", "DeleteObject"),
+    | bucket("Content", "DeleteObject", names="dck_*"),
     "DeckRunsApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
@@ -265,7 +265,7 @@ EXPECTED = {
     | table("Decks", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="dck_*")
     | found_in("Content")
     | ORDERS
     | start("SubmitLlmBatch")
@@ -282,14 +282,14 @@ EXPECTED = {
     | table("Decks", "DeleteItem", "PutItem", keys="grd_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
     | found_in("Content")
-    | bucket("Content", "GetObject"),
+    | bucket("Content", "GetObject", names="dck_*"),
     "AdvanceDeckEdits": ENCRYPT
     | ORDERS
     | table("Registry", "GetItem")
     | table("Decks", "BatchGetItem", "GetItem", "Query")
     | table("Decks", "PutItem", keys="dck_*")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="dck_*")
     | start("SubmitLlmBatch"),
     "SweepDeckRuns": ENCRYPT
     | table("Decks", "GetItem", "PutItem", "UpdateItem", keys="dck_*")
@@ -309,7 +309,7 @@ EXPECTED = {
     | table("Registry", "DeleteItem", "PutItem", keys="exp_*")
     | table("Registry/index/byCollection", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | found_in("Exports")
     | bucket("Exports", "DeleteObject", "GetObject", "PutObject"),
     "FailExport": ENCRYPT
@@ -340,7 +340,7 @@ EXPECTED = {
     | table("Registry", "GetItem")
     | table("Registry", "UpdateItem", keys="grd_*")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | ORDERS  # of rubric graders, whose models the ledger asks
     | wake("ScoreCompletions"),
     "AwaitAnswers": ENCRYPT
@@ -424,7 +424,7 @@ EXPECTED = {
     | table("Registry", "UpdateItem", keys="grd_*")
     | table("Registry", "UpdateItem", keys="health#*")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | queues("HighPriority", operations=["GetQueueAttributes"])
     | queues("LowPriority", operations=["GetQueueAttributes"])
     | queues("NormalPriority", operations=["GetQueueAttributes"]),
@@ -453,7 +453,7 @@ EXPECTED = {
     | table("Completions", "DeleteItem", keys="org_*#reviews#*")
     | table("Completions/index/reviewsByState", "Query")
     | found_in("Content")
-    | bucket("Content", "GetObject")
+    | bucket("Content", "GetObject", names="cmp_*")
     | wake("ScoreCompletions"),
     "RewardsApi": API
     | COUNTED_ENTITIES
@@ -469,7 +469,7 @@ EXPECTED = {
     | table("Completions", "BatchGetItem", "BatchWriteItem", "GetItem", "PutItem", "UpdateItem")
     | table("Registry", "BatchGetItem", "GetItem")
     | table("Registry", "PutItem", keys="question#*")
-    | bucket("Content", "PutObject")
+    | bucket("Content", "PutObject", names="cmp_*")
     | send("NormalPriority"),
     "LedgerApi": API
     | WAITING
@@ -577,7 +577,7 @@ EXPECTED = {
     | derive("ReviewLink")
     | ENCRYPT
     | follow("Completions", failures="CompletionChangesFailures")
-    | bucket("Content", "DeleteObject")
+    | bucket("Content", "DeleteObject", names="cmp_*")
     | {("sns:Publish", "ReviewTopic", "")},
     "RedriveDeadLetters": send(*PRIORITIES)
     | queues("HighPriorityDeadLetters", operations=["DeleteMessage", "ReceiveMessage"])
