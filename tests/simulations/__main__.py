@@ -2,7 +2,7 @@
 
 import argparse
 
-from tests.simulations.acceptance import all_acceptances
+from tests.simulations.acceptance import all_acceptances, uneven_groups
 from tests.simulations.coverage import all_coverages
 from tests.simulations.planted import best_of_noise, histories
 
@@ -16,6 +16,7 @@ def main() -> None:
     for title, rates in (
         ("Intervals that hold the true value", lambda: all_coverages(runs, seed)),
         ("Changes of real judges", lambda: all_acceptances(runs, seed)),
+        ("Groups of unlike sizes", lambda: uneven_groups(runs, seed)),
         ("A planted judge", lambda: [*histories(runs, seed).rates(), *best_of_noise(runs, seed)]),
     ):
         print(f"{title}, {runs:,} simulations each, seed {seed}:")

@@ -1,4 +1,4 @@
-"""How often changes of real judges would be accepted, by true effect and number of labels."""
+"""How often changes of judges would be accepted, by true effect, number and groups of labels."""
 
 from collections.abc import Iterator
 
@@ -13,6 +13,12 @@ FIVE_PERCENT = 0.05
 LARGE, SMALL = ("altrts", "mcq"), ("rts words", "mcq")
 """Prompts whose κ of coherence differs by 0.29, and by 0.10."""
 NEARLY_EQUAL = ("mcq", "altmcq")
+UNEVEN = {
+    "one group of 60, 40 of one": [60, *[1] * 40],
+    "two groups of 40, 20 of one": [40, 40, *[1] * 20],
+    "groups of 30, 15, 10 and so on": [max(1, 30 // place) for place in range(1, 41)],
+}
+LATE_LOOK = 3
 
 
 def all_acceptances(runs: int, seed: int = 1) -> list[Rate]:
@@ -75,5 +81,35 @@ def accepted(
             old, new = np.where(swapped, new, old), np.where(swapped, old, new)
         change = change_in_kappa(levels.truth[rows], old, new, levels.groups[rows], look=1)
         if change.delta is not None and change.se is not None:
-            count += change.delta > t_quantile(1 - alpha, change.groups - 1) * change.se
+            count += change.delta > t_quantile(1 - alpha, change.effective_groups - 1) * change.se
     return Rate(what, nominal, count, runs)
+
+
+def uneven_groups(runs: int, seed: int = 1) -> list[Rate]:
+    """Simulates equal judges that groups of unlike sizes pull one way or the other."""
+    random = np.random.default_rng(seed)
+    return [
+        _equals_of_uneven_groups(what, np.array(sizes), look, runs, random)
+        for what, sizes in UNEVEN.items()
+        for look in (1, LATE_LOOK)
+    ]
+
+
+def _equals_of_uneven_groups(
+    what: str, sizes: np.ndarray, look: int, runs: int, random: np.random.Generator
+) -> Rate:
+    groups = np.repeat(np.arange(sizes.size), sizes)
+    count = 0
+    for _ in range(runs):
+        latent = random.normal(0, 1, sizes.size)[groups] + random.normal(0, 1.2, groups.size)
+        truth, old, new = (
+            np.clip(np.round(levels), -3, 3)
+            for levels in (latent, *(_pulled(latent, groups, random) for _ in range(2)))
+        )
+        count += change_in_kappa(truth, old, new, groups, look=look).is_better
+    return Rate(f"equals accepted at look {look}, {what}", alpha_of_look(look), count, runs)
+
+
+def _pulled(latent: np.ndarray, groups: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    pull = random.normal(0.4, 0.7, groups.max() + 1)[groups]
+    return latent + pull + random.normal(0, 0.9, groups.size)

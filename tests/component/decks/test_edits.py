@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from autotune_platform.decks.fixing.repository import EditRepository
-from autotune_platform.decks.look_repository import Look, Looks
+from autotune_platform.decks.look_repository import Look, LookRepository, Looks
 from autotune_platform.runtime.clock import SYSTEM_CLOCK
 from tests.support.deck_edits import EditedDeck
 from tests.support.deck_runs import items_of
@@ -197,10 +196,10 @@ def test_a_look_that_comes_in_between_is_counted(
     first, second = deck.propose("useless"), deck.propose("good")
     deck.replay(first, "development")
     deck.replay(second, "development")
-    read = EditRepository.looks
+    read = LookRepository.looks
     between: list[int] = []
 
-    def looks(self: EditRepository, organization_id: str, deck_id: str, grader_id: str) -> Looks:
+    def looks(self: LookRepository, organization_id: str, deck_id: str, grader_id: str) -> Looks:
         found = read(self, organization_id, deck_id, grader_id)
         if not between:
             between.append(1)
@@ -209,7 +208,7 @@ def test_a_look_that_comes_in_between_is_counted(
             assert self.store([self.spent(deck_id, found, base.after(look))])
         return found
 
-    monkeypatch.setattr(EditRepository, "looks", looks)
+    monkeypatch.setattr(LookRepository, "looks", looks)
     answer = deck.send(f"/{second}/replay", {"split": "holdout"})
     assert (answer.status, answer.json["edit"]["look"]) == (202, 2)
     run = deck.read(answer.json["edit"]["runId"])

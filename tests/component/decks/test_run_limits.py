@@ -248,29 +248,6 @@ def test_nobody_reaches_anothers_runs_and_a_deck_without_work_says_so(runs: Deck
     assert runs.finish(run)["status"] == "completed"
 
 
-def test_a_lost_execution_is_redriven_and_what_nothing_helps_ends(runs: DeckRuns) -> None:
-    runs.add_grader()
-    runs.add_samples("alpha", "beta")
-    run = runs.start()
-    lost = runs.state(run)
-    assert runs.sweep() == 0
-    runs.ledger.passed += 200
-    assert runs.sweep() == 1
-    assert runs.state(run)["redrive"] == 1
-    assert runs.step(lost)["done"]
-    assert runs.rows() == []
-    for _ in range(40):
-        runs.ledger.passed += timedelta(hours=2).total_seconds()
-        if not runs.sweep():
-            break
-    failed = runs.read(run["id"])
-    assert (failed["status"], counted(failed)["failed"]) == ("failed", 2)
-    assert runs.sweep() == 0
-    # Its graders are free.
-    assert runs.finish(runs.start())["status"] == "completed"
-    assert texts_left() == []
-
-
 def test_a_deleted_sample_is_judged_no_more_and_takes_its_results_along(runs: DeckRuns) -> None:
     grader_id = runs.add_grader()
     first, second, third = runs.add_samples("alpha", "beta", "gamma")

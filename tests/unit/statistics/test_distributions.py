@@ -8,7 +8,6 @@ from scipy import stats
 
 from autotune_platform.statistics.distributions import (
     binomial_cdf,
-    hypergeometric_upper_tail,
     t_cdf,
     t_quantile,
     t_two_sided,
@@ -92,15 +91,3 @@ def test_binomial_tails_are_scipys():
         )
     assert binomial_cdf(3, 5, 0.0) == 1
     assert binomial_cdf(3, 5, 1.0) == 0
-
-
-def test_tails_of_a_cell_are_scipys():
-    random = np.random.default_rng(4)
-    for _ in range(RANDOM_INPUTS):
-        n = int(random.integers(1, 400))
-        row, column = (int(random.integers(0, n + 1)) for _ in range(2))
-        count = int(random.integers(0, n + 1))
-        expected = stats.hypergeom.sf(count - 1, n, row, column)
-        assert hypergeometric_upper_tail(count, row, column, n) == pytest.approx(
-            expected, rel=1e-8, abs=1e-290
-        )

@@ -11,6 +11,7 @@ from autotune_platform.statistics.guards import (
     Refusal,
     assess,
     bias_change,
+    inapplicable_scored,
     newly_positive,
     share_scored,
 )
@@ -94,6 +95,22 @@ def test_what_labels_could_find_is_known_before_an_edit_is_tried(truth, random):
     assert detectable_change(kappa_with_interval([], [], []), look=1) is None
 
 
+def test_one_large_group_among_small_ones_leaves_few_degrees_of_freedom(truth, random):
+    old, new = judged(truth, random, noise=2), judged(truth, random, noise=0.5)
+    even = change_in_kappa(truth, old, new, np.arange(N), look=1)
+    assert even.effective_groups == N
+    groups = np.minimum(np.arange(N), 60)  # the last sixty are one group
+    change = change_in_kappa(truth, old, new, groups, look=1)
+    effective = N**2 / (60 + 60**2)
+    assert (change.groups, change.effective_groups) == (61, pytest.approx(effective))
+    t = stats.t.ppf(1 - 0.025, effective - 1)
+    assert change.low == pytest.approx(change.delta - t * change.se)
+    alone = np.minimum(np.arange(N), 20)
+    change = change_in_kappa(truth, old, new, alone, look=1)
+    assert change.delta > 0
+    assert (change.missing_because, change.is_better) == (NoInterval.UNEVEN_GROUPS, False)
+
+
 @pytest.mark.parametrize(
     ("truth", "old", "new", "reason"),
     [
@@ -155,6 +172,37 @@ def test_a_better_kappa_does_not_excuse_a_larger_bias():
     found = assess(truth, old, truth + 1, GROUPS, look=1)
     assert found.change.is_better
     assert found.refusals == (Refusal.BIAS_GROWS,)
+
+
+def test_who_scores_what_does_not_apply_is_refused_or_needs_consent(truth, random):
+    old, new = judged(truth, random, noise=3), judged(truth, random, noise=0.6)
+    left = slice(0, 40)
+    truth[left] = old[left] = new[left] = np.nan
+    assert assess(truth, old, new, GROUPS, look=1).outcome is Outcome.ACCEPTABLE
+    new[0] = 1
+    found = assess(truth, old, new, GROUPS, look=1)
+    assert found.change.is_better, "κ does not see it"
+    assert (found.outcome, found.inapplicable.holds) == (Outcome.NEEDS_CONSENT, True)
+    assert found.newly_positive.size == 0
+    new[left] = 1
+    found = assess(truth, old, new, GROUPS, look=1)
+    assert found.change.is_better
+    assert (found.outcome, found.refusals) == (Outcome.REFUSED, (Refusal.SCORES_INAPPLICABLE,))
+    assert (found.inapplicable.old, found.inapplicable.new) == (0, 40)
+
+
+@pytest.mark.parametrize(("grown", "fallen", "holds"), [(4, 0, True), (5, 0, False), (9, 4, True)])
+def test_groups_whose_samples_get_a_level_are_counted_and_not_samples(grown, fallen, holds):
+    each = 3
+    old = [None] * each * grown + [1] * each * fallen
+    new = [1] * each * grown + [None] * each * fallen
+    groups = np.repeat(np.arange(grown + fallen), each)
+    found = inapplicable_scored([None] * groups.size, old, new, groups)
+    assert found.p == pytest.approx(
+        stats.binomtest(grown, grown + fallen, alternative="greater").pvalue
+    )
+    assert found.holds is holds
+    assert found.asks is (grown > fallen)
 
 
 def test_two_points_less_are_allowed_and_no_more():

@@ -44,11 +44,14 @@ def test_a_planted_cell_and_a_planted_bias_are_found_and_named(biased):
     cell = found.cells[0]
     assert (cell.truth, cell.judged) == (-3, 1)
     assert cell.is_significant
-    assert cell.count > 2 * cell.expected
-    table = [[cell.count, (biased[0] == -3).sum() - cell.count], [0, 0]]
-    table[1][0] = (biased[1] == 1).sum() - cell.count
-    table[1][1] = N - sum(table[0]) - table[1][0]
-    assert cell.p == pytest.approx(stats.fisher_exact(table, alternative="greater").pvalue)
+    assert cell.count > 1.5 * cell.expected
+    truth, judged, groups, _ = biased
+    here, there = (truth == -3) & (judged == 1), (truth == 1) & (judged == -3)
+    assert cell.expected == (here.sum() + there.sum()) / 2
+    more = np.bincount(groups, weights=here) - np.bincount(groups, weights=there)
+    signs = more[more != 0] > 0
+    exact = stats.binomtest(signs.sum(), signs.size, alternative="greater").pvalue
+    assert cell.p == pytest.approx(exact)
     of = {(each.factor, each.value): each for each in found.errors}
     assert of["length", "long"].is_significant
     assert of["length", "long"].interval.low > 0
@@ -76,6 +79,40 @@ def test_where_there_is_no_pattern_one_is_rarely_found():
         called += any(each.is_significant for each in (*found.cells, *found.errors))
     # Levels are independent: all is chance, and any finding a false one.
     assert called / 200 <= 0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5
+
+
+def false_cells(sizes, *, runs, spread):
+    """How often cells are found of a judge that errs by chance, where groups pull it along."""
+    random = np.random.default_rng(19)
+    groups = np.repeat(np.arange(sizes.size), sizes)
+    called = 0
+    for _ in range(runs):
+        truth, judged = (
+            np.clip(np.round(pull[groups] + random.normal(0, 0.5, groups.size)), -3, 3)
+            for pull in random.normal(0, spread, (2, sizes.size))
+        )
+        called += any(cell.is_significant for cell in patterns(truth, judged, groups, {}).cells)
+    return called / runs
+
+
+@pytest.mark.parametrize("each", [1, 10])
+def test_groups_that_pull_a_judge_along_are_no_pattern_of_cells(each):
+    runs = 200
+    margin = 3 * (0.05 * 0.95 / runs) ** 0.5
+    found = false_cells(np.full(200 // each, each), runs=runs, spread=1.5)
+    assert found <= 0.05 + margin
+
+
+def test_the_cells_beside_the_diagonal_of_a_good_judge_are_no_pattern():
+    random = np.random.default_rng(20)
+    called = 0
+    for _ in range(100):
+        truth, judged = (
+            np.clip(np.round(latent), -3, 3)
+            for latent in random.normal(0, 1.5, 400) + random.normal(0, 0.5, (2, 400))
+        )
+        called += any(c.is_significant for c in patterns(truth, judged, np.arange(400), {}).cells)
+    assert called / 100 <= 0.05 + 3 * (0.05 * 0.95 / 100) ** 0.5
 
 
 def test_samples_without_both_levels_or_without_a_value_are_left_out():

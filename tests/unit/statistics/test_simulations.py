@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.simulations.acceptance import all_acceptances
+from tests.simulations.acceptance import all_acceptances, uneven_groups
 from tests.simulations.coverage import all_coverages
 from tests.simulations.planted import Kind, best_of_noise, histories
 
@@ -33,6 +33,13 @@ def test_changes_of_real_judges_are_found_as_often_as_the_design_says():
     for rate in (mixed, nearly_equal):
         assert rate.observed <= 0.05 + rate.margin, rate
     assert worse.observed <= 0.01
+
+
+def test_groups_of_unlike_sizes_are_accepted_no_more_often_than_their_level():
+    rates = uneven_groups(RUNS)
+    print(*rates, sep="\n")
+    for rate in rates:
+        assert rate.observed <= rate.nominal + rate.margin, rate
 
 
 def test_good_edits_are_accepted_and_others_no_more_often_than_their_level():

@@ -7,6 +7,7 @@ after it makes intervals wider (ADR 0063). It is spent before there is a figure.
 
 from autotune_platform.decks.look_repository import Look, LookRepository, Looks
 from autotune_platform.decks.models import DeckGrader, GraderVersion
+from autotune_platform.decks.shared_looks import SharedLooks
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError, UnavailableError
 from autotune_platform.runtime.parts import part
@@ -20,6 +21,7 @@ class HeldOut:
     """Spends looks at held-out labels, and knows of which versions results may be shown."""
 
     repository: LookRepository
+    shared: SharedLooks
     clock: Clock = SYSTEM_CLOCK
 
     def looks(self, grader: DeckGrader) -> Looks:
@@ -43,8 +45,10 @@ class HeldOut:
 
         Where nothing was looked at yet, they may: it is the first.
         """
-        spent = self.looks(grader).spent
-        return version in self.shown(grader) if spent else not is_candidate
+        looks = self.looks(grader)
+        if looks.spent:
+            return version in self.shown(grader)
+        return not (is_candidate or self.shared.with_others(grader.deck_id, looks).others)
 
     def show(self, grader: DeckGrader, version: int, *, is_candidate: bool = False) -> bool:
         """Note that results on held-out samples are shown; return whether they may be.
@@ -79,18 +83,27 @@ class HeldOut:
         for _ in BUSY.attempts(_ATTEMPTS):
             looks = self.looks(grader)
             look = looks.of(version)
-            if look is not None and look.is_read:
+            if only_first and looks.spent and (look is None or look.is_read):
                 return look
-            if look is None:
-                if looks.spent and only_first:
-                    return None
-                look = Look(at=self.clock.now(), version=version, number=looks.next_number())
-            look = look.model_copy(update={"is_read": True})
-            if self.repository.store(
-                [self.repository.spent(grader.deck_id, looks, looks.after(look))]
+            shared = self.shared.with_others(grader.deck_id, looks)
+            if only_first and look is None and shared.others:
+                return None
+            after = self._read_now(shared, version)
+            if after == look or self.repository.store(
+                [self.repository.spent(grader.deck_id, looks, looks.after(after))]
             ):
-                return look
+                return after
         raise UnavailableError("others look at the same labels", retry_after_seconds=1)
+
+    def _read_now(self, looks: Looks, version: int) -> Look:
+        """Return the look of a version that is read, with the number that it has by now."""
+        look = looks.of(version)
+        if look is None:
+            number, others = looks.next_number(), len(looks.others)
+            look = Look(at=self.clock.now(), version=version, number=number, others=others)
+        elif look.edit_id is None:
+            look = looks.renumbered(look)
+        return look.model_copy(update={"is_read": True})
 
 
 def require_shown(version: GraderVersion) -> None:

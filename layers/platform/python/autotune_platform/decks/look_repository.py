@@ -7,6 +7,8 @@ shown. Who compares many versions finds one by chance that looks better: so look
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from pydantic import Field
+
 from autotune_platform.decks.items import EDIT, LOOKS, item_of, model_from
 from autotune_platform.runtime.frozen_model import FrozenModel
 from autotune_platform.storage.table import Table
@@ -21,6 +23,7 @@ class Look(FrozenModel):
         edit_id: the edit whose replay spent it; it sees labels from before ``at`` alone.
         is_read: whether agreement or results of the version were shown, as they may be again with
             labels that come later.
+        others: how many looks of other graders at the same labels its number counts.
     """
 
     at: datetime
@@ -28,14 +31,20 @@ class Look(FrozenModel):
     number: int
     edit_id: str | None = None
     is_read: bool = False
+    others: int = 0
 
 
 class Looks(FrozenModel):
-    """All looks at the held-out labels of a grader, the oldest first."""
+    """All looks at the held-out labels of a grader, the oldest first.
+
+    Attributes:
+        others: those of other graders at the same labels, where they were asked for.
+    """
 
     organization_id: str
     grader_id: str
     spent: Sequence[Look] = ()
+    others: Sequence[Look] = Field(default=(), exclude=True)
     revision: int = 0
 
     def of(self, version: int) -> Look | None:
@@ -56,16 +65,29 @@ class Looks(FrozenModel):
             base: the version that the next one is compared with on fresh labels; its own look is
                 the first at these.
         """
-        if not self.spent:
+        if not (self.spent or self.others):
             return 0
         if labels_since is None:
-            return self.counted + 1
+            if not self.others:
+                return self.counted + 1
+            # The first of all has number 0, whichever grader it is of.
+            return len(self.spent) + len(self.others)
         seen = [
             one
             for one in self.spent
             if one.number > 0 and one.version != base and (one.is_read or one.at > labels_since)
         ]
-        return len(seen) + 1
+        fresh = [one for one in self.others if one.is_read or one.at > labels_since]
+        return len(seen) + len(fresh) + 1
+
+    def renumbered(self, look: Look) -> Look:
+        """Return a look with a number that counts what others spent before it.
+
+        Labels that came since may show that they are those of another grader.
+        """
+        before = sum(one.at < look.at for one in self.others)
+        more = max(0, before - look.others)
+        return look.model_copy(update={"number": look.number + more, "others": look.others + more})
 
     def after(self, look: Look) -> "Looks":
         """Return these with one more, or with one that has changed."""
@@ -89,6 +111,11 @@ class LookRepository:
         if item is None:
             return Looks(organization_id=organization_id, grader_id=grader_id)
         return model_from(item, Looks)
+
+    def of_deck(self, deck_id: str) -> list[Looks]:
+        """Return the looks of all graders of a deck."""
+        items = self._table.items(deck_id, starting=LOOKS)
+        return [model_from(item, Looks) for item in items]
 
     def measured(self, deck_id: str, grader_id: str, edit_ids: Iterable[str]) -> set[str]:
         """Return which edits have their figure, or were decided: nothing of them is secret."""

@@ -39,6 +39,10 @@ class GraderResult(FrozenModel):
         """Whether no later run replaces it."""
         return self.status in ("scored", "abstained")
 
+    def is_by(self, model: str | None) -> bool:
+        """Return whether a model answered, or none was asked; any did where none is named."""
+        return model is None or self.answered_model in (model, None)
+
 
 class ResultWords(FrozenModel):
     """What a judge says for its level."""

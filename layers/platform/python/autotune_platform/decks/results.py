@@ -78,6 +78,16 @@ class ResultRepository:
         found = (model_from(one, GraderResult) for one in self._table.get_many(keys).values())
         return {(one.grader_id, one.version, one.sample_id): one for one in found}
 
+    def again(self, places: Iterable[Place]) -> dict[Place, list[GraderResult]]:
+        """Return repeated judgements by grader, version and sample: a query for each."""
+        found: dict[Place, list[GraderResult]] = {}
+        for place in places:
+            grader_id, version, sample_id = place
+            prefix = f"{results_of(version, repeated=True)}{sample_id}#"
+            items = self._table.items(grader_id, starting=prefix)
+            found[place] = [model_from(item, GraderResult) for item in items]
+        return found
+
     def of_version(
         self, grader_id: str, version: int, *, repeated: bool = False
     ) -> Iterator[GraderResult]:

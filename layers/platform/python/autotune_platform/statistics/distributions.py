@@ -1,8 +1,8 @@
 """Quantiles and tails of the distributions that intervals and tests here need.
 
 Sources: Student's t by the regularised incomplete beta function, whose continued fraction is summed
-by Lentz's method (Press et al., Numerical Recipes, 3rd ed., 6.4); binomial and hypergeometric tails
-are summed from their smaller side in logarithms. Tests compare all of them with scipy.
+by Lentz's method (Press et al., Numerical Recipes, 3rd ed., 6.4), and tails of the binomial by the
+same. Tests compare all of them with scipy.
 """
 
 import math
@@ -116,30 +116,3 @@ def binomial_cdf(hits: int, n: int, share: float) -> float:
         return 1.0
     # P(X <= k) = I_{1-p}(n - k, k + 1)
     return incomplete_beta(n - hits, hits + 1, 1 - share)
-
-
-def hypergeometric_upper_tail(count: int, row: int, column: int, n: int) -> float:
-    """Return how likely a cell of a table with these margins has so many or more by chance.
-
-    This is Fisher's exact test, one-sided, of the cell against all others.
-
-    Args:
-        count: What the cell has.
-        row: Sum of its row.
-        column: Sum of its column.
-        n: Sum of the table.
-    """
-    most = min(row, column)
-    least = max(0, row + column - n)
-    if count <= least:
-        return 1.0
-    whole = _log_choose(n, column)
-    terms = (
-        math.exp(_log_choose(row, k) + _log_choose(n - row, column - k) - whole)
-        for k in range(count, most + 1)
-    )
-    return min(1.0, math.fsum(terms))
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -28,6 +28,8 @@ from autotune_platform.statistics.kappa import (
 )
 
 CONFIDENCE = 0.90
+LEAST_EFFECTIVE_GROUPS = 2
+"""Fewer leave less than one degree of freedom."""
 Groups = npt.ArrayLike | Sequence[Any]
 """Keys of the groups of n samples, in their order."""
 
@@ -45,6 +47,8 @@ class NoInterval(StrEnum):
     """Without one of the groups it would be undefined: all hangs on that one."""
     NO_VARIATION = "no_variation"
     """No group changes it, as where a judge gives everything the same level."""
+    UNEVEN_GROUPS = "uneven_groups"
+    """One group has so many of the samples that the others say too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,16 @@ def interval_of_sums(sums: Floats, *, confidence: float = CONFIDENCE) -> Interva
         return Interval.missing(NoInterval.NO_VARIATION, groups)
     z, reach = math.atanh(kappa), t_quantile((1 + confidence) / 2, groups - 1) * se
     return Interval(math.tanh(z - reach), math.tanh(z + reach), se, groups)
+
+
+def effective_groups(sizes: npt.ArrayLike) -> float:
+    """Return how many groups of equal size would say as much: n² / Σ n_g² (Kish, 1965).
+
+    Args:
+        sizes: Samples of each group, shape (G,).
+    """
+    of_groups = np.asarray(sizes, dtype=np.float64)
+    return float(of_groups.sum() ** 2 / (of_groups**2).sum()) if of_groups.size else 0.0
 
 
 def jackknife_se(replicates: Floats) -> Floats:

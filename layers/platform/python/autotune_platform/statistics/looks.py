@@ -12,9 +12,11 @@ import numpy as np
 
 from autotune_platform.statistics.distributions import t_quantile
 from autotune_platform.statistics.intervals import (
+    LEAST_EFFECTIVE_GROUPS,
     Groups,
     KappaWithInterval,
     NoInterval,
+    effective_groups,
     jackknife_se,
     sums_by_group,
 )
@@ -48,6 +50,9 @@ class Change:
         alpha: Level of this look.
         look: Its number, from 1.
         groups: Groups of samples.
+        effective_groups: How many of equal size would say as much; of these come the degrees of
+            freedom. One large conversation among small ones would else be found to change κ for
+            twice as many looks as its level says, and ten times at a late one.
         missing_because: Why there is no standard error.
     """
 
@@ -61,6 +66,7 @@ class Change:
     alpha: float
     look: int
     groups: int
+    effective_groups: float
     missing_because: NoInterval | None = None
 
     @property
@@ -143,11 +149,12 @@ def change_in_kappa(
 
 def _change(kappas: tuple[Coefficient, Coefficient], sums: Floats, look: int) -> Change:
     alpha, count = alpha_of_look(look), sums.shape[1]
+    effective = effective_groups(sums[0, :, 0])
     old, new = kappas
 
     def missing(because: NoInterval, delta: float | None = None) -> Change:
         return Change(
-            old, new, delta, None, None, None, None, alpha, look, count, missing_because=because
+            old, new, delta, None, None, None, None, alpha, look, count, effective, because
         )
 
     if old.value is None or new.value is None:
@@ -162,8 +169,9 @@ def _change(kappas: tuple[Coefficient, Coefficient], sums: Floats, look: int) ->
     se = float(jackknife_se(differences))
     if se == 0:
         return missing(NoInterval.NO_VARIATION, delta)
-    t = t_quantile(1 - alpha, count - 1)
-    detectable = (t + t_quantile(POWER, count - 1)) * se
-    return Change(
-        old, new, delta, se, delta - t * se, delta + t * se, detectable, alpha, look, count
-    )
+    if effective < LEAST_EFFECTIVE_GROUPS:
+        return missing(NoInterval.UNEVEN_GROUPS, delta)
+    t = t_quantile(1 - alpha, effective - 1)
+    low, high = delta - t * se, delta + t * se
+    detectable = (t + t_quantile(POWER, effective - 1)) * se
+    return Change(old, new, delta, se, low, high, detectable, alpha, look, count, effective)

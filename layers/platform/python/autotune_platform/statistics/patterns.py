@@ -1,6 +1,9 @@
 """Where a judge errs: cells of the table and kinds of samples, without a model.
 
-Cells are compared with independence by Fisher's exact test; mean signed errors have t intervals by
+A cell is compared with its mirror: levels taken for another one, against those of the other one
+that are taken for this. A judge that errs by chance does both alike, so that groups in which one
+outnumbers the other are tested by their signs, which is exact. (Against independence, the cells
+beside the diagonal of any good judge would be errors.) Mean signed errors have t intervals by
 group. As many comparisons find something by chance, all of them together go through Benjamini and
 Hochberg (1995), "Controlling the false discovery rate", J. R. Statist. Soc. B 57.
 """
@@ -11,9 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autotune_platform.statistics.distributions import hypergeometric_upper_tail, t_two_sided
+from autotune_platform.statistics.distributions import binomial_cdf, t_two_sided
 from autotune_platform.statistics.intervals import Groups, Interval, mean_interval
-from autotune_platform.statistics.kappa import LEVELS, Levels, as_levels, confusion, has_all
+from autotune_platform.statistics.kappa import (
+    LEVELS,
+    Levels,
+    as_levels,
+    confusion,
+    group_numbers,
+    has_all,
+)
 
 FALSE_DISCOVERIES = 0.05
 """Expected share of patterns called significant that are none."""
@@ -30,8 +40,9 @@ class CellPattern:
         truth: Their true level.
         judged: The judge's.
         count: How many.
-        expected: How many there would be if the judge's level did not depend on the truth.
-        p: Probability of so many or more by chance.
+        expected: How many there would be if it erred to either side alike: half of this cell and
+            its mirror together.
+        p: Probability that it outnumbers its mirror in so many groups, of those where they differ.
         q: The same, adjusted for all comparisons; significant at 0.05 or less.
     """
 
@@ -95,7 +106,7 @@ def patterns(
         groups: Keys, shape (n,).
         factors: Kinds of samples: by factor the value of each sample, shape (n,), None for none.
     """
-    cells = _cells(truth, judged)
+    cells = _cells(truth, judged, groups)
     errors = _errors(truth, judged, groups, factors)
     tested = [*(cell.p for cell in cells), *(each.p for each in errors if each.p is not None)]
     adjusted = iter(benjamini_hochberg(tested).tolist())
@@ -148,17 +159,24 @@ def length_classes(lengths: Sequence[float]) -> list[str]:
     return [LENGTH_CLASSES[place] for place in np.searchsorted(cuts, values, side="left")]
 
 
-def _cells(truth: Levels, judged: Levels) -> list[CellPattern]:
+def _cells(truth: Levels, judged: Levels, groups: Groups) -> list[CellPattern]:
     counts = confusion(truth, judged)
-    n, rows, columns = int(counts.sum()), counts.sum(axis=1), counts.sum(axis=0)
+    t, j = as_levels(truth), as_levels(judged)
+    both = has_all(t, j)
+    t, j = t[both], j[both]
+    numbers = group_numbers(np.asarray(groups)[both])
     found = []
     for row, column in np.argwhere(counts).tolist():
         if row == column:
             continue
-        count, in_row, in_column = int(counts[row, column]), int(rows[row]), int(columns[column])
-        p = hypergeometric_upper_tail(count, in_row, in_column, n)
-        expected = in_row * in_column / n
-        found.append(CellPattern(LEVELS[row], LEVELS[column], count, expected, p, 1.0))
+        level, other = LEVELS[row], LEVELS[column]
+        count, mirrored = int(counts[row, column]), int(counts[column, row])
+        here = ((t == level) & (j == other)).astype(np.int64)
+        there = ((t == other) & (j == level)).astype(np.int64)
+        more = np.bincount(numbers, weights=here - there)
+        outnumbers, differ = int((more > 0).sum()), int((more != 0).sum())
+        p = binomial_cdf(differ - outnumbers, differ, 0.5)
+        found.append(CellPattern(level, other, count, (count + mirrored) / 2, p, 1.0))
     return found
 
 

@@ -115,6 +115,7 @@ class DeckEditParts(DeckRunApiParts, DeckEditWorkParts):
             graders=self.labelled_graders,
             grader_repository=self.deck_grader_repository,
             edits=self.edit_repository,
+            shared=self.shared_looks,
             planning=ReplayPlanning(
                 graders=self.labelled_graders,
                 writing=self.edit_writing,

@@ -25,6 +25,7 @@ from autotune_platform.decks.sample_repository import SampleRepository
 from autotune_platform.decks.sample_requests import SampleRequests
 from autotune_platform.decks.samples import SampleService
 from autotune_platform.decks.service import DeckService
+from autotune_platform.decks.shared_looks import SharedLooks
 from autotune_platform.ledger.connection_repository import ConnectionRepository
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime import clients
@@ -61,7 +62,11 @@ class DeckParts(RegistryParts):
 
     @cached_property
     def held_out(self) -> HeldOut:
-        return HeldOut(repository=LookRepository(self.decks_table))
+        return HeldOut(repository=LookRepository(self.decks_table), shared=self.shared_looks)
+
+    @cached_property
+    def shared_looks(self) -> SharedLooks:
+        return SharedLooks(repository=LookRepository(self.decks_table), labels=self.labels)
 
     @cached_property
     def labels(self) -> LabelRepository:

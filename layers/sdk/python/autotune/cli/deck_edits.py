@@ -244,7 +244,8 @@ def _show(invocation: Invocation, found: DeckEdit) -> None:
 
 
 def _measured(effect: EditEffect) -> dict[str, Any]:
-    scored, bias = effect.scored, effect.bias
+    scored, bias, apart = effect.scored, effect.bias, effect.inapplicable
+    left = effect.other_model
     found = "-" if effect.detectable is None else f"{effect.detectable:.3f}"
     return {
         "outcome": ", ".join(
@@ -257,6 +258,8 @@ def _measured(effect: EditEffect) -> dict[str, Any]:
         "scored": f"{scored.old} before, {scored.new} after, of {scored.n}",
         "bias": f"{_number(bias.old)} before, {_number(bias.new)} after",
         "newly positive": f"{effect.newly_positive} of -3 or -2",
+        "not applicable": apart and f"{apart.old} scored before, {apart.new} after, of {apart.n}",
+        "left out": f"{left} of which no model judged both" if left else None,
     }
 
 

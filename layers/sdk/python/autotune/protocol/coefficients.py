@@ -8,14 +8,15 @@ UndefinedBecause = Literal["no_pairs", "one_level_only"]
 """Why κ or α has no value: nothing to compare, or all of it at one level."""
 
 NoIntervalBecause = Literal[
-    "undefined", "one_group", "perfect", "undefined_replicate", "no_variation"
+    "undefined", "one_group", "perfect", "undefined_replicate", "no_variation", "uneven_groups"
 ]
 """Why an estimate has no interval.
 
 ``undefined_replicate``: all hangs on one group. ``no_variation``: no group changes the estimate.
+``uneven_groups``: one group has so many samples that the others say too little.
 """
 
-InsufficientBecause = Literal["few_labels", "few_outside_commonest_level"]
+InsufficientBecause = Literal["few_labels", "few_outside_commonest_level", "many_apart"]
 """Why nothing can be claimed: fewer than 50 pairs of drawn labels and judge's levels, or fewer than
 15 of them outside the commonest level."""
 

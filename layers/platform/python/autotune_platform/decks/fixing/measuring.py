@@ -1,17 +1,24 @@
 """What an edit changes: levels of two versions of a grader beside what people say."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from autotune.protocol.coefficients import Coefficient
-from autotune.protocol.deck_effects import BiasEffect, EditEffect, EditTrial, ScoredShare
+from autotune.protocol.deck_effects import (
+    BiasEffect,
+    EditEffect,
+    EditInsufficientBecause,
+    EditTrial,
+    ScoredShare,
+)
 from autotune.protocol.deck_samples import Split
 from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.labels.repository import LabelRepository
-from autotune_platform.decks.labels.results import JudgeResults
+from autotune_platform.decks.labels.results import JudgeResults, JudgeWord
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.parts import part
 from autotune_platform.statistics.guards import Assessment, ShareScored, assess
@@ -33,7 +40,7 @@ class EditMeasuring:
     ) -> list[Truth]:
         """Return the ground truths of one half that a measurement at a moment may use.
 
-        Of the held-out half, only those of samples that were drawn.
+        Of the held-out half, only those of samples that were drawn, given blind.
 
         Args:
             by: the moment; what was said later is not looked at.
@@ -42,24 +49,37 @@ class EditMeasuring:
         truths = self.labels.truths(grader_id, split=split)
         return [one for one in truths if one.split == split and _is_used(one, by, since)]
 
+    def apart(self, grader_id: str, *, by: datetime) -> int:
+        """Return on how many drawn held-out samples people are apart, by what they said by then."""
+        truths = self.labels.truths(grader_id, split="holdout")
+        return sum(
+            one.state == "to_adjudicate" and one.counts and not any(at > by for at in _moments(one))
+            for one in truths
+        )
+
     @staticmethod
-    def sufficiency(truths: Iterable[Truth]) -> Sufficiency:
-        """Return whether labels suffice for a claim, before a judge is asked."""
-        return sufficiency(as_levels([one.score for one in truths]))
+    def sufficiency(truths: Iterable[Truth], *, apart: int = 0) -> Sufficiency:
+        """Return whether labels suffice for a claim, before a judge is asked.
+
+        Args:
+            apart: drawn held-out samples on which people are apart.
+        """
+        return sufficiency(as_levels([one.score for one in truths]), apart=apart)
 
     def trial(self, edit: Edit, truths: Sequence[Truth]) -> EditTrial:
         """Return what an edit changes on the development half."""
-        found = self._assessment(edit, truths, look=1)
-        return EditTrial(**self._common(found))
+        compared = self._compared(edit, truths)
+        return EditTrial(**self._common(_assessed(compared, look=1), compared))
 
     def effect(self, edit: Edit, truths: Sequence[Truth]) -> EditEffect:
         """Return what an edit changes on the held-out half, by the look that it spent."""
         assert edit.look is not None, "a look is spent before a figure is made"
-        found = self._assessment(edit, truths, look=edit.look)
+        compared = self._compared(edit, truths)
+        found = _assessed(compared, look=edit.look)
         change, labels, bias = found.change, found.labels, found.bias
-        because, missing = labels.because, change.missing_because
+        missing = change.missing_because
         return EditEffect(
-            **self._common(found),
+            **self._common(found, compared),
             se=change.se,
             low=change.low,
             high=change.high,
@@ -67,9 +87,10 @@ class EditMeasuring:
             alpha=change.alpha,
             look=change.look,
             groups=change.groups,
+            effective_groups=change.effective_groups,
             missing_because=missing.value if missing else None,
             outside_commonest=labels.outside_commonest,
-            insufficient_because=because.value if because else None,
+            insufficient_because=self._because(labels, compared, truths),
             bias=BiasEffect(
                 old=bias.old, new=bias.new, growth=bias.growth, low=bias.low, holds=bias.holds
             ),
@@ -77,41 +98,108 @@ class EditMeasuring:
             refusals=[one.value for one in found.refusals],
         )
 
-    def _assessment(self, edit: Edit, truths: Sequence[Truth], *, look: int) -> Assessment:
+    def _compared(self, edit: Edit, truths: Sequence[Truth]) -> "_Compared":
+        """Return levels of both versions, on samples that one and the same model judged.
+
+        Where a provider serves another model meanwhile, its gain is none of the edit's.
+        """
         assert edit.candidate_version is not None, "what was replayed has a version"
-        old, new = (
-            self._levels(edit.grader_id, version, truths)
+        sample_ids = [one.sample_id for one in truths]
+        before, after = (
+            self.results.by_model(edit.grader_id, version, sample_ids)
             for version in (edit.base_version, edit.candidate_version)
         )
-        truth = [math.nan if one.score is None else one.score for one in truths]
-        return assess(truth, old, new, [one.group_key for one in truths], look=look)
+        kept, old, new = [], [], []
+        for one in truths:
+            pair = _by_one_model(before.get(one.sample_id, {}), after.get(one.sample_id, {}))
+            if pair is not None:
+                kept.append(one)
+                old.append(_level(pair[0]))
+                new.append(_level(pair[1]))
+        return _Compared(kept, old, new, other_model=len(truths) - len(kept))
 
-    def _levels(self, grader_id: str, version: int, truths: Sequence[Truth]) -> list[float]:
-        found = self.results.scores(grader_id, version, [one.sample_id for one in truths])
-        scores = (found[one.sample_id].score if one.sample_id in found else None for one in truths)
-        return [math.nan if score is None else score for score in scores]
+    @classmethod
+    def _because(
+        cls, labels: Sufficiency, compared: "_Compared", truths: Sequence[Truth]
+    ) -> EditInsufficientBecause | None:
+        if labels.because is None:
+            return None
+        if compared.other_model and cls.sufficiency(truths).is_sufficient:
+            return "other_model"
+        return labels.because.value
 
-    def _common(self, found: Assessment) -> dict[str, Any]:
-        change = found.change
+    def _common(self, found: Assessment, compared: "_Compared") -> dict[str, Any]:
+        change, apart = found.change, found.inapplicable
         return {
             "old": _coefficient(change.old),
             "new": _coefficient(change.new),
             "delta": change.delta,
             "scored": _share(found.scored),
+            "inapplicable": ScoredShare(n=apart.n, old=apart.old, new=apart.new, holds=apart.holds),
             "newly_positive": int(found.newly_positive.size),
+            "other_model": compared.other_model,
             "measured_at": self.clock.now(),
         }
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Ground truths with levels of two versions, NaN for none.
+
+    Attributes:
+        other_model: how many were left out, because no model judged both.
+    """
+
+    truths: Sequence[Truth]
+    old: Sequence[float]
+    new: Sequence[float]
+    other_model: int
+
+
+def _assessed(compared: _Compared, *, look: int) -> Assessment:
+    truth = [math.nan if one.score is None else one.score for one in compared.truths]
+    groups = [one.group_key for one in compared.truths]
+    return assess(truth, compared.old, compared.new, groups, look=look)
+
+
+def _by_one_model(
+    old: Mapping[str | None, JudgeWord], new: Mapping[str | None, JudgeWord]
+) -> tuple[JudgeWord | None, JudgeWord | None] | None:
+    """Return what the model said that judged both versions, the latest of these.
+
+    What no model answered, such as a text that is too long, is beside any.
+
+    Returns:
+        None where each was judged, by different models.
+    """
+    for word in sorted(new.values(), key=_moment, reverse=True):
+        if word.answered_model is not None and word.answered_model in old:
+            return old[word.answered_model], word
+    nobody = old.get(None), new.get(None)
+    if any(nobody) or not (old and new):
+        return nobody[0] or _latest(old), nobody[1] or _latest(new)
+    return None
+
+
+def _latest(words: Mapping[str | None, JudgeWord]) -> JudgeWord | None:
+    return max(words.values(), key=_moment, default=None)
+
+
+def _moment(word: JudgeWord) -> datetime:
+    assert word.at is not None, "a result has its moment"
+    return word.at
+
+
+def _level(word: JudgeWord | None) -> float:
+    return math.nan if word is None or word.score is None else word.score
 
 
 def _is_used(truth: Truth, by: datetime, since: datetime | None) -> bool:
     if truth.state != "settled":
         return False
-    if truth.split == "holdout" and truth.selection != "random":
+    if truth.split == "holdout" and not truth.counts:
         return False
-    words = [voice.latest for voice in truth.voices.values()]
-    moments = [word.at for word in words]
-    if truth.adjudication is not None:
-        moments.append(truth.adjudication.at)
+    moments = _moments(truth)
     if any(moment > by for moment in moments):
         return False
     if since is None:
@@ -119,6 +207,15 @@ def _is_used(truth: Truth, by: datetime, since: datetime | None) -> bool:
     # Of somebody who said something else before, there is nothing fresh.
     is_first = not any(voice.corrections for voice in truth.voices.values())
     return is_first and all(moment > since for moment in moments)
+
+
+def _moments(truth: Truth) -> list[datetime]:
+    """Return when each word was said that counts, and when somebody decided.
+
+    Words that do not count leave no sample out of a figure.
+    """
+    moments = [word.at for word in truth.words.values()]
+    return [*moments, truth.adjudication.at] if truth.adjudication else moments
 
 
 def _coefficient(kappa: Kappa) -> Coefficient:

@@ -1,6 +1,6 @@
 """What a replay of an edit judges: found before anything of it is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,8 @@ from autotune_platform.decks.fixing.models import Edit
 from autotune_platform.decks.fixing.writing import EditWriting
 from autotune_platform.decks.labels.graders import LabelledGraders
 from autotune_platform.decks.labels.models import Truth
-from autotune_platform.decks.models import Deck, DeckGrader, GraderVersion
+from autotune_platform.decks.labels.results import JudgeWord
+from autotune_platform.decks.models import Deck, DeckGrader, GraderVersion, Sample
 from autotune_platform.decks.new_graders import digest_of
 from autotune_platform.decks.runs.choosing import Chosen
 from autotune_platform.decks.sample_repository import SampleRepository
@@ -19,7 +20,12 @@ from autotune_platform.decks.service import require_current, require_room
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.labels import LEAST_LABELS, LEAST_OUTSIDE_COMMONEST
+from autotune_platform.statistics.labels import (
+    LEAST_LABELS,
+    LEAST_OUTSIDE_COMMONEST,
+    MOST_APART,
+    Insufficient,
+)
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,7 @@ class ReplayPlanning:
             raise ConflictError("no sample of this half has a label that counts")
         base = self.graders.version(grader, edit.base_version)
         candidate = self._candidate(grader, edit, base)
-        chosen = Chosen(
-            samples=list(headers.values()),
-            versions=self._to_judge([base, candidate], list(headers)),
-        )
+        chosen = self._to_judge([base, candidate], list(headers.values()))
         return PlannedReplay(deck=deck, candidate=candidate, chosen=chosen, labels_by=by)
 
     def _candidate(self, grader: DeckGrader, edit: Edit, base: GraderVersion) -> GraderVersion:
@@ -130,7 +133,13 @@ class ReplayPlanning:
         if request.split == "development":
             return self.measuring.labelled(grader.id, split="development", by=by)
         truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
-        labels = self.measuring.sufficiency(truths)
+        apart = self.measuring.apart(grader.id, by=by)
+        labels = self.measuring.sufficiency(truths, apart=apart)
+        if labels.because is Insufficient.MANY_APART:
+            raise ConflictError(
+                f"people are apart on {apart} drawn samples of the held-out half, and agree on "
+                f"{len(truths)}; a claim needs them adjudicated, but for {MOST_APART:.0%}"
+            )
         if not labels.is_sufficient:
             raise ConflictError(
                 f"{labels.n} drawn labels of the held-out half have a level, "
@@ -139,16 +148,33 @@ class ReplayPlanning:
             )
         return truths
 
-    def _to_judge(
-        self, versions: Sequence[GraderVersion], sample_ids: Sequence[str]
-    ) -> list[GraderVersion]:
+    def _to_judge(self, versions: Sequence[GraderVersion], samples: Sequence[Sample]) -> Chosen:
         """Return the version before only where it has something to judge, and the edited one.
 
         A version is at work in one run at a time: so edits of the same one are replayed together.
+        What another model judged than the one that judges the edit now is judged again: the gain of
+        a new model is none of the edit's. The trial, which comes first, shows which one it is.
         """
         base, candidate = versions
-        found = self.measuring.results.scores(base.grader_id, base.version, sample_ids)
-        is_known = all(
-            id_ in found and found[id_].status in {"scored", "abstained"} for id_ in sample_ids
-        )
-        return [candidate] if is_known else [base, candidate]
+        model = self.measuring.results.latest_model(candidate.grader_id, candidate.version)
+        again_by: dict[int, str] = {}
+        known: dict[int, bool] = {}
+        for one in versions:
+            found = self.measuring.results.by_model(
+                one.grader_id, one.version, [sample.id for sample in samples]
+            )
+            answers = [found.get(sample.id, {}) for sample in samples]
+            if model is not None and any(_is_by_another(words, model) for words in answers):
+                again_by[one.version] = model
+            known[one.version] = one.version not in again_by and all(map(_has_final, answers))
+        judging = [candidate] if known[base.version] else [base, candidate]
+        return Chosen(samples=samples, versions=judging, again_by=again_by)
+
+
+def _is_by_another(words: Mapping[str | None, JudgeWord], model: str) -> bool:
+    its = {name: word for name, word in words.items() if name in (model, None)}
+    return _has_final(words) and not _has_final(its)
+
+
+def _has_final(words: Mapping[str | None, JudgeWord]) -> bool:
+    return any(one.status in {"scored", "abstained"} for one in words.values())

@@ -24,6 +24,7 @@ from autotune_platform.decks.models import DeckGrader
 from autotune_platform.decks.runs.models import Run
 from autotune_platform.decks.runs.repository import RunRepository
 from autotune_platform.decks.runs.service import RunService
+from autotune_platform.decks.shared_looks import SharedLooks
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
@@ -39,6 +40,7 @@ class EditReplaying:
     graders: LabelledGraders
     grader_repository: DeckGraderRepository
     edits: EditRepository
+    shared: SharedLooks
     planning: ReplayPlanning
     runs: RunService
     run_repository: RunRepository
@@ -109,7 +111,7 @@ class EditReplaying:
         planned = self.planning.plan(caller, grader, edit, request)
         look = None
         if request.split == "holdout":
-            looks = self.edits.looks(edit.organization_id, deck_id, grader_id)
+            looks = self.shared.of(edit.organization_id, deck_id, grader_id)
             look = edit.look or _next_number(looks, edit, request, at=planned.labels_by)
         found = self.runs.estimate_of(caller, planned.deck, planned.chosen)
         return wire.EditEstimate(
@@ -168,7 +170,7 @@ class EditReplaying:
             "accept_if_better": request.accept_if_better,
         }
         for _ in range(_ATTEMPTS):
-            looks = self.edits.looks(edit.organization_id, edit.deck_id, edit.grader_id)
+            looks = self.shared.of(edit.organization_id, edit.deck_id, edit.grader_id)
             with_base = _with_base(looks, edit.base_version, by)
             number = _next_number(looks, edit, request, at=by)
             after = changed(edit, {**changes, "look": number, "look_at": by})
@@ -200,7 +202,8 @@ def _with_base(looks: Looks, base: int, at: datetime) -> Looks:
     """Return looks with one of the version before, whose figure is shown as well."""
     if looks.of(base) is not None:
         return looks
-    look = Look(at=at, version=base, number=looks.next_number(), is_read=True)
+    number, others = looks.next_number(), len(looks.others)
+    look = Look(at=at, version=base, number=number, others=others, is_read=True)
     return looks.after(look).model_copy(update={"revision": looks.revision})
 
 

@@ -96,7 +96,7 @@ class ProposalWork:
         if step.proposing.erasing:
             self.asking.orders.erase(step.proposing.erasing)
             step.proposing = step.proposing.model_copy(update={"erasing": ()})
-        is_canceled = step.run.cancel_requested_at is not None
+        is_canceled = step.run.ends_early
         is_over = is_canceled or self.clock.now() >= step.run.deadline
         if step.proposing.state == "planned":
             if is_over or step.proposing.stage == "over":
@@ -189,12 +189,12 @@ class ProposalWork:
         because: DeckRunStop | None = None
         if run.cancel_requested_at is not None:
             status = "canceled"
+        elif run.failing_at is not None:
+            status = "failed"
         elif proposing.out_of_money or proposing.stage != "over":
             status, because = "stopped", "cap" if proposing.out_of_money else "deadline"
             proposing = proposing.model_copy(update={"refused": unasked(proposing, None)})
-        writes, proposal = self.storing.of(
-            run, step.proposal, proposing, keeps=status != "canceled"
-        )
+        writes, proposal = self.storing.of(run, step.proposal, proposing, keeps=not run.ends_early)
         if status == "completed" and not proposal.grader_ids:
             status = "failed"
         changes = {

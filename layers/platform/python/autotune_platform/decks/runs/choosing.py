@@ -1,8 +1,8 @@
 """Which samples a run judges, and by which graders, before anything of it is stored."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from autotune.protocol.deck_runs import StartDeckRunRequest
 from autotune.protocol.limits import DECK_REPEATED_SAMPLES, MAX_DECK_TRIAL_SAMPLES
@@ -17,10 +17,15 @@ from autotune_platform.runtime.parts import part
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a run judges: samples in the order in which they are judged, and graders' versions."""
+    """What a run judges: samples in the order in which they are judged, and graders' versions.
+
+    Attributes:
+        again_by: by number of a version the model that is to have judged each sample.
+    """
 
     samples: Sequence[Sample]
     versions: Sequence[GraderVersion]
+    again_by: Mapping[int, str] = field(default_factory=dict)
 
 
 @part

@@ -92,7 +92,7 @@ class RunCollecting:
                 "progressed_at": self.clock.now(),
             }
         )
-        is_given_up = run.given_up_at is not None and run.cancel_requested_at is None
+        is_given_up = run.given_up_at is not None and not run.ends_early
         drafts = {
             one.row_id: _draft(one, found.get(one.row_id), is_given_up=is_given_up) for one in ended
         }
@@ -130,6 +130,7 @@ class RunCollecting:
         """
         headers = self.samples.headers(run.deck_id, {one.wanted.sample_id for one in drafts})
         kept: list[tuple[GraderResult, ResultWords]] = []
+        beside = self._beside_first(run, drafts)
         for one in drafts:
             header = headers.get(one.wanted.sample_id)
             if header is None or one.reading is None:
@@ -137,8 +138,9 @@ class RunCollecting:
                 continue
             judged = run.graders[one.wanted.grader]
             place = (judged.grader_id, judged.version, header.id)
+            is_repeated = run.repeat or place in beside
             result = GraderResult(
-                id=_result_id(run, place),
+                id=_result_id(run, place, is_repeated=is_repeated),
                 organization_id=run.organization_id,
                 deck_id=run.deck_id,
                 grader_id=judged.grader_id,
@@ -153,7 +155,7 @@ class RunCollecting:
                 request_id=one.request_id,
                 run_id=run.id,
                 cost_nano_usd=one.cost,
-                repeated=run.repeat,
+                repeated=is_repeated,
                 created_at=self.clock.now(),
             )
             kept.append((result, _words(one.reading)))
@@ -168,6 +170,16 @@ class RunCollecting:
         for result in stand:
             counts = counts.plus(result.status)
         return self._compared(stand, counts) if run.repeat else counts
+
+    def _beside_first(self, run: Run, drafts: Iterable[Draft]) -> set[Place]:
+        """Return the places of judgements that stand beside a first one, of an earlier run."""
+        places = [
+            (judged.grader_id, judged.version, one.wanted.sample_id)
+            for one in drafts
+            if (judged := run.graders[one.wanted.grader]).again_by is not None
+        ]
+        first = self.results.first(places) if places else {}
+        return {at for at, one in first.items() if one.is_final and one.run_id != run.id}
 
     def _stored(self, kept: Sequence[tuple[GraderResult, ResultWords]]) -> list[GraderResult]:
         """Store results unless better ones stand there; return those that stand then."""
@@ -299,7 +311,7 @@ def _place(result: GraderResult) -> Place:
     return (result.grader_id, result.version, result.sample_id)
 
 
-def _result_id(run: Run, place: Place) -> str:
+def _result_id(run: Run, place: Place, *, is_repeated: bool) -> str:
     grader_id, version, sample_id = place
-    parts = (grader_id, str(version), sample_id, *([run.id] if run.repeat else []))
+    parts = (grader_id, str(version), sample_id, *([run.id] if is_repeated else []))
     return derived_id("res", *parts)

@@ -72,7 +72,7 @@ class RunEstimating:
         """
         return Estimate(
             [
-                self._of(caller, version, chosen.samples, repeat, prompts, place)
+                self._of(caller, version, chosen, repeat, prompts, place)
                 for place, version in enumerate(chosen.versions)
             ]
         )
@@ -81,13 +81,14 @@ class RunEstimating:
         self,
         caller: Caller,
         version: GraderVersion,
-        samples: Sequence[Sample],
+        chosen: Chosen,
         repeat: bool,
         prompts: Mapping[int, int],
         place: int,
     ) -> DeckEstimateOfGrader:
-        known = set() if repeat else self._known(version)
-        asked = [one for one in samples if one.id not in known]
+        by = chosen.again_by.get(version.version)
+        known = set() if repeat else self._known(version, by)
+        asked = [one for one in chosen.samples if one.id not in known]
         planned = self._planned(caller, version, place)
         empty = planned.row
         prices = self.orders.prices_of(empty, planned.connection)
@@ -98,15 +99,18 @@ class RunEstimating:
             grader_id=version.grader_id,
             version=version.version,
             requests=len(asked),
-            known=len(samples) - len(asked),
+            known=len(chosen.samples) - len(asked),
             estimate_nano_usd=sum(usual) if measured is None else measured * len(asked),
             bound_nano_usd=ASKED_AT_MOST * sum(_bound(empty, size, prices) for size in sizes),
             measured=measured is not None,
         )
 
-    def _known(self, version: GraderVersion) -> set[str]:
-        found = self.results.of_version(version.grader_id, version.version)
-        return {one.sample_id for one in found if one.is_final}
+    def _known(self, version: GraderVersion, model: str | None) -> set[str]:
+        """Return the samples that a version has judged, those by one model where it is named."""
+        found = [*self.results.of_version(version.grader_id, version.version)]
+        if model is not None:
+            found += self.results.of_version(version.grader_id, version.version, repeated=True)
+        return {one.sample_id for one in found if one.is_final and one.is_by(model)}
 
     def _measured(self, version: GraderVersion) -> int | None:
         """Return what a judgement of a version costs on average; None where there are too few."""

@@ -28,10 +28,16 @@ KEPT = timedelta(days=RUN_DAYS)
 
 
 class Judged(FrozenModel):
-    """A grader of a run, in the version that judges."""
+    """A grader of a run, in the version that judges.
+
+    Attributes:
+        again_by: a model; samples that another one judged are judged again, beside the first
+            judgement. What this model has judged is known.
+    """
 
     grader_id: str
     version: int
+    again_by: str | None = None
 
 
 class Counts(FrozenModel):
@@ -96,6 +102,8 @@ class Run(Entity):
         due_at: when its execution counts as lost, unless it reports before.
         progressed_at: when something of it was begun or ended last.
         given_up_at: when what is left was given up, because nothing of it was answered any more.
+        failing_at: when it was given up, because no execution went on with it. What has ended of it
+            is still counted, and what waits canceled, before it ends.
         revision: how often the run was changed; a write names the one that it has read.
         proposal: of one that proposes graders.
     """
@@ -125,6 +133,7 @@ class Run(Entity):
     due_at: datetime
     progressed_at: datetime | None = None
     given_up_at: datetime | None = None
+    failing_at: datetime | None = None
     revision: int = 1
     created_at: datetime
     created_by: str
@@ -155,6 +164,11 @@ class Run(Entity):
     def is_open(self) -> bool:
         """Whether it is under way."""
         return self.status == "running"
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether nothing more of it is begun, and what waits is canceled."""
+        return self.cancel_requested_at is not None or self.failing_at is not None
 
     @property
     def edit_id(self) -> str | None:

@@ -152,7 +152,12 @@ class RunService:
                 "deck_id": deck.id,
                 "kind": kind,
                 "graders": [
-                    Judged(grader_id=one.grader_id, version=one.version) for one in chosen.versions
+                    Judged(
+                        grader_id=one.grader_id,
+                        version=one.version,
+                        again_by=chosen.again_by.get(one.version),
+                    )
+                    for one in chosen.versions
                 ],
                 "split": split,
                 "repeat": repeat,
@@ -255,7 +260,9 @@ def on_wire(run: Run) -> wire.DeckRun:
         deck_id=run.deck_id,
         kind=run.kind,
         status=run.status,
-        graders=[wire.RunGrader(**one.model_dump()) for one in run.graders],
+        graders=[
+            wire.RunGrader(grader_id=one.grader_id, version=one.version) for one in run.graders
+        ],
         split=run.split,
         repeat=run.repeat,
         samples=run.samples,

@@ -16,7 +16,9 @@ from autotune_platform.runtime.parts import part
 logger = Logger()
 
 MAX_LOST = 20
-"""How often in a row a run is redriven that comes no further; with growing pauses, about a day."""
+"""How often in a row a run is redriven that comes no further; with growing pauses, about a day.
+
+Then it only counts what has ended of it, and cancels what waits; after as many more it is ended."""
 
 _LONGEST_REDRIVE = timedelta(hours=1)
 
@@ -62,7 +64,10 @@ class RunSweeper:
         if run is None or not run.is_open or run.due_at > now:
             return False
         if run.lost >= MAX_LOST:
-            self._fail(run)
+            if run.failing_at is None:
+                self._give_up(run)
+            else:
+                self._fail(run)
             return True
         pause = min(START_WITHIN * 2 ** min(run.lost + 1, 10), _LONGEST_REDRIVE)
         redriven = run.model_copy(
@@ -88,11 +93,31 @@ class RunSweeper:
             return True
         return False
 
+    def _give_up(self, run: Run) -> None:
+        """Have a run begin nothing more, count what was paid, cancel what waits, and end failed."""
+        now = self.clock.now()
+        changes = {
+            "failing_at": now,
+            "redrive": run.redrive + 1,
+            "lost": 0,
+            "due_at": now + START_WITHIN,
+            "revision": run.revision + 1,
+        }
+        given_up = run.model_copy(update=changes)
+        if self.repository.change(run, given_up):
+            logger.error("run given up", run_id=run.id, position=run.position)
+            start_run(self.executions, given_up)
+
     def _fail(self, run: Run) -> None:
-        """End a run that no execution could go on with; what it stored by then stays."""
+        """End a run that not even this could be done with; what it stored by then stays.
+
+        Nobody has seen what became of the rest, so that it counts with all that it may cost.
+        """
         changes = {
             "status": "failed",
             "counts": run.counts.plus("failed", run.pending),
+            "spent": run.spent + run.reserved,
+            "reserved": 0,
             "waiting_because": None,
             "ended_at": self.clock.now(),
             "revision": run.revision + 1,

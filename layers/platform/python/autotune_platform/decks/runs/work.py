@@ -135,7 +135,7 @@ class RunWork:
         or for a connection, which somebody sees to.
         """
         since = run.progressed_at or run.created_at
-        if run.position < run.expected or run.given_up_at or run.cancel_requested_at:
+        if run.position < run.expected or run.given_up_at or run.ends_early:
             return False
         return self.clock.now() - since >= REST and self.asking.are_calls(chunks)
 
@@ -146,7 +146,7 @@ class RunWork:
             chunk = chunk.model_copy(update={"erasing": (), "revision": chunk.revision + 1})
             if not chunk.left:
                 return
-        is_canceled = step.run.cancel_requested_at is not None
+        is_canceled = step.run.ends_early
         is_given_up = step.run.given_up_at is not None
         is_over = is_canceled or is_given_up or self.clock.now() >= step.run.deadline
         if chunk.state == "reserved":
@@ -196,7 +196,7 @@ class RunWork:
     def _begin_more(self, step: _Step) -> bool:
         """Begin the next judgements; return whether there may be more to begin."""
         run = step.run
-        if run.cancel_requested_at is not None or self.clock.now() >= run.deadline:
+        if run.ends_early or self.clock.now() >= run.deadline:
             return False
         under_way = run.position - run.counts.decided
         wanted = self._next(run, min(PAIRS_TOGETHER, MOST_UNDER_WAY - under_way))
@@ -254,8 +254,14 @@ class RunWork:
 
     def _known(self, run: Run, wanted: Sequence[Wanted]) -> Mapping[Place, GraderResult]:
         """Return results of earlier runs, which are not paid for again."""
-        found = self.results.first(_place(run, one) for one in wanted)
-        return {place: one for place, one in found.items() if one.is_final}
+        by = {_place(run, one): run.graders[one.grader].again_by for one in wanted}
+        found = self.results.first(by)
+        known = {at: one for at, one in found.items() if one.is_final and one.is_by(by[at])}
+        others = self.results.again(at for at, model in by.items() if model and at not in known)
+        for at, judged in others.items():
+            if final := [one for one in judged if one.is_final and one.is_by(by[at])]:
+                known[at] = final[0]
+        return known
 
     def _ended(self, step: _Step) -> RunStep | None:
         """End a run of which nothing is under way, unless it is to be waited for more."""
@@ -264,6 +270,8 @@ class RunWork:
         status: DeckRunStatus = "completed"
         if run.cancel_requested_at is not None:
             status = "canceled"
+        elif run.failing_at is not None:
+            status = "failed"
         elif run.position < run.expected:
             if step.wait_seconds:
                 return None
@@ -273,7 +281,7 @@ class RunWork:
             "status": status,
             "stopped_because": because,
             "waiting_because": None,
-            "counts": run.counts.plus("canceled", run.pending),
+            "counts": run.counts.plus("failed" if status == "failed" else "canceled", run.pending),
             "ended_at": self.clock.now(),
         }
         ended = self._changed(run, changes)
@@ -286,7 +294,7 @@ class RunWork:
         now = self.clock.now()
         looks = [next_look(one.asked_at, now) for one in chunks if one.state == "asked"]
         waits = [math.ceil((look - now).total_seconds()) for look in looks]
-        if step.run.cancel_requested_at is not None or step.run.given_up_at is not None:
+        if step.run.ends_early or step.run.given_up_at is not None:
             waits.append(_CANCELING_SECONDS)
         if step.wait_seconds:
             waits.append(step.wait_seconds)
