@@ -136,3 +136,41 @@ def test_a_wrong_line_fails_a_batch_and_what_is_refused_raises_the_packages_erro
     with pytest.raises(openai.AuthenticationError):
         bearer.batches.list()
     assert running_fake.paid("openai") == set()
+
+
+def test_chat_completions_are_answered_and_captured(client, connect, running_fake):
+    connection_id, package = connect()
+    prompt = f"You answer customers of {connection_id}."
+    deck = client.decks.create(name="customers", system_prompt=prompt)
+    before = client.decks.capture.get()
+    client.decks.capture.set(enabled=True, redactions=[r"\d{4}"], metadata_names=["team"])
+    messages = [{"role": "system", "content": prompt}, {"role": "user", "content": "pin 1234?"}]
+    headers = {"X-Autotune-Labels": json.dumps({"team": "a"})}
+    try:
+        deadline = time.monotonic() + SECONDS
+        # Settings hold for calls a minute later, in a function that has read others before.
+        while not (found := list(client.decks.samples.list(deck.id))):
+            assert time.monotonic() < deadline
+            answer = package.chat.completions.create(
+                model=f"{connection_id}/{MODEL}", messages=messages, extra_headers=headers
+            )
+            assert answer.usage.completion_tokens > 0
+            time.sleep(2)
+    finally:
+        client.decks.capture.set(enabled=before.enabled)
+    sample = client.decks.samples.get(deck.id, found[0].id)
+    assert sample.request["messages"][1]["content"] == "pin [redacted]?"
+    assert (sample.collection, sample.metadata) == ("telemetry", {"team": "a"})
+    chunks = list(
+        package.chat.completions.create(
+            model=f"{connection_id}/{MODEL}",
+            messages=messages,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+    )
+    assert chunks[-1].usage.total_tokens > 0
+    rows = list(client.llm.list(connection_id=connection_id))
+    assert {one.purpose for one in rows} == {"conversation"}
+    bill = running_fake.call("GET", "/bill")
+    assert sum(one.cost_nano_usd for one in rows) == bill["total_nano_usd"]

@@ -152,6 +152,12 @@ class DeckEnvironment(Environment):
     decks_table: str
 
 
+class IngestUrlEnvironment(DeckEnvironment):
+    """For the function that makes ingest URLs, which hang below ``api_url``."""
+
+    api_url: str
+
+
 class SampleEnvironment(DeckEnvironment):
     """For functions that read or write samples of decks."""
 

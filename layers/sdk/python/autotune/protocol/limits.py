@@ -408,6 +408,9 @@ calls of each are kept with their texts."""
 MAX_MATCHED_SAMPLES = 100
 """Most samples in one request that names no deck: each is looked up by its prompt."""
 
+MAX_INGEST_URLS = 100
+"""Most ingest URLs that an organisation has at a time, revoked ones aside."""
+
 UNMATCHED_DAYS = 30
 """How long a prompt is shown that no deck has, from the last call with it."""
 

@@ -11,7 +11,9 @@ from autotune.protocol.types import Moment, Name, RequestModel, ResponseModel, T
 LlmTokenState = Literal["active", "revoked", "expired"]
 
 LlmTokenScope = Literal["read", "write"]
-"""``write``: upload and delete files, create and cancel batches. ``read``: everything else."""
+"""``write``: ask chat completions, upload and delete files, create and cancel batches. ``read``:
+everything else.
+"""
 
 DEFAULT_PURPOSE = "openai_batch"
 
