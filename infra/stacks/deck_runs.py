@@ -91,14 +91,20 @@ class DeckRuns(Construct):
         self._add_edits(http)
 
     def _create_work(self) -> ServiceFunction:
+        functions = self._stack.shared.config.slow_functions or None
         work = self._stack.create(
             "AdvanceDeckRun",
             module="advance_deck_run",
             description="Has samples of decks judged, and stores what judges say",
             timeout=WORK_TIMEOUT,
-            environment=self._environment,
-            most_at_once=self._stack.shared.config.slow_functions or None,
+            environment={
+                **self._environment,
+                # No organisation has more than its share of them at work.
+                **({} if functions is None else {"SLOW_FUNCTIONS": str(functions)}),
+            },
+            most_at_once=functions,
         )
+        self._stack.grant_share_waiting(work)
         data = self._stack.shared.data
         data.registry.grant_read(work.function, "GetItem")
         data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")

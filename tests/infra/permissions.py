@@ -299,6 +299,7 @@ EXPECTED = {
     | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS
+    | WAITING
     | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
     | table("Registry", "PutItem", keys="grd_*")

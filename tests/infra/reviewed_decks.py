@@ -128,6 +128,15 @@ OF_DECKS = (
         "A deck counts the graders that a model proposes (tests/component/decks).",
     ),
     *rare(
+        "AdvanceDeckRun",
+        """
+        dynamodb:GetItem Budgets waiting#*
+        dynamodb:PutItem Budgets waiting#*
+        """,
+        "Organisations share the functions that go on with runs; on one machine these have no "
+        "bound (tests/component/decks/test_run_shares.py).",
+    ),
+    *rare(
         "DeckRunsApi",
         """
         dynamodb:DeleteItem Decks dck_*

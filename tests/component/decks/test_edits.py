@@ -230,8 +230,9 @@ def test_what_is_said_behind_a_look_leaves_no_sample_out(deck: EditedDeck) -> No
     held_out = deck.of("holdout")
     # As if somebody saw what the candidate says, and would be rid of where it errs.
     lines = [
-        {"sampleId": id_, "rater": "bob", "selection": "random", "doesNotApply": True}
+        {"sampleId": id_, "rater": rater, "selection": "random", "doesNotApply": True}
         for id_ in held_out[:30]
+        for rater in ("bob", "ada")
     ]
     raw = "\n".join(json.dumps(one) for one in lines).encode()
     path = f"{deck.grader_path}/feedback/bulk"

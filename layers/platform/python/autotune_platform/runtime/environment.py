@@ -288,7 +288,13 @@ class LedgerApiEnvironment(LedgerEnvironment):
 
 
 class DeckRunEnvironment(SampleEnvironment, LedgerApiEnvironment):
-    """For the function that goes on with runs of decks."""
+    """For functions that go on with runs of decks, and those that start them."""
+
+
+class DeckRunWorkEnvironment(DeckRunEnvironment):
+    """For the function that goes on with runs; ``slow_functions`` are of its kind."""
+
+    slow_functions: int | None = None
 
 
 class DeckRunApiEnvironment(DeckRunEnvironment):

@@ -158,7 +158,10 @@ MAX_CALIBRATION_SAMPLES = 10_000
 """Most samples that a calibration was measured on."""
 
 MAX_LEVELS_TEXT_CHARACTERS = 400_000
-"""Longest conversation and response, together, that a rubric of levels is asked about."""
+"""Longest system prompt, conversation and response, together, that rubrics are asked about."""
+
+MAX_LEVELS_ANSWER_CHARACTERS = 200_000
+"""Longest answer of a judge that is read for a level."""
 
 MAX_MULTI_GRADERS = 20
 MAX_EXPRESSION_CHARACTERS = 500
