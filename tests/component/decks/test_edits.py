@@ -229,9 +229,11 @@ def test_what_is_said_behind_a_look_leaves_no_sample_out(deck: EditedDeck) -> No
     answer = deck.send(f"/{edit_id}/replay", {"split": "holdout"})
     held_out = deck.of("holdout")
     # As if somebody saw what the candidate says, and would be rid of where it errs.
+    said = [labelled(deck.samples[id_], "ada") for id_ in held_out]
     lines = [
         {"sampleId": id_, "rater": rater, "selection": "random", "doesNotApply": True}
-        for id_ in held_out[:30]
+        for id_, level in zip(held_out[:30], said, strict=False)
+        if level is not None
         for rater in ("bob", "ada")
     ]
     raw = "\n".join(json.dumps(one) for one in lines).encode()
@@ -240,7 +242,6 @@ def test_what_is_said_behind_a_look_leaves_no_sample_out(deck: EditedDeck) -> No
     deck.finish(deck.read(answer.json["edit"]["runId"]))
     effect = deck.edit(edit_id)["effect"]
     assert effect["scored"]["n"] == len(held_out)
-    said = [labelled(deck.samples[id_], "ada") for id_ in held_out]
     assert effect["inapplicable"]["n"] == sum(level is None for level in said)
 
 
