@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from autotune_platform.runtime.environment import DeckRunEnvironment
+from autotune_platform.runtime.environment import DeckRunWorkEnvironment
 from autotune_platform.wiring.deck_runs import DeckRunWorkParts
 
 MOST_STEPS = 2_000
@@ -13,7 +13,7 @@ MOST_STEPS = 2_000
 @cache
 def parts() -> DeckRunWorkParts:
     """Return what this process is put together from."""
-    return DeckRunWorkParts(DeckRunEnvironment.parse())
+    return DeckRunWorkParts(DeckRunWorkEnvironment.parse())
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

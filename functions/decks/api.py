@@ -17,7 +17,6 @@ from autotune.protocol.deck_rubrics import (
     UpdateDeckGraderRequest,
 )
 from autotune.protocol.decks import (
-    CreateDeckRequest,
     CreateDeckVersionRequest,
     DeckList,
     DeckResponse,
@@ -47,14 +46,6 @@ def parts() -> DeckApiParts:
 
 
 app = Api(parts)
-
-
-@app.post("/api/v1/decks", status_code=201, tags=["decks"])
-def create_deck(body: CreateDeckRequest) -> DeckResponse:
-    """Make a deck from a system prompt."""
-    deck = parts().decks.create(app.caller, body)
-    app.made(deck_id=deck.deck.id)
-    return DeckResponse(deck=deck_on_wire(deck))
 
 
 @app.get("/api/v1/decks", tags=["decks"])

@@ -1,4 +1,7 @@
-"""Runs of decks: what they would cost, starting, reading and canceling; and their results."""
+"""Runs of decks: what they would cost, starting, reading and canceling; their results.
+
+Decks are made here, because a model may propose graders of a new one at once.
+"""
 
 from functools import cache
 from typing import Annotated, Any
@@ -6,6 +9,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from autotune.protocol.deck_creation import CreatedDeck, CreateProposedDeckRequest
 from autotune.protocol.deck_proposals import ProposalEstimateResponse, ProposeGradersRequest
 from autotune.protocol.deck_results import DeckResultList, DeckResultStatus, SampleResults
 from autotune.protocol.deck_runs import (
@@ -15,6 +19,7 @@ from autotune.protocol.deck_runs import (
     StartDeckRunRequest,
 )
 from autotune.protocol.limits import MAX_DECK_VERSIONS
+from autotune_platform.decks.deck_wire import deck_on_wire
 from autotune_platform.decks.runs.service import StartedRun
 from autotune_platform.http.api import Api
 from autotune_platform.http.parameters import IdempotencyKey, NextToken, PageSize
@@ -34,6 +39,17 @@ def parts() -> DeckRunApiParts:
 
 
 app = Api(parts)
+
+
+@app.post("/api/v1/decks", status_code=201, tags=["decks"])
+def create_deck(body: CreateProposedDeckRequest) -> CreatedDeck:
+    """Make a deck from a system prompt; with ``propose``, a model proposes graders at once.
+
+    Where that cannot be started, no deck is made.
+    """
+    deck, run = parts().deck_proposals.create_deck(app.caller, body)
+    app.made(deck_id=deck.deck.id, **({} if run is None else {"run_id": run.id}))
+    return CreatedDeck(deck=deck_on_wire(deck), run=run)
 
 
 @app.post("/api/v1/decks/<deck_id>/estimate", tags=["decks"])

@@ -84,7 +84,7 @@ def delete_sample(deck_id: str, sample_id: str) -> None:
 
 def _on_wire(sample: Sample, texts: SampleTexts | None = None) -> WireSample:
     shown = {} if texts is None else texts.model_dump()
-    return WireSample.model_validate({**sample.model_dump(), **shown})
+    return WireSample.model_validate({**sample.model_dump(), "collection": sample.came_by, **shown})
 
 
 def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from aws_cdk import Duration
+from aws_cdk import aws_apigatewayv2 as apigateway
 from constructs import Construct
 
 from infra.config import REPOSITORY_ROOT
@@ -21,6 +22,8 @@ EDIT_TIMEOUT = Duration.seconds(120)
 SWEEP_TIMEOUT = Duration.seconds(60)
 COUNTED_DECKS = "org_*#decks"
 DECKS = "dck_*"
+PROMPTS = "org_*#prompt#*"
+TEMPLATES = "org_*#templates"
 RUNS = "drn_*"
 SAMPLES = "smp_*"
 STATE_MACHINE_DEFINITION = REPOSITORY_ROOT / "statemachines" / "work_deck_run.asl.json"
@@ -88,14 +91,20 @@ class DeckRuns(Construct):
         self._add_edits(http)
 
     def _create_work(self) -> ServiceFunction:
+        functions = self._stack.shared.config.slow_functions or None
         work = self._stack.create(
             "AdvanceDeckRun",
             module="advance_deck_run",
             description="Has samples of decks judged, and stores what judges say",
             timeout=WORK_TIMEOUT,
-            environment=self._environment,
-            most_at_once=self._stack.shared.config.slow_functions or None,
+            environment={
+                **self._environment,
+                # No organisation has more than its share of them at work.
+                **({} if functions is None else {"SLOW_FUNCTIONS": str(functions)}),
+            },
+            most_at_once=functions,
         )
+        self._stack.grant_share_waiting(work)
         data = self._stack.shared.data
         data.registry.grant_read(work.function, "GetItem")
         data.decks.grant_read(work.function, "BatchGetItem", "GetItem", "Query")
@@ -166,6 +175,11 @@ class DeckRuns(Construct):
         data.budgets.grant_read(runs.function, "BatchGetItem", "GetItem", keys=MONEY)
         self.workflow.state_machine.grant_start_execution(runs.function)
         http.api.route(runs, paths=RUN_PATHS)
+        # A model may propose graders of a new deck at once; where it cannot, the deck goes again.
+        data.decks.grant_write(runs.function, "DeleteItem", keys=DECKS)
+        data.decks.grant_write(runs.function, "PutItem", keys=PROMPTS)
+        data.decks.grant_write(runs.function, "PutItem", "UpdateItem", keys=TEMPLATES)
+        http.api.route(runs, paths=["/api/v1/decks"], method=apigateway.HttpMethod.POST)
 
     def _add_edits(self, http: HttpStack) -> None:
         """Routes edits of rubrics, which start replays and are measured with numpy."""

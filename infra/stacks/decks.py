@@ -9,19 +9,18 @@ from constructs import Construct
 from infra.constructs.service_function import ServiceFunction
 from infra.constructs.signed_api import resource_paths
 from infra.constructs.work_queue import DrainRate, WorkQueue
-from infra.stacks.deck_runs import DeckRuns
+from infra.stacks.deck_runs import PROMPTS, TEMPLATES, DeckRuns
 from infra.stacks.domain_stack import GRADERS, HEALTH, REQUESTS, DomainStack, Shared
 from infra.stacks.http import HttpStack
 from infra.stacks.ledger import LedgerStack
-from infra.tables import BY_COLLECTION_INDEX
+from infra.tables import BY_COLLECTION_INDEX, DUE_DECKS_INDEX
 
 DECKS = "dck_*"
 SAMPLES = "smp_*"
 TASKS = "task_*"
 ERASE_TIMEOUT = Duration.minutes(5)
 COUNTED_DECKS = "org_*#decks"
-PROMPTS = "org_*#prompt#*"
-TEMPLATES = "org_*#templates"
+INGEST_URLS = "igu_*"
 CALLS = "org_*#call#*"
 UNMATCHED = "org_*#unmatched"
 UNMATCHED_PROMPTS = "ump_*"
@@ -57,9 +56,11 @@ class DecksStack(DomainStack):
         self._add_decks(http)
         self._add_samples(http)
         self._add_telemetry(http)
+        self._add_ingest(http)
         self._add_feedback(http)
         self._add_measures(http)
         self._add_erasure()
+        self._add_expiry()
         self.captures = self._add_capture()
         self.runs = DeckRuns(self, environment=self.deck_environment, http=http, ledger=ledger)
 
@@ -173,6 +174,30 @@ class DecksStack(DomainStack):
         self.grant_index_prompts(telemetry)
         http.api.route(telemetry, paths=["/api/v1/samples", *resource_paths("unmatched-prompts")])
 
+    def _add_ingest(self, http: HttpStack) -> None:
+        """Routes ingest URLs, and what is handed over at them: the function checks their token."""
+        data = self.shared.data
+        urls = self.create_api(
+            "IngestUrlsApi",
+            module="ingest_urls_api",
+            environment={**self.deck_environment, **http.url_environment},
+        )
+        data.decks.grant_read(urls.function, "GetItem", keys=DECKS)
+        data.registry.grant_write(urls.function, "PutItem", "UpdateItem", keys=INGEST_URLS)
+        data.registry.grant_query_index(urls.function, index_name=BY_COLLECTION_INDEX)
+        self.grant_count_entities(urls)
+        http.api.route(urls, paths=resource_paths("ingest-urls"))
+
+        ingest = self.create_keyless_api(
+            "IngestApi", module="ingest_api", environment=self.sample_environment
+        )
+        data.registry.grant_read(ingest.function, "GetItem")
+        self.grant_count_requests(ingest)
+        self.grant_take_calls(ingest)
+        data.decks.grant_write(ingest.function, "UpdateItem", keys=COUNTED_DECKS)
+        self.grant_index_prompts(ingest)
+        http.api.route(ingest, paths=["/i/{proxy+}"], keyless=True)
+
     def _add_feedback(self, http: HttpStack) -> None:
         """Routes ratings, which lie in the partition of their grader."""
         feedback = self.create_api(
@@ -265,3 +290,27 @@ class DecksStack(DomainStack):
         data.registry.grant_write(erase.function, "PutItem", keys=GRADERS)
         data.content.grant_delete(erase.function, finds=True)
         self.run_every(Duration.minutes(2), erase)
+
+    def _add_expiry(self) -> None:
+        """Has captured calls erased once their time is over, with what was said of them."""
+        data = self.shared.data
+        expired = self.create(
+            "EraseExpired",
+            module="erase_expired",
+            description="Erases captured samples and prompts whose time is over",
+            timeout=ERASE_TIMEOUT,
+            environment=self.sample_environment,
+        )
+        table, function = data.decks, expired.function
+        table.grant_query_index(function, index_name=DUE_DECKS_INDEX)
+        table.grant_read(function, "BatchGetItem", "GetItem", "Query", keys=DECKS)
+        table.grant_write(function, "DeleteItem", "UpdateItem", keys=DECKS)
+        table.grant_read(function, "GetItem", "Query", keys=SAMPLES)
+        table.grant_write(function, "DeleteItem", keys=SAMPLES)
+        table.grant_read(function, "Query", keys=GRADERS)
+        table.grant_write(function, "DeleteItem", keys=GRADERS)
+        table.grant_read(function, "GetItem", keys=UNMATCHED_PROMPTS)
+        table.grant_write(function, "DeleteItem", "UpdateItem", keys=UNMATCHED_PROMPTS)
+        table.grant_write(function, "DeleteItem", "UpdateItem", keys=UNMATCHED)
+        data.content.grant_delete(function)
+        self.run_every(Duration.minutes(3), expired)

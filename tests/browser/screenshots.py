@@ -132,8 +132,16 @@ def named_views(console: Console, task_id: str, decks: FilledDecks) -> Iterator[
     earlier, later = MODELS
     yield "compare-one", f"#/tasks/{task_id}/compare?a={earlier}&b={later}"
     grader = f"#/decks/{decks.labelled.id}/graders/{decks.labelled.grader_id}"
-    for part in ("agreement", "disagreements", "patterns"):
-        yield f"decks-{part}-one", f"{grader}/{part}"
+    yield "decks-new", "#/decks/new"
+    yield "decks-unmatched", "#/decks/unmatched"
+    yield "decks-unmatched-one", f"#/decks/unmatched/{decks.unmatched_id}"
+    for part in ("samples", "runs", "versions", "propose"):
+        yield f"decks-{part}-one", f"#/decks/{decks.runs.deck_id}/{part}"
+    yield "decks-run-one", f"#/decks/{decks.runs.deck_id}/runs/{decks.run_id}"
+    yield "decks-published-one", f"{grader}/published?means=shown"
+    parts = ("results", "agreement", "disagreements", "patterns", "fix", "propose", "edit")
+    for part in parts:
+        yield f"decks-grader-{part}-one", f"{grader}/{part}"
     yield "decks-grader-one", f"{grader}?a=1&b=2"
     yield "decks-sample-one", f"#/decks/{decks.runs.deck_id}/samples/{decks.sample_id}"
     yield "labelling-sample-one", f"#/labelling/{decks.runs.deck_id}/{decks.proposed_id}"

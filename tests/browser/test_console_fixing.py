@@ -129,22 +129,22 @@ def test_an_edit_is_proposed_replayed_accepted_and_rolled_back(console, deck):
     expect(rows.last).to_contain_text("1 current")
 
 
-def test_what_may_be_chance_is_told_and_can_only_be_rejected(console):
+def test_what_does_harm_is_told_and_can_only_be_rejected(console):
     with ledger(console.served.platform) as made:
         deck = EditedDeck(made, number=200)
         deck.label(list(deck.samples))
-        measured = deck.measure("useless")
-        assert measured["effect"]["outcome"] == "no_evidence"
+        measured = deck.measure("harmful")
+        assert measured["effect"]["outcome"] == "refused"
         page = console.open(fixing(deck))
         edit = page.locator("article")
-        expect(edit).to_contain_text("No evidence: the difference may be chance.")
+        expect(edit).to_contain_text("It is refused: it agrees less with people")
         for name in ("Accept", "Replay", "Roll back"):
             expect(edit.get_by_role("button", name=name)).to_have_count(0)
         edit.get_by_role("button", name="Reject").click()
-        page.locator("dialog").get_by_label("Why").fill("it changes nothing")
+        page.locator("dialog").get_by_label("Why").fill("it is worse")
         page.locator("dialog").get_by_role("button", name="Reject").click()
         expect(edit.locator(".badge").first).to_have_text("rejected")
-        assert the_edit(deck)["reason"] == "it changes nothing"
+        assert the_edit(deck)["reason"] == "it is worse"
 
         # Refused by the service, which names what is wrong.
         console.go(page, fixing(deck, "propose"))

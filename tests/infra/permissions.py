@@ -218,6 +218,19 @@ EXPECTED = {
     | table("Registry", "PutItem", keys="grd_*")
     | found_in("Content")
     | bucket("Content", "DeleteObject", "GetObject", "PutObject"),
+    "IngestUrlsApi": API
+    | table("Decks", "GetItem", keys="dck_*")
+    | table("Registry", "PutItem", "UpdateItem", keys="igu_*")
+    | table("Registry/index/byCollection", "Query")
+    | COUNTED_ENTITIES,
+    "IngestApi": AUDITED
+    | ENCRYPT
+    | COUNTED_REQUESTS
+    | table("Registry", "GetItem")
+    | TAKES_CALLS
+    | table("Decks", "UpdateItem", keys="org_*#decks")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates"),
     "DeckTelemetryApi": API
     | TAKES_CALLS
     | table("Decks", "UpdateItem", keys="org_*#decks")
@@ -241,6 +254,18 @@ EXPECTED = {
     | COUNTED_ENTITIES
     | table("Registry", "PutItem", keys="grd_*")
     | table("Registry", "DeleteItem", keys="health#*"),
+    "EraseExpired": ENCRYPT
+    | table("Decks/index/dueDecks", "Query")
+    | table(
+        "Decks",
+        *("BatchGetItem", "DeleteItem", "GetItem", "Query", "UpdateItem"),
+        keys="dck_*",
+    )
+    | table("Decks", "DeleteItem", "GetItem", "Query", keys="smp_*")
+    | table("Decks", "DeleteItem", "Query", keys="grd_*")
+    | table("Decks", "DeleteItem", "GetItem", "UpdateItem", keys="ump_*")
+    | table("Decks", "DeleteItem", "UpdateItem", keys="org_*#unmatched")
+    | bucket("Content", "DeleteObject"),
     "EraseDecks": ENCRYPT
     | table("Decks/index/byCollection", "Query")
     | table("Decks", "BatchWriteItem", "DeleteItem", "Query", keys="dck_*")
@@ -253,7 +278,9 @@ EXPECTED = {
     | bucket("Content", "DeleteObject"),
     "DeckRunsApi": API
     | table("Decks", "BatchGetItem", "GetItem", "Query")
-    | table("Decks", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "DeleteItem", "PutItem", "UpdateItem", keys="dck_*")
+    | table("Decks", "PutItem", keys="org_*#prompt#*")
+    | table("Decks", "PutItem", "UpdateItem", keys="org_*#templates")
     | table("Decks", "BatchWriteItem", "PutItem", keys="grd_*")
     | table("Decks", "BatchWriteItem", keys="drn_*")
     | table("Decks", "UpdateItem", keys="org_*#decks")
@@ -272,6 +299,7 @@ EXPECTED = {
     | start("WorkDeckRun"),
     "AdvanceDeckRun": ENCRYPT
     | ORDERS
+    | WAITING
     | start("SubmitLlmBatch")
     | table("Registry", "GetItem")
     | table("Registry", "PutItem", keys="grd_*")

@@ -13,14 +13,138 @@ RARELY_CALLED_OF_DECKS = {
     "DecksApi": "makes and shows decks (tests/component/decks)",
     "SamplesApi": "takes in and shows samples of decks (tests/component/decks)",
     "EraseDecks": "erases deleted decks, every two minutes",
+    "DeckTelemetryApi": "takes in samples that find their deck (tests/component/decks)",
+    "IngestUrlsApi": "makes and shows ingest URLs (tests/component/decks)",
+    "IngestApi": "takes samples and decks at ingest URLs (tests/component/decks)",
+    "EraseExpired": "erases captured calls whose time is over, every three minutes",
 }
 """Functions that a run may see or not."""
 
+_TAKES_CALLS = """
+        dynamodb:Query Decks org_*#prompt#*
+        dynamodb:GetItem Decks org_*#templates
+        dynamodb:Query Decks org_*#templates
+        dynamodb:BatchGetItem Decks dck_*
+        dynamodb:GetItem Decks dck_*
+        dynamodb:PutItem Decks dck_*
+        dynamodb:UpdateItem Decks dck_*
+        dynamodb:PutItem Decks smp_*
+        dynamodb:GetItem Decks org_*#call#*
+        dynamodb:PutItem Decks org_*#call#*
+        dynamodb:UpdateItem Decks org_*#call#*
+        dynamodb:DeleteItem Decks org_*#unmatched
+        dynamodb:GetItem Decks org_*#unmatched
+        dynamodb:PutItem Decks org_*#unmatched
+        dynamodb:Query Decks org_*#unmatched
+        dynamodb:UpdateItem Decks org_*#unmatched
+        dynamodb:BatchGetItem Decks ump_*
+        dynamodb:DeleteItem Decks ump_*
+        dynamodb:GetItem Decks ump_*
+        dynamodb:PutItem Decks ump_*
+        dynamodb:Query Decks ump_*
+        dynamodb:UpdateItem Decks ump_*
+        s3:DeleteObject Content/content/*
+        s3:PutObject Content/content/*
+"""
+"""What whoever takes in captured calls may do (``DecksStack.grant_take_calls``)."""
+
 OF_DECKS = (
+    *(
+        one
+        for function in ("DeckTelemetryApi", "IngestApi")
+        for one in rare(
+            function,
+            _TAKES_CALLS,
+            "Samples find their deck, or are counted (tests/component/decks).",
+        )
+    ),
+    *rare(
+        "IngestUrlsApi",
+        """
+        dynamodb:GetItem Decks dck_*
+        dynamodb:PutItem Registry igu_*
+        dynamodb:UpdateItem Registry igu_*
+        dynamodb:UpdateItem Registry entities#*
+        dynamodb:Query Registry/index/byCollection
+        """,
+        "Ingest URLs are made, listed and revoked (tests/component/decks).",
+    ),
+    *rare(
+        "IngestApi",
+        """
+        dynamodb:UpdateItem Decks org_*#decks
+        dynamodb:PutItem Decks org_*#prompt#*
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
+        """,
+        "Decks are made at ingest URLs (tests/component/decks).",
+    ),
+    *rare(
+        "DeckTelemetryApi",
+        """
+        dynamodb:UpdateItem Decks org_*#decks
+        dynamodb:PutItem Decks org_*#prompt#*
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
+        """,
+        "Prompts that no deck has become one (tests/component/decks).",
+    ),
+    *rare(
+        "EraseDecks",
+        """
+        dynamodb:DeleteItem Decks org_*#prompt#*
+        dynamodb:DeleteItem Decks org_*#templates
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
+        """,
+        "Prompts of deleted decks are found no more (tests/component/decks).",
+    ),
+    *rare(
+        "EraseExpired",
+        """
+        dynamodb:Query Decks/index/dueDecks
+        dynamodb:BatchGetItem Decks dck_*
+        dynamodb:GetItem Decks dck_*
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:Query Decks dck_*
+        dynamodb:UpdateItem Decks dck_*
+        dynamodb:DeleteItem Decks smp_*
+        dynamodb:GetItem Decks smp_*
+        dynamodb:Query Decks smp_*
+        dynamodb:DeleteItem Decks grd_*
+        dynamodb:Query Decks grd_*
+        dynamodb:DeleteItem Decks ump_*
+        dynamodb:GetItem Decks ump_*
+        dynamodb:UpdateItem Decks ump_*
+        dynamodb:DeleteItem Decks org_*#unmatched
+        dynamodb:UpdateItem Decks org_*#unmatched
+        s3:DeleteObject Content/content/*
+        """,
+        "Captured calls are erased once their time is over (tests/component/decks).",
+    ),
     *rare(
         "AdvanceDeckRun",
         "dynamodb:UpdateItem Decks dck_*",
         "A deck counts the graders that a model proposes (tests/component/decks).",
+    ),
+    *rare(
+        "AdvanceDeckRun",
+        """
+        dynamodb:GetItem Budgets waiting#*
+        dynamodb:PutItem Budgets waiting#*
+        """,
+        "Organisations share the functions that go on with runs; on one machine these have no "
+        "bound (tests/component/decks/test_run_shares.py).",
+    ),
+    *rare(
+        "DeckRunsApi",
+        """
+        dynamodb:DeleteItem Decks dck_*
+        dynamodb:PutItem Decks org_*#prompt#*
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
+        """,
+        "Decks are made, and go again where no model can propose graders (tests/component/decks).",
     ),
     *rare(
         "DecksApi",
@@ -32,6 +156,9 @@ OF_DECKS = (
         dynamodb:PutItem Decks dck_*
         dynamodb:UpdateItem Decks dck_*
         dynamodb:UpdateItem Decks org_*#decks
+        dynamodb:PutItem Decks org_*#prompt#*
+        dynamodb:PutItem Decks org_*#templates
+        dynamodb:UpdateItem Decks org_*#templates
         dynamodb:Query Decks/index/byCollection
         dynamodb:PutItem Registry task_*
         dynamodb:UpdateItem Registry entities#*

@@ -61,6 +61,7 @@ def test_an_api_writes_only_what_it_owns_in_the_registry():
         "DeckFeedbackApi": {"grd_*"},
         # Graders of decks are published with what is measured there.
         "DeckMeasuresApi": {"grd_*", "health#*", "entities#*"},
+        "IngestUrlsApi": {"igu_*", "entities#*"},
         "WebhooksApi": {"*#webhooks"},
         "RewardsApi": {"rwu_*", "entities#*"},
         "ConnectionsApi": {"llc_*", "llt_*", "entities#*"},

@@ -70,9 +70,13 @@ ROUTES = {
     "ANY /api/v1/scores": "ScoresApi",
     "ANY /api/v1/scores/{proxy+}": "ScoresApi",
     "ANY /api/v1/scores/export": "ScoreExportApi",
+    "POST /api/v1/decks": "DeckRunsApi",
     "ANY /api/v1/samples": "DeckTelemetryApi",
     "ANY /api/v1/unmatched-prompts": "DeckTelemetryApi",
     "ANY /api/v1/unmatched-prompts/{proxy+}": "DeckTelemetryApi",
+    "ANY /api/v1/ingest-urls": "IngestUrlsApi",
+    "ANY /api/v1/ingest-urls/{proxy+}": "IngestUrlsApi",
+    "ANY /i/{proxy+}": "IngestApi",
     "ANY /api/v1/exports": "ExportsApi",
     "ANY /api/v1/exports/{proxy+}": "ExportsApi",
     **{

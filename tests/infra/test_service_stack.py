@@ -45,6 +45,9 @@ FUNCTIONS = {
     "DeckFeedbackApi": ("functions.decks.feedback_api", 29),
     "DeckMeasuresApi": ("functions.decks.measures_api", 29),
     "DeckTelemetryApi": ("functions.decks.telemetry_api", 29),
+    "IngestUrlsApi": ("functions.decks.ingest_urls_api", 29),
+    "IngestApi": ("functions.decks.ingest_api", 29),
+    "EraseExpired": ("functions.decks.erase_expired", 300),
     "EraseDecks": ("functions.decks.erase_decks", 300),
     "DeckRunsApi": ("functions.decks.runs_api", 29),
     "DeckEditsApi": ("functions.decks.edits_api", 29),
@@ -180,6 +183,7 @@ def test_what_needs_no_key_is_throttled_apart(aws):
         "ANY /v1/files/{proxy+}",
         "ANY /v1/batches",
         "ANY /v1/batches/{proxy+}",
+        "ANY /i/{proxy+}",
     }
     throttle = {"ThrottlingRateLimit": 250, "ThrottlingBurstLimit": 500}
     assert all(each == throttle for each in settings.values())
@@ -259,7 +263,7 @@ def test_scheduled_functions_run_once_each_time(aws):
         if each["Type"] == "AWS::Lambda::EventInvokeConfig"
     }
     scheduled = {target["Arn"]["Fn::GetAtt"][0] for target in targets}
-    assert len(scheduled) == 8
+    assert len(scheduled) == 9
     assert set(configured) == scheduled
     for each in configured.values():
         assert (each["MaximumRetryAttempts"], each["MaximumEventAgeInSeconds"]) == (0, 60)

@@ -39,9 +39,11 @@ _FUNCTIONS = {
     "/api/v1/deck-capture": "functions.decks.api",
     "/api/v1/deck-inbox": "functions.decks.feedback_api",
     "/api/v1/samples": "functions.decks.telemetry_api",
+    "/api/v1/ingest-urls": "functions.decks.ingest_urls_api",
     "/api/v1/unmatched-prompts": "functions.decks.telemetry_api",
 }
 _BY_PATTERN = [
+    ("POST", r"/api/v1/decks", "functions.decks.runs_api"),
     (
         "POST",
         r"/api/v1/decks/[^/]+/(estimate|runs|runs/[^/]+/cancel|graders/propose(/estimate)?)",
@@ -87,6 +89,7 @@ _OF_ONE_PATH = {
 }
 _OF_FIRST_PART = {
     "r": "functions.rewards.answer_trainers",  # behind a function URL
+    "i": "functions.decks.ingest_api",
     "v1": "functions.compatible.api",
     "console": "functions.console.serve_pages",
     "review": "functions.console.serve_pages",

@@ -62,6 +62,13 @@ EXPECTED = {
     "GET /api/v1/deck-capture": "O--O",
     "PUT /api/v1/deck-capture": "---O",
     "POST /api/v1/samples": "O--O",
+    # What an ingest URL lets its bearer do, its maker may do.
+    "POST /api/v1/ingest-urls": "O--O",
+    "GET /api/v1/ingest-urls": "O--O",
+    "GET /api/v1/ingest-urls/<ingest_url_id>": "O--O",
+    "DELETE /api/v1/ingest-urls/<ingest_url_id>": "O--O",
+    "POST /i/<ingest_token>/samples": PUBLIC,
+    "POST /i/<ingest_token>/decks": PUBLIC,
     "GET /api/v1/unmatched-prompts": "O--O",
     "GET /api/v1/unmatched-prompts/<unmatched_id>": "O--O",
     "POST /api/v1/unmatched-prompts/<unmatched_id>/deck": "O--O",
@@ -304,6 +311,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "POST /api/v1/llm-batches/<llm_batch_id>/resolve": {"action": "resubmit"},
     "POST /api/v1/samples": chat("q", output="a", system="No deck has it."),
     "POST /api/v1/unmatched-prompts/<unmatched_id>/deck": {"name": "d"},
+    "POST /api/v1/ingest-urls": {"name": "n", "deckId": "<deck_id>"},
     "POST /api/v1/decks": {"name": "d", "systemPrompt": "s"},
     "PATCH /api/v1/decks/<deck_id>": {"description": "d"},
     "POST /api/v1/decks/<deck_id>/versions": {"systemPrompt": "<principal>"},
@@ -396,6 +404,7 @@ LISTED = {
     "GET /api/v1/webhooks": "webhook_id",
     "GET /api/v1/decks": "deck_id",
     "GET /api/v1/unmatched-prompts": "unmatched_id",
+    "GET /api/v1/ingest-urls": "ingest_url_id",
     "GET /api/v1/deck-inbox": "deck_grader_id",
 }
 

@@ -55,6 +55,7 @@ _KINDS = {
     "deck_run_id": "drn",
     "deck_edit_id": "edt",
     "unmatched_id": "ump",
+    "ingest_url_id": "igu",
 }
 
 
@@ -88,6 +89,8 @@ class Prepared:
         """Return the id that stands for a path parameter; another one for each ``used_by``."""
         if parameter == "token":
             return f"{new_id('rwu')}-{'0' * 64}"
+        if parameter == "ingest_token":
+            return f"{new_id('igu')}-{'0' * 64}"
         if parameter == "version":
             return "1"
         if owner == "unknown":
@@ -139,6 +142,10 @@ class Prepared:
     def _new_deck(self, owner: str) -> str:
         body = {"name": "d", "systemPrompt": "s"}
         return str(self._create(self._admins[owner], "/api/v1/decks", **body)["deck"]["id"])
+
+    def _new_ingest_url(self, owner: str) -> str:
+        made = self._create(self._admins[owner], "/api/v1/ingest-urls", name="i")
+        return str(made["ingestUrl"]["id"])
 
     def _new_unmatched(self, owner: str) -> str:
         said = chat("q", output="a", system=f"Prompt {new_id('req')}")

@@ -265,3 +265,44 @@ def test_a_kill_at_any_call_pays_and_stores_once(proposals: Proposals) -> None:
             break
     assert len(set(stored)) == 1
     assert len(stored) > 4
+
+
+def test_a_deck_is_made_with_graders_that_are_proposed_at_once(proposals: Proposals) -> None:
+    body = {
+        "name": "new",
+        "systemPrompt": SYSTEM_PROMPT,
+        "propose": {"proposer": proposals.proposer, "judge": proposals.proposer},
+    }
+    made = proposals.platform.call("POST", "/api/v1/decks", body)
+    assert made.status == 201, made.text
+    deck, run = made.json["deck"], made.json["run"]
+    assert (run["deckId"], run["kind"], run["status"]) == (deck["id"], "propose", "running")
+    proposals.path = f"/api/v1/decks/{deck['id']}"
+    ended = proposals.finish(run)
+    assert 0 < ended["costNanoUsd"] <= ended["capNanoUsd"]
+    assert [one["id"] for one in proposals.graders()] == ended["proposal"]["graderIds"]
+    assert len(proposals.graders()) >= 3
+    without = {"name": "plain", "systemPrompt": "Plain."}
+    assert proposals.platform.call("POST", "/api/v1/decks", without).json["run"] is None
+
+
+def test_where_nothing_can_be_proposed_no_deck_is_made(
+    proposals: Proposals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def decks() -> list[str]:
+        listed = proposals.platform.call("GET", "/api/v1/decks").json["decks"]
+        return [one["name"] for one in listed]
+
+    before = decks()
+    body: dict[str, Any] = {"name": "new", "systemPrompt": SYSTEM_PROMPT}
+    unknown = {**proposals.proposer, "connectionId": "llc_" + "0" * 26}
+    for propose in ({"proposer": unknown}, {"proposer": proposals.proposer, "judge": unknown}):
+        refused = proposals.platform.call("POST", "/api/v1/decks", {**body, "propose": propose})
+        assert refused.status == 422, refused.text
+        assert decks() == before
+    proposals.propose()
+    monkeypatch.setattr("autotune_platform.decks.runs.repository.MAX_OPEN_DECK_RUNS", 1)
+    body["propose"] = {"proposer": proposals.proposer}
+    refused = proposals.platform.call("POST", "/api/v1/decks", body)
+    assert refused.status == 409, refused.text
+    assert decks() == before, "it went again"

@@ -213,13 +213,14 @@ def test_what_the_rubric_is_not_asked_about_is_abstained_and_costs_nothing(ledge
     other = {"metadata": {"systemPrompt": "You are a Librarian.\nToday is Monday."}}
     pirate = {"prompt": "system: You are a pirate.\n\nuser: Who?"}
     long = {"response": "x" * 400_001}
-    found = scored(
-        ledger, registered(ledger), same, flattened, {"prompt": messages}, other, pirate, long
-    )
+    # What is too long is compared with no prompt.
+    long_prompt = {"prompt": f"system: {'x' * 400_001}\n\nuser: Who?"}
+    rest = (other, pirate, long, long_prompt)
+    found = scored(ledger, registered(ledger), same, flattened, {"prompt": messages}, *rest)
     assert whys(found) == [
         *[("scored", None)] * 3,
         *[("abstained", "other_system_prompt")] * 2,
-        ("abstained", "input_too_long"),
+        *[("abstained", "input_too_long")] * 2,
     ]
     assert len(asked) == 3
     (read,) = [one for one in asked if "Who wrote it, then?" in one.prompt]

@@ -4,6 +4,7 @@ import pytest
 
 from autotune.cli import exit_codes
 from tests.judges.models import PROPOSING_MODEL
+from tests.judges.planted_samples import SYSTEM_PROMPT
 from tests.support.deck_files import WRITTEN
 from tests.support.deck_proposals import Proposals
 from tests.support.deck_runs import DeckRuns, verdict
@@ -112,3 +113,32 @@ def test_graders_are_proposed_for_a_price_that_is_said_before(run, api):
         assert poor.json_lines[0]["stoppedBecause"] == "cap"
         assert "proposing graders" in poor.stderr
         api.before_answer = lambda _: None
+
+
+def test_a_deck_is_made_with_graders_that_are_proposed_at_once(run, api, tmp_path):
+    file = tmp_path / "support.md"
+    file.write_text(SYSTEM_PROMPT)
+    with make_ledger(api.platform) as ledger:
+        made = Proposals(ledger)
+
+        def go_on(request):
+            parts = request.path.split("/")
+            if request.method == "GET" and len(parts) == 7 and parts[5] == "runs":
+                made.path = f"/api/v1/decks/{parts[4]}"
+                going = made.read(parts[6])
+                if going["status"] == "running":
+                    made.finish(going)
+
+        api.before_answer = go_on
+        asked = ("decks", "create", file, "--propose", "--connection", made.connection_id)
+        created = run(*asked, "--model", PROPOSING_MODEL, "--cap", "1")
+        assert created.exit_code == exit_codes.OK, created.stderr
+        deck_id, *graders = created.stdout.splitlines()
+        assert made.path == f"/api/v1/decks/{deck_id}"
+        assert [line.split()[0] for line in graders] == [one["id"] for one in made.graders()]
+        api.before_answer = lambda _: None
+    without = run(*asked, "--model", PROPOSING_MODEL)
+    assert "--cap" in without.stderr
+    alone = run("decks", "create", file, "--cap", "1")
+    assert "go with --propose" in alone.stderr
+    assert len(run("decks", "list", "--json").json_lines) == 2

@@ -20,6 +20,7 @@ INNER = (
     "decks.runs",
     "decks.edits",
     "decks.unmatched",
+    "decks.ingest_urls",
 )
 PARTS = [name for name, kind in vars(clients.ClientParts).items() if isinstance(kind, clients.Part)]
 

@@ -4,7 +4,14 @@ import asyncio
 
 import pytest
 
-from autotune import AsyncAutotuneClient, AutotuneClient, InvalidInputError, NotFoundError
+from autotune import (
+    AsyncAutotuneClient,
+    AutotuneClient,
+    InvalidInputError,
+    InvalidRequestError,
+    NotFoundError,
+)
+from tests.judges.planted_samples import SYSTEM_PROMPT
 from tests.support.deck_proposals import Proposals
 from tests.support.ledger import ledger as make_ledger
 
@@ -36,6 +43,25 @@ def test_graders_are_priced_proposed_and_read(proposals: Proposals, client: Auto
     assert graders.update(deck_id, listed[0].id, status="active").status == "active"
     with pytest.raises(InvalidInputError):
         graders.propose(deck_id, proposer={"model": "m"})
+
+
+def test_a_deck_is_made_with_graders_proposed_at_once(proposals: Proposals, client: AutotuneClient):
+    created = client.decks.create_proposed(
+        name="new",
+        system_prompt=SYSTEM_PROMPT,
+        proposer=proposals.proposer,
+        judge=proposals.proposer,
+        cap_nano_usd=10**9,
+    )
+    assert created.run is not None
+    assert (created.run.deck_id, created.run.cap_nano_usd) == (created.deck.id, 10**9)
+    with pytest.raises(InvalidInputError, match="propose"):
+        client.decks.create_proposed(name="n", system_prompt="s", proposer={"model": "m"})
+    unknown = {**proposals.proposer, "connectionId": "llc_" + "0" * 26}
+    before = len(list(client.decks.list()))
+    with pytest.raises(InvalidRequestError):
+        client.decks.create_proposed(name="n", system_prompt="s", proposer=unknown)
+    assert len(list(client.decks.list())) == before
 
 
 def test_an_event_loop_proposes_too(api, proposals: Proposals):

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from autotune.protocol.levels import LEVELS, LevelsRubric
+from autotune.protocol.limits import MAX_LEVELS_ANSWER_CHARACTERS, MAX_REASONING_CHARACTERS
 from autotune.protocol.llm_params import LlmParams
 from autotune_platform.judging.rubric.conversations import SampleTexts, Turn, sample_texts
 from autotune_platform.judging.rubric.levels import (
+    LevelReading,
     levels_request,
     read_answer_text,
     read_levels,
@@ -18,6 +20,7 @@ from autotune_platform.judging.rubric.levels import (
 from autotune_platform.ledger.attempts import Fault
 from autotune_platform.ledger.models import Row
 from autotune_platform.ledger.row_texts import RowOutput
+from tests.support.growth import growth
 
 RUBRIC = LevelsRubric.model_validate(
     {
@@ -100,6 +103,44 @@ def test_a_cut_answer_and_a_refusal_are_faults() -> None:
     assert read_answer_text("VERDICT: 2", is_cut=True).fault == "output_cut"
     refusal = read_answer_text("VERDICT: 2", is_refusal=True)
     assert (refusal.level, refusal.reason, refusal.fault) == (None, "model_refused", "refused")
+
+
+BEFORE_A_VERDICT = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\n>",
+    "\n-",
+    " \n",
+    "\n ",
+    "EXPLANATION:\n",
+    "\n#explanation",
+]
+
+
+@pytest.mark.parametrize("unit", BEFORE_A_VERDICT, ids=repr)
+def test_answers_are_read_in_linear_time(unit: str) -> None:
+    def read(characters: int) -> LevelReading:
+        return read_answer_text("x" + unit * (characters // len(unit)) + "x\nVERDICT: 2")
+
+    # Four times as much takes four times as long, and sixteen times where it is quadratic.
+    assert growth(read, 12_500, 50_000) < 9
+    assert read(MAX_LEVELS_ANSWER_CHARACTERS - 100).level == 2
+
+
+def test_an_answer_that_is_too_long_is_a_failure_that_is_not_asked_for_again() -> None:
+    end = "\nVERDICT: 2"
+    longest = "x" * (MAX_LEVELS_ANSWER_CHARACTERS - len(end)) + end
+    assert read_answer_text(longest).level == 2
+    reading = read_answer_text("x" + longest)
+    assert (reading.status, reading.level, reading.fault) == ("failed", None, None)
+    assert reading.reason == "model_answer_unreadable"
+    assert len(reading.reasoning or "") <= MAX_REASONING_CHARACTERS
+
+
+def test_an_explanation_begins_its_line_behind_marks_and_empty_lines() -> None:
+    reading = read_answer_text("It is so.\n\n \r\n> **Explanation:** named\n\nVERDICT: 1")
+    assert (reading.reasoning, reading.explanation) == ("It is so.", "named")
 
 
 def row(**fields: Any) -> Row:

@@ -4,8 +4,14 @@ import time
 
 import pytest
 
+from autotune_platform.judging.rubric import system_prompts
 from autotune_platform.judging.rubric.conversations import completion_texts
-from autotune_platform.judging.rubric.system_prompts import is_written_under
+from autotune_platform.judging.rubric.system_prompts import (
+    MOST_MARKS_TOGETHER,
+    is_written_under,
+    normalized,
+)
+from tests.support.growth import growth
 
 
 @pytest.mark.parametrize(
@@ -40,6 +46,44 @@ def test_the_same_prompt_is_the_same(template: str, prompt: str) -> None:
 )
 def test_another_prompt_is_another(template: str, prompt: str) -> None:
     assert not is_written_under(template, prompt)
+
+
+MARKS = ["\u0301\u0327", "\u0327\u0301", "\u0f73", "\u0344\u0316"]
+
+
+@pytest.mark.parametrize("marks", MARKS, ids=ascii)
+def test_characters_that_combine_take_linear_time(marks: str) -> None:
+    def matched(characters: int) -> bool:
+        return is_written_under("a{{x}}", "a" + marks * (characters // len(marks)))
+
+    # Four times as many take four times as long, and sixteen times where it is quadratic.
+    assert growth(matched, 10_000, 40_000) < 9
+
+
+def test_a_few_characters_that_combine_are_put_into_order_and_many_are_still_compared() -> None:
+    few = MOST_MARKS_TOGETHER // 2
+    assert is_written_under("a" + "\u0301\u0327" * few, "a" + "\u0327" * few + "\u0301" * few)
+    many = "a" + "\u0301\u0327" * 100
+    assert is_written_under(many, many + "\n")
+    assert not is_written_under(many, many + "\u0301")
+    assert normalized("e\u0301" * 100) == "\u00e9" * 100
+    assert normalized("\u0915\u093f" * 100) == "\u0915\u093f" * 100
+
+
+def test_a_prompt_is_normalised_once_for_all_that_is_compared_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[str] = []
+
+    def counting(prompt: str) -> str:
+        looked_at.append(prompt)
+        return normalized(prompt)
+
+    monkeypatch.setattr(system_prompts, "normalized", counting)
+    prompt = f"Prompt of {time.monotonic_ns()} {{{{day}}}}"
+    for place in range(5):
+        assert not is_written_under(prompt, f"text {place}")
+    assert looked_at.count(prompt) == 1
 
 
 def test_many_placeholders_take_linear_time() -> None:

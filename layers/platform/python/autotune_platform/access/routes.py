@@ -231,6 +231,14 @@ ROUTES: Mapping[tuple[str, str], Rule] = {
     ("GET", "/api/v1/unmatched-prompts/<unmatched_id>"): Grant("decks", "read"),
     ("POST", "/api/v1/unmatched-prompts/<unmatched_id>/deck"): Grant("decks", "create"),
     ("DELETE", "/api/v1/unmatched-prompts/<unmatched_id>"): Grant("decks", "update"),
+    # An ingest URL adds samples and makes decks, no more: its maker may do both.
+    ("POST", "/api/v1/ingest-urls"): Grant("decks", "create", mints=True),
+    ("GET", "/api/v1/ingest-urls"): Grant("decks", "read"),
+    ("GET", "/api/v1/ingest-urls/<ingest_url_id>"): Grant("decks", "read"),
+    ("DELETE", "/api/v1/ingest-urls/<ingest_url_id>"): Grant("decks", "delete"),
+    # Proven by the token in the path.
+    ("POST", "/i/<ingest_token>/samples"): Open.PUBLIC,
+    ("POST", "/i/<ingest_token>/decks"): Open.PUBLIC,
     ("GET", "/api/v1/deck-inbox"): Grant("deck_labels", "read"),
     ("POST", "/api/v1/decks/<deck_id>/graders/<deck_grader_id>/feedback"): Grant(
         "deck_labels", "create"

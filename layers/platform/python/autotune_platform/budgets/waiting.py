@@ -38,7 +38,7 @@ class WaitingShares:
     """
 
     slots: Slots
-    of: Literal["reads", "rewards", "verifications", "connections", "steps", "chats"]
+    of: Literal["reads", "rewards", "verifications", "connections", "steps", "deck_runs", "chats"]
     most_of_all: int | None = None
 
     @contextmanager

@@ -203,6 +203,8 @@ class Sample(Entity):
         group_key: digest of its group; samples with the same one are in the same half.
         content_hash: digest of its texts.
         duplicate_of: the first sample of the deck with the same texts, if this is not it.
+        came_by: its collection; an attribute of that name would put it into the index of decks,
+            all samples of all organisations in two partitions.
         judged_bytes: how many bytes of a judge's question its conversation and response are.
         expires_at: when it is erased, with all that was said of it; None for never.
         has_object: whether its texts are in the bucket, because they outgrow an item.
@@ -214,7 +216,7 @@ class Sample(Entity):
     group_key: str
     content_hash: str
     duplicate_of: str | None = None
-    collection: Collection
+    came_by: Collection
     provider: str | None = None
     model: str | None = None
     input_excerpt: str

@@ -47,7 +47,7 @@ def made_sample(
         split=split_of(deck.organization_id, group_key, holdout_share=deck.holdout_share),
         group_key=group_key,
         content_hash=_content_hash(deck.organization_id, conversation),
-        collection=origin.collection,
+        came_by=origin.collection,
         provider=given.provider,
         model=given.model or conversation.model,
         input_excerpt=conversation.input[:EXCERPT_CHARACTERS],

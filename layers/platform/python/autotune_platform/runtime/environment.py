@@ -152,6 +152,12 @@ class DeckEnvironment(Environment):
     decks_table: str
 
 
+class IngestUrlEnvironment(DeckEnvironment):
+    """For the function that makes ingest URLs, which hang below ``api_url``."""
+
+    api_url: str
+
+
 class SampleEnvironment(DeckEnvironment):
     """For functions that read or write samples of decks."""
 
@@ -282,7 +288,13 @@ class LedgerApiEnvironment(LedgerEnvironment):
 
 
 class DeckRunEnvironment(SampleEnvironment, LedgerApiEnvironment):
-    """For the function that goes on with runs of decks."""
+    """For functions that go on with runs of decks, and those that start them."""
+
+
+class DeckRunWorkEnvironment(DeckRunEnvironment):
+    """For the function that goes on with runs; ``slow_functions`` are of its kind."""
+
+    slow_functions: int | None = None
 
 
 class DeckRunApiEnvironment(DeckRunEnvironment):

@@ -64,7 +64,12 @@ class Agreement:
 
 
 def agreement(
-    truth: Levels, judged: Levels, groups: Groups, *, confidence: float = CONFIDENCE
+    truth: Levels,
+    judged: Levels,
+    groups: Groups,
+    *,
+    confidence: float = CONFIDENCE,
+    apart: int = 0,
 ) -> Agreement:
     """Return how far a judge agrees with people.
 
@@ -74,6 +79,7 @@ def agreement(
         judged: Levels of one version, shape (n,); NaN where it abstained or failed.
         groups: Keys, shape (n,).
         confidence: Nominal coverage of intervals, two-sided.
+        apart: Drawn samples that have no truth, because people are apart on them.
     """
     t, j, keys = as_levels(truth), as_levels(judged), np.asarray(groups)
     both, labelled = has_all(t, j), int(np.isfinite(t).sum())
@@ -86,7 +92,7 @@ def agreement(
 
     return Agreement(
         agreement=kappa_with_interval(t, j, groups, confidence=confidence),
-        labels=sufficiency(t[both]),
+        labels=sufficiency(t[both], apart=apart, drawn=t.size + apart),
         labelled=labelled,
         coverage=int(both.sum()) / labelled if labelled else None,
         bias=bias(None),

@@ -59,6 +59,7 @@ class Add:
         below: the number must be below this; any will do without.
         only_existing: the item must be there, and is not made.
         changes: attributes that are set with it.
+        without: attributes that must not be there.
     """
 
     pk: str
@@ -68,6 +69,7 @@ class Add:
     below: int | None = None
     only_existing: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict)
+    without: Sequence[str] = ()
 
 
 Write = Put | Delete | Add
@@ -133,6 +135,9 @@ def _add_arguments(add: Add, table_name: str) -> dict[str, Any]:
     if add.below is not None:
         values[":below"] = add.below
         conditions.append("(attribute_not_exists(#n) OR #n < :below)")
+    for place, name in enumerate(add.without):
+        names[f"#without{place}"] = name
+        conditions.append(f"attribute_not_exists(#without{place})")
     if conditions:
         described["ConditionExpression"] = " AND ".join(conditions)
     return {**described, "ExpressionAttributeValues": item_to_wire(values)}

@@ -2,6 +2,9 @@
 
 from functools import cached_property
 
+from autotune_platform.budgets.repository import BudgetRepository
+from autotune_platform.budgets.slots import Slots
+from autotune_platform.budgets.waiting import WaitingShares
 from autotune_platform.decks.grader_repository import DeckGraderRepository
 from autotune_platform.decks.proposing.asking import ProposalAsking
 from autotune_platform.decks.proposing.repository import ProposalRepository
@@ -20,12 +23,14 @@ from autotune_platform.decks.runs.service import RunService
 from autotune_platform.decks.runs.sweeping import RunSweeper
 from autotune_platform.decks.runs.work import RunWork
 from autotune_platform.ledger.connection_repository import ConnectionRepository
+from autotune_platform.ledger.step_shares import StepShares, at_once
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime import clients
 from autotune_platform.runtime.environment import (
     DeckRunApiEnvironment,
     DeckRunEnvironment,
     DeckRunSweepEnvironment,
+    DeckRunWorkEnvironment,
 )
 from autotune_platform.runtime.executions import Executions
 from autotune_platform.wiring.access import ApiParts
@@ -54,6 +59,8 @@ class DeckRunParts(SampleParts, PromptOrderParts):
 
 class DeckRunWorkParts(DeckRunParts):
     """What goes on with runs."""
+
+    environment: DeckRunWorkEnvironment
 
     @cached_property
     def deck_run_asking(self) -> RunAsking:
@@ -94,9 +101,19 @@ class DeckRunWorkParts(DeckRunParts):
             repository=self.deck_run_repository,
             judging=self.deck_run_work,
             proposing=proposing,
+            shares=self._shares(),
             graders=self.deck_grader_repository,
             watch=drift_watch(self.decks_table, self.registry_table),
         )
+
+    def _shares(self) -> StepShares:
+        functions = self.environment.slow_functions
+        waiting = WaitingShares(
+            slots=Slots(budgets=BudgetRepository(self.budgets_table)),
+            of="deck_runs",
+            most_of_all=None if functions is None else at_once(functions),
+        )
+        return StepShares(waiting=waiting, functions=functions)
 
 
 class DeckRunApiParts(ApiParts, DeckRunParts):

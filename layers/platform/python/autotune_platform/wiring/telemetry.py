@@ -6,6 +6,7 @@ from autotune_platform.decks.prompt_index import PromptIndex
 from autotune_platform.decks.repository import DeckRepository
 from autotune_platform.decks.sample_requests import SampleRequests
 from autotune_platform.decks.telemetry.adopting import UnmatchedService
+from autotune_platform.decks.telemetry.expiry import ExpirySweep
 from autotune_platform.decks.telemetry.intake import TelemetryIntake
 from autotune_platform.decks.telemetry.matching import PromptMatcher
 from autotune_platform.decks.telemetry.receipts import Receipts
@@ -42,6 +43,15 @@ class TelemetryParts(SampleParts):
             matcher=self.prompt_matcher,
             store=self.exchange_store,
             receipts=Receipts(self.decks_table),
+            unmatched=self.unmatched_prompts,
+        )
+
+    @cached_property
+    def expiry_sweep(self) -> ExpirySweep:
+        return ExpirySweep(
+            table=self.decks_table,
+            samples=self.samples,
+            repository=self.sample_repository,
             unmatched=self.unmatched_prompts,
         )
 

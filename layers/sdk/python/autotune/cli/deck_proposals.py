@@ -10,9 +10,10 @@ from autotune.cli.invocation import Invocation, note, require_id, stop
 from autotune.cli.llm_spending import dollars
 from autotune.protocol import limits
 from autotune.protocol.deck_rubrics import DeckJudge
+from autotune.protocol.deck_runs import DeckRun
 from autotune.protocol.llm_params import LlmParams
 
-_PROPOSER_TOKENS, _JUDGE_TOKENS = 16_000, 1_000
+PROPOSER_TOKENS, JUDGE_TOKENS = 16_000, 1_000
 
 
 def propose(
@@ -29,7 +30,7 @@ def propose(
         typer.Option(
             min=1, max=limits.MAX_LLM_OUTPUT_TOKENS, help="Most tokens of an answer of --model."
         ),
-    ] = _PROPOSER_TOKENS,
+    ] = PROPOSER_TOKENS,
     cap: Annotated[
         str | None,
         typer.Option(
@@ -50,7 +51,7 @@ def propose(
     require_id(connection, "llc", name="connection", listed_by="llm connections")
     graders = invocation.client.decks.graders
     most = None if cap is None else nano_usd(cap)
-    proposer = _model(connection, model, max_tokens)
+    proposer = model_of(connection, model, max_tokens)
     found = graders.estimate_proposal(deck_id, proposer=proposer)
     price, bound = dollars(found.estimate_nano_usd), dollars(found.bound_nano_usd)
     note(f"{price} US dollars, at most {bound}")
@@ -59,15 +60,21 @@ def propose(
     is_asked = not (yes or invocation.as_json) and typer.get_text_stream("stdin").isatty()
     if is_asked and not typer.confirm("Start?", err=True):
         stop("nothing was started", exit_codes.INCOMPLETE)
-    judge = _model(connection, judge_model or model, _JUDGE_TOKENS)
+    judge = model_of(connection, judge_model or model, JUDGE_TOKENS)
     started = graders.propose(deck_id, proposer=proposer, judge=judge, cap_nano_usd=most)
+    show_proposal(invocation, started, timeout)
+
+
+def show_proposal(invocation: Invocation, started: DeckRun, timeout: float | None) -> None:
+    """Wait for a proposal, show what has come of it, and end the command."""
     run = ended(invocation, started, timeout)
     proposal = run.proposal
     ids = proposal.grader_ids if proposal is not None else []
     if invocation.as_json:
         invocation.show_json(run)
     else:
-        names = {one.id: one.name for one in graders.list(deck_id)} if ids else {}
+        found = invocation.client.decks.graders.list(run.deck_id) if ids else []
+        names = {one.id: one.name for one in found}
         for one in ids:
             typer.echo(f"{one}  {names.get(one, '')}")
         for refused in proposal.refused if proposal is not None else ():
@@ -79,6 +86,7 @@ def propose(
     raise typer.Exit(exit_codes.OK if ids else exit_codes.INCOMPLETE)
 
 
-def _model(connection: str, model: str, max_tokens: int) -> DeckJudge:
+def model_of(connection: str, model: str, max_tokens: int) -> DeckJudge:
+    """Return a model that is asked, at temperature 0."""
     params = LlmParams(max_tokens=max_tokens, temperature=0.0)
     return DeckJudge(connection_id=connection, model=model, params=params)

@@ -12,10 +12,17 @@ from autotune.cli.deck_edits import accept, edit, edits, fix, propose, reject, r
 from autotune.cli.deck_files import export, import_
 from autotune.cli.deck_graders import app as graders
 from autotune.cli.deck_labels import label, progress, truth
+from autotune.cli.deck_proposals import (
+    JUDGE_TOKENS,
+    PROPOSER_TOKENS,
+    model_of,
+    show_proposal,
+)
 from autotune.cli.deck_reading import prompt_in
-from autotune.cli.deck_runs import cancel, estimate, grade, results, runs
+from autotune.cli.deck_runs import Timeout, cancel, estimate, grade, nano_usd, results, runs
 from autotune.cli.deck_samples import app as samples
 from autotune.cli.deck_unmatched import adopt, dismiss, unmatched
+from autotune.cli.ingest_urls import app as ingest
 from autotune.cli.invocation import Columns, Invocation, command, given, require_one, stop
 from autotune.cli.tasks import AggregationOption, DeadlineSeconds, UncalibratedOption
 from autotune.protocol.decks import Deck, DeckVersion
@@ -69,15 +76,49 @@ def create(
             "only measures. It never changes.",
         ),
     ] = None,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Have a model propose graders at once, and wait.")
+    ] = False,
+    connection: Annotated[
+        str | None, typer.Option(help="With --propose: where models are called, llc_...")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="With --propose: the model that proposes, and judges then.")
+    ] = None,
+    cap: Annotated[
+        str | None,
+        typer.Option(metavar="USD", help="With --propose: most US dollars, such as 0.50."),
+    ] = None,
+    timeout: Timeout = None,
 ) -> None:
     """Make a deck from a system prompt.
 
-    A line break at the end of the file is not part of the prompt.
+    A line break at the end of the file is not part of the prompt. With --propose, the deck's id
+    is on the first line, and the rest is as of `autotune decks graders propose`.
     """
     if prompt.name.endswith(".deck.md"):
         stop(f"{prompt} is a deck file: `autotune decks import {prompt}` takes it")
     if name is None and prompt == Path("-"):
         stop("--name is needed where the prompt comes from stdin")
+    if propose:
+        if connection is None or model is None or cap is None:
+            stop("--propose needs --connection, --model and --cap")
+        created = invocation.client.decks.create_proposed(
+            name=name or prompt.stem,
+            system_prompt=prompt_in(prompt),
+            description=description,
+            holdout_share=holdout_share,
+            proposer=model_of(connection, model, PROPOSER_TOKENS),
+            judge=model_of(connection, model, JUDGE_TOKENS),
+            cap_nano_usd=nano_usd(cap),
+        )
+        if not invocation.as_json:
+            typer.echo(created.deck.id)
+        if created.run is not None:
+            show_proposal(invocation, created.run, timeout)
+        return
+    if not connection is model is cap is None:
+        stop("--connection, --model and --cap go with --propose")
     deck = invocation.client.decks.create(
         name=name or prompt.stem,
         system_prompt=prompt_in(prompt),
@@ -222,4 +263,5 @@ for one in _COMMANDS:
     command(app)(one)
 app.add_typer(graders, name="graders")
 app.add_typer(samples, name="samples")
+app.add_typer(ingest, name="ingest")
 app.add_typer(capture, name="capture")

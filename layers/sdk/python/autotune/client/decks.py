@@ -1,6 +1,7 @@
 """``client.decks``: system prompts in versions, with samples and graders of their own."""
 
-from typing import ClassVar, Unpack
+from collections.abc import Mapping
+from typing import Any, ClassVar, Unpack
 
 from autotune.client.arguments import NotGiven, change_of, not_given, request_of
 from autotune.client.binding import AsyncResource, InnerPart, ListMethod, Method, Resource
@@ -12,11 +13,16 @@ from autotune.client.deck_labels import AsyncDeckLabels, DeckLabels
 from autotune.client.deck_runs import AsyncDeckRuns, DeckRuns
 from autotune.client.deck_samples import AsyncDeckSamples, DeckSamples
 from autotune.client.deck_unmatched import AsyncUnmatched, Unmatched
+from autotune.client.ingest_urls import AsyncIngestUrls, IngestUrls
 from autotune.protocol import decks as wire
+from autotune.protocol.deck_creation import CreatedDeck, CreateProposedDeckRequest
+from autotune.protocol.deck_proposals import ProposeGradersRequest
 from autotune.protocol.deck_publishing import CreateDeckTaskRequest
+from autotune.protocol.deck_rubrics import DeckJudge
 from autotune.protocol.levels import Uncalibrated
 from autotune.protocol.tasks import Aggregation, Task, TaskResponse
 
+_created = returning(CreatedDeck)
 _deck = returning(wire.DeckResponse, lambda answer: answer.deck)
 _decks = returning(wire.DeckList, lambda page: (page.decks, page.next_token))
 _version = returning(wire.DeckVersionResponse, lambda answer: answer.version)
@@ -51,6 +57,43 @@ def create_deck(
         holdout_share=holdout_share,
     )
     return call("POST", "decks", read=_deck, body=request, **options)
+
+
+def create_proposed_deck(
+    *,
+    name: str,
+    system_prompt: str,
+    proposer: DeckJudge | Mapping[str, Any],
+    judge: DeckJudge | Mapping[str, Any] | None = None,
+    cap_nano_usd: int | None = None,
+    description: str | None = None,
+    holdout_share: float | None = None,
+    **options: Unpack[CallOptions],
+) -> Call[CreatedDeck]:
+    """Make a deck, and have a model propose graders from its prompt at once.
+
+    ``run`` of what is returned is the proposal's; ``decks.runs.get`` says what has come of it.
+
+    Args:
+        name: as for ``create``; so with prompt, description and share.
+        proposer: the model that proposes; so with the others, as for ``graders.propose``.
+
+    Raises:
+        InvalidInputError: a field is out of its range; nothing was sent.
+        InvalidRequestError: the model cannot be asked; no deck is made.
+        ConflictError: there are as many decks, or runs under way, as there may be; none is made.
+    """
+    request = request_of(
+        CreateProposedDeckRequest,
+        name=name,
+        description=description,
+        system_prompt=system_prompt,
+        holdout_share=holdout_share,
+        propose=request_of(
+            ProposeGradersRequest, proposer=proposer, judge=judge, cap_nano_usd=cap_nano_usd
+        ),
+    )
+    return call("POST", "decks", read=_created, body=request, **options)
 
 
 def get_deck(deck_id: str, **options: Unpack[CallOptions]) -> Call[wire.Deck]:
@@ -209,8 +252,10 @@ class DeckMethods:
     edits = InnerPart(DeckEdits, AsyncDeckEdits)
     capture = InnerPart(DeckCaptures, AsyncDeckCaptures)
     unmatched = InnerPart(Unmatched, AsyncUnmatched)
+    ingest_urls = InnerPart(IngestUrls, AsyncIngestUrls)
 
     create = Method(create_deck)
+    create_proposed = Method(create_proposed_deck)
     get = Method(get_deck)
     list = ListMethod(list_decks)
     update = Method(update_deck)

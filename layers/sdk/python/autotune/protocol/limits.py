@@ -158,7 +158,10 @@ MAX_CALIBRATION_SAMPLES = 10_000
 """Most samples that a calibration was measured on."""
 
 MAX_LEVELS_TEXT_CHARACTERS = 400_000
-"""Longest conversation and response, together, that a rubric of levels is asked about."""
+"""Longest system prompt, conversation and response, together, that rubrics are asked about."""
+
+MAX_LEVELS_ANSWER_CHARACTERS = 200_000
+"""Longest answer of a judge that is read for a level."""
 
 MAX_MULTI_GRADERS = 20
 MAX_EXPRESSION_CHARACTERS = 500
@@ -407,6 +410,9 @@ calls of each are kept with their texts."""
 
 MAX_MATCHED_SAMPLES = 100
 """Most samples in one request that names no deck: each is looked up by its prompt."""
+
+MAX_INGEST_URLS = 100
+"""Most ingest URLs that an organisation has at a time, revoked ones aside."""
 
 UNMATCHED_DAYS = 30
 """How long a prompt is shown that no deck has, from the last call with it."""

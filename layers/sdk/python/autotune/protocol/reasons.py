@@ -164,7 +164,10 @@ REASONS: Mapping[ReasonCode, Reason] = {
         do="score it again",
     ),
     "model_answer_unreadable": Reason(
-        means="the model's answer has no result of the form that was asked for",
+        means=(
+            "the model's answer has no result of the form that was asked for, or, of a rubric of "
+            "levels, more than 200,000 characters"
+        ),
         whose="the grader's owner",
         do="raise `maxTokens`, mend the prompt, or choose a model that follows formats",
     ),
@@ -204,7 +207,7 @@ REASONS: Mapping[ReasonCode, Reason] = {
         do="send it to a task whose grader is of that prompt's deck",
     ),
     "input_too_long": Reason(
-        means="conversation and response have more than 400,000 characters",
+        means="system prompt, conversation and response have more than 400,000 characters",
         whose="the task's owner",
         do="shorten them, or have another grader score such texts",
     ),

@@ -40,7 +40,7 @@ class EditMeasuring:
     ) -> list[Truth]:
         """Return the ground truths of one half that a measurement at a moment may use.
 
-        Of the held-out half, only those of samples that were drawn.
+        Of the held-out half, only those of samples that were drawn, given blind.
 
         Args:
             by: the moment; what was said later is not looked at.
@@ -49,10 +49,22 @@ class EditMeasuring:
         truths = self.labels.truths(grader_id, split=split)
         return [one for one in truths if one.split == split and _is_used(one, by, since)]
 
+    def apart(self, grader_id: str, *, by: datetime) -> int:
+        """Return on how many drawn held-out samples people are apart, by what they said by then."""
+        truths = self.labels.truths(grader_id, split="holdout")
+        return sum(
+            one.state == "to_adjudicate" and one.counts and not any(at > by for at in _moments(one))
+            for one in truths
+        )
+
     @staticmethod
-    def sufficiency(truths: Iterable[Truth]) -> Sufficiency:
-        """Return whether labels suffice for a claim, before a judge is asked."""
-        return sufficiency(as_levels([one.score for one in truths]))
+    def sufficiency(truths: Iterable[Truth], *, apart: int = 0) -> Sufficiency:
+        """Return whether labels suffice for a claim, before a judge is asked.
+
+        Args:
+            apart: drawn held-out samples on which people are apart.
+        """
+        return sufficiency(as_levels([one.score for one in truths]), apart=apart)
 
     def trial(self, edit: Edit, truths: Sequence[Truth]) -> EditTrial:
         """Return what an edit changes on the development half."""
@@ -185,12 +197,9 @@ def _level(word: JudgeWord | None) -> float:
 def _is_used(truth: Truth, by: datetime, since: datetime | None) -> bool:
     if truth.state != "settled":
         return False
-    if truth.split == "holdout" and truth.selection != "random":
+    if truth.split == "holdout" and not truth.counts:
         return False
-    words = [voice.latest for voice in truth.voices.values()]
-    moments = [word.at for word in words]
-    if truth.adjudication is not None:
-        moments.append(truth.adjudication.at)
+    moments = _moments(truth)
     if any(moment > by for moment in moments):
         return False
     if since is None:
@@ -198,6 +207,15 @@ def _is_used(truth: Truth, by: datetime, since: datetime | None) -> bool:
     # Of somebody who said something else before, there is nothing fresh.
     is_first = not any(voice.corrections for voice in truth.voices.values())
     return is_first and all(moment > since for moment in moments)
+
+
+def _moments(truth: Truth) -> list[datetime]:
+    """Return when each word was said that counts, and when somebody decided.
+
+    Words that do not count leave no sample out of a figure.
+    """
+    moments = [word.at for word in truth.words.values()]
+    return [*moments, truth.adjudication.at] if truth.adjudication else moments
 
 
 def _coefficient(kappa: Kappa) -> Coefficient:

@@ -20,7 +20,12 @@ from autotune_platform.decks.service import require_current, require_room
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
 from autotune_platform.runtime.errors import ConflictError
 from autotune_platform.runtime.parts import part
-from autotune_platform.statistics.labels import LEAST_LABELS, LEAST_OUTSIDE_COMMONEST
+from autotune_platform.statistics.labels import (
+    LEAST_LABELS,
+    LEAST_OUTSIDE_COMMONEST,
+    MOST_APART,
+    Insufficient,
+)
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,13 @@ class ReplayPlanning:
         if request.split == "development":
             return self.measuring.labelled(grader.id, split="development", by=by)
         truths = self.measuring.labelled(grader.id, split="holdout", by=by, since=since)
-        labels = self.measuring.sufficiency(truths)
+        apart = self.measuring.apart(grader.id, by=by)
+        labels = self.measuring.sufficiency(truths, apart=apart)
+        if labels.because is Insufficient.MANY_APART:
+            raise ConflictError(
+                f"people are apart on {apart} drawn samples of the held-out half, and agree on "
+                f"{len(truths)}; a claim needs them adjudicated, but for {MOST_APART:.0%}"
+            )
         if not labels.is_sufficient:
             raise ConflictError(
                 f"{labels.n} drawn labels of the held-out half have a level, "

@@ -21,9 +21,13 @@ def with_rating(truth: Truth, rating: Rating) -> Truth:
     before = truth.voices.get(rating.rater)
     word = rating.word
     voice = (
-        before.after(word)
+        before.after(word, is_claimed=truth.was_drawn)
         if before
-        else Voice(blind=None if word.saw_result else word, latest=word)
+        else Voice(
+            blind=None if word.saw_result else word,
+            latest=word,
+            drawn=rating.selection == "random",
+        )
     )
     voices = {**truth.voices, rating.rater: voice}
     return _derived(truth.model_copy(update={"voices": voices}), rating.created_at)

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from autotune.protocol.deck_creation import CreateProposedDeckRequest
 from autotune.protocol.deck_proposals import ProposalEstimate, ProposeGradersRequest
+from autotune.protocol.deck_runs import DeckRun
 from autotune.protocol.ids import new_id
 from autotune.protocol.limits import MAX_DECK_GRADERS
 from autotune.protocol.problems import LimitProblem
 from autotune_platform.access.models import Caller
-from autotune_platform.decks.models import Deck
+from autotune_platform.decks.models import Deck, WholeDeck
 from autotune_platform.decks.proposing.asking import ProposalAsking
 from autotune_platform.decks.proposing.models import RunProposal
 from autotune_platform.decks.repository import DeckRepository
@@ -18,7 +20,12 @@ from autotune_platform.decks.runs.starting import START_WITHIN
 from autotune_platform.decks.service import DeckService
 from autotune_platform.ledger.usable_connections import UsableConnections
 from autotune_platform.runtime.clock import SYSTEM_CLOCK, Clock
-from autotune_platform.runtime.errors import ConflictError, NotFoundError, TooManyEntitiesError
+from autotune_platform.runtime.errors import (
+    AutotuneError,
+    ConflictError,
+    NotFoundError,
+    TooManyEntitiesError,
+)
 from autotune_platform.runtime.parts import part
 
 
@@ -51,6 +58,32 @@ class ProposalService:
             fits=room is None or cost.bound <= room,
         )
 
+    def create_deck(
+        self, caller: Caller, request: CreateProposedDeckRequest
+    ) -> tuple[WholeDeck, DeckRun | None]:
+        """Make a deck, and have graders proposed where that is asked for, or make none.
+
+        Raises:
+            InvalidRequestError: the prompt has too many placeholders, the model cannot be asked, or
+                the judge's connection is none that the organisation may use.
+            TooManyEntitiesError: the organisation has as many decks as it may, as many versions
+                with placeholders, or as many runs under way.
+            UnavailableError: a store refused work.
+        """
+        asked = request.propose
+        if asked is None:
+            return self.decks.create(caller, request), None
+        self.asking.cost(caller, asked.proposer, request.system_prompt)
+        self._require_judge(caller, asked)
+        deck = self.decks.create(caller, request)
+        try:
+            started = self.start(caller, deck.deck.id, asked, idempotency_key=None)
+        except AutotuneError:
+            # Who is refused knows of no deck, and asks for another.
+            self.decks.delete(caller, deck.deck.id)
+            raise
+        return deck, started.run
+
     def start(
         self,
         caller: Caller,
@@ -79,11 +112,7 @@ class ProposalService:
         if before is not None:
             return StartedRun(on_wire(before), replayed=True)
         self._require_room(deck)
-        if request.judge is not None:
-            connection_id = request.judge.connection_id
-            self.connections.require(
-                caller.organization_id, connection_id, field="judge.connectionId"
-            )
+        self._require_judge(caller, request)
         cost = self.asking.cost(caller, request.proposer, self._prompt(deck))
         now = self.clock.now()
         cap = request.cap_nano_usd
@@ -109,6 +138,13 @@ class ProposalService:
         stored = Run.model_validate(run)
         self.runs.add(stored, [], idempotency_key=idempotency_key)
         return StartedRun(on_wire(stored), replayed=False)
+
+    def _require_judge(self, caller: Caller, request: ProposeGradersRequest) -> None:
+        if request.judge is not None:
+            connection_id = request.judge.connection_id
+            self.connections.require(
+                caller.organization_id, connection_id, field="judge.connectionId"
+            )
 
     def _prompt(self, deck: Deck) -> str:
         prompt = self.deck_repository.prompts(deck.id, [deck.version]).get(deck.version)

@@ -18,6 +18,7 @@ from autotune_platform.statistics.calibration import (
     calibration,
 )
 from autotune_platform.statistics.drift import DRIFT_LABELS
+from autotune_platform.statistics.labels import Insufficient
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,21 @@ def measured(
     drifted counts no more.
 
     Args:
-        truths: of the grader, of any samples; those are used that are held out and were drawn.
+        truths: of the grader, of any samples; those are used that are held out, drawn, and were
+            given blind.
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
         confidence: nominal coverage of κ's interval, by the look that the version has.
     """
-    drawn = [
-        one
-        for one in truths
-        if one.state == "settled" and one.split == "holdout" and one.selection == "random"
-    ]
+    counted = [one for one in truths if one.counts]
+    drawn = [one for one in counted if one.state == "settled"]
+    apart = len(counted) - len(drawn)
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
-    found = {model: _of_model(drawn, words, confidence) for model, words in by_model.items()}
+    found = {
+        model: _of_model(drawn, words, apart=apart, confidence=confidence)
+        for model, words in by_model.items()
+    }
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
@@ -110,12 +113,18 @@ def _is_unjudged(
 
 
 def _of_model(
-    truths: Sequence[Truth], words: Mapping[str, GraderResult], confidence: float
+    truths: Sequence[Truth],
+    words: Mapping[str, GraderResult],
+    *,
+    apart: int,
+    confidence: float,
 ) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
-    return calibration(truth, judged, groups, threshold=THRESHOLD, confidence=confidence)
+    return calibration(
+        truth, judged, groups, threshold=THRESHOLD, confidence=confidence, apart=apart
+    )
 
 
 def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | None:
@@ -128,6 +137,7 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
     is_checked = (
         is_known
         and found.because is Uncalibrated.INSUFFICIENT_LABELS
+        and found.labels.because is not Insufficient.MANY_APART
         and low is not None
         and low >= found.threshold
         and sum(level.n for level in found.levels) >= DRIFT_LABELS

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autotune_platform.storage.data_holders import Holding
+from autotune_platform.storage.data_holders import Holding, RegistryHolding
 
 _DECK = "`DELETE /api/v1/decks/{id}`"
 _UNMATCHED = "`DELETE /api/v1/unmatched-prompts/{id}`"
@@ -77,6 +77,11 @@ TELEMETRY: Sequence[Holding] = [
         key="org_*#unmatched / counts",
         what="how many of them there are",
         retained="it says nothing of any prompt",
+    ),
+    RegistryHolding(
+        key="igu_* / record",
+        what="ingest URLs: name, deck; a digest of the secret",
+        retained="a revoked one stays refused, and the audit log names it",
     ),
     Holding(
         place="table decks",

@@ -11,7 +11,7 @@ from autotune_platform.decks.models import Deck
 from autotune_platform.decks.prompt_index import MOST_DECKS_OF_A_PROMPT, PromptIndex, Template
 from autotune_platform.decks.prompts import prompt_hash
 from autotune_platform.decks.repository import DeckRepository
-from autotune_platform.judging.rubric.system_prompts import filled_in, normalized
+from autotune_platform.judging.rubric.system_prompts import has_normal_text, normalized
 from autotune_platform.runtime.parts import part
 
 TIED_AT_MOST = 10
@@ -85,7 +85,7 @@ class PromptMatcher:
 
 def _matching(templates: Iterable[Template], text: str) -> list[Template]:
     plain = normalized(text)
-    return [one for one in templates if filled_in(one.prompt, plain) is not None]
+    return [one for one in templates if has_normal_text(one.prompt, plain)]
 
 
 def _best_of_each(templates: Iterable[Template]) -> list[Template]:

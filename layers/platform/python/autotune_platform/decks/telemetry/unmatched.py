@@ -139,19 +139,25 @@ class UnmatchedPrompts:
         for item in self._table.items(prompt.id, starting=EXAMPLE, attributes=("pk", "sk")):
             self._table.delete(item["pk"], item["sk"])
         self._table.delete(prompt.id, TEXT)
-        listed = unmatched_of(prompt.organization_id)
-        self._table.transact(
+        self._table.transact(_unlisting(prompt))
+
+    def erase(self, prompt: UnmatchedPrompt) -> bool:
+        """Erase a prompt and all that is kept of it, at once.
+
+        Returns:
+            False where a call had it in the meantime, or it was erased; then nothing is written.
+        """
+        stored = item_of(prompt, pk=prompt.id, sk=PROMPT)
+        unchanged = Condition(only_if={name: stored[name] for name in ("count", "keep_until")})
+        examples = [f"{EXAMPLE}{place}" for place in range(MAX_UNMATCHED_EXAMPLES)]
+        gone = [TEXT, expiry_key(prompt.id)[1], *examples]
+        return not self._table.transact(
             [
-                Delete(pk=listed, sk=prompt.id, condition=PRESENT),
-                Add(pk=listed, sk=COUNTS, name=_PROMPTS, by=-1, only_existing=True),
+                Delete(pk=prompt.id, sk=PROMPT, condition=unchanged),
+                *(Delete(pk=prompt.id, sk=sk) for sk in gone),
+                *(_unlisting(prompt) if prompt.is_listed else ()),
             ]
         )
-
-    def erase(self, prompt: UnmatchedPrompt) -> None:
-        """Erase a prompt and all that is kept of it; again is fine."""
-        self.unlist(prompt)
-        self._table.delete(prompt.id, PROMPT)
-        self._table.delete(*expiry_key(prompt.id))
 
     def _pass_over(self, receipt: Receipt, exchange: Exchange, now: datetime) -> Receipt:
         """Count a call that the list has no room for, once."""
@@ -171,8 +177,15 @@ class UnmatchedPrompts:
         last = _least(self.list(new.organization_id), exchange.captured_at)
         if last is None:
             return False
-        self.erase(last)
-        return True
+        return self.erase(last)
+
+
+def _unlisting(prompt: UnmatchedPrompt) -> list[Write]:
+    listed = unmatched_of(prompt.organization_id)
+    return [
+        Delete(pk=listed, sk=prompt.id, condition=PRESENT),
+        Add(pk=listed, sk=COUNTS, name=_PROMPTS, by=-1, only_existing=True),
+    ]
 
 
 def _first(
@@ -213,7 +226,17 @@ def _again(before: UnmatchedPrompt, new: UnmatchedPrompt, exchange: Exchange) ->
         changes["keep_until"] = later["keep_until"]
     if before.is_listed and list(new.tied) != list(before.tied):
         changes["tied"] = list(new.tied)
-    counted = Add(pk=new.id, sk=PROMPT, name="count", by=1, only_existing=True, changes=changes)
+    # What is dismissed meanwhile, or a deck, is to get no further example.
+    marks = ("deck_id", "dismissed_at") if before.is_listed else ()
+    counted = Add(
+        pk=new.id,
+        sk=PROMPT,
+        name="count",
+        by=1,
+        only_existing=True,
+        changes=changes,
+        without=marks,
+    )
     place = before.count
     if place >= MAX_UNMATCHED_EXAMPLES:
         place = _drawn(exchange, "kept") % (before.count + 1)

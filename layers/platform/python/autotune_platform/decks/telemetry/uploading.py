@@ -33,8 +33,12 @@ class SampleMatching:
         *,
         collection: Collection,
         idempotency_key: str | None,
+        deck_id: str | None = None,
     ) -> MatchedSamples:
         """Store each line whose deck is found, count the others, and say what is wrong with some.
+
+        Args:
+            deck_id: the deck that all of them are of, whatever their prompts are.
 
         Raises:
             InvalidRequestError: there is no line.
@@ -55,11 +59,11 @@ class SampleMatching:
         faulty = [line for line in lines if isinstance(line, FaultyLine)]
         taken: list[tuple[int, Taken]] = []
         for one in given:
-            fault = _fault(one)
+            fault = _fault(one, needs_prompt=deck_id is None)
             if fault is not None:
                 faulty.append(fault)
                 continue
-            what = self.intake.take_in(_exchange(request, one, collection), deck_id=None)
+            what = self.intake.take_in(_exchange(request, one, collection), deck_id=deck_id)
             if what.fault is None:
                 taken.append((one.place + 1, what))
             else:
@@ -81,7 +85,7 @@ def require_few(body: bytes) -> None:
         )
 
 
-def _fault(one: Given) -> FaultyLine | None:
+def _fault(one: Given, *, needs_prompt: bool) -> FaultyLine | None:
     """Return what is wrong with a sample that is to find its deck; None where nothing is."""
     if one.sample.deck_version is not None:
         expected = "left out: the version is found by the prompt, too"
@@ -90,7 +94,7 @@ def _fault(one: Given) -> FaultyLine | None:
         text = conversation_of(one.sample).instructions
     except FaultySampleError as error:
         return faulty_line(one.place, error.field, error.expected)
-    if text is None or not normalized(text):
+    if needs_prompt and (text is None or not normalized(text)):
         return faulty_line(one.place, "request.messages", NO_PROMPT)
     return None
 

@@ -47,8 +47,9 @@ class SampleTexts(FrozenModel):
 
     @property
     def characters(self) -> int:
-        """How many characters a judge reads of it, without the system prompt."""
-        return len(self.response) + sum(len(turn.text) for turn in self.turns)
+        """How many characters a judge reads of it, its own system prompt included."""
+        said = sum(len(turn.text) for turn in self.turns)
+        return len(self.system or "") + said + len(self.response)
 
 
 def sample_texts(request: Mapping[str, Any], response: Mapping[str, Any]) -> SampleTexts:

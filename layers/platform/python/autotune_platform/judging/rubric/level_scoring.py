@@ -81,6 +81,8 @@ class Counting:
 
 def unfit(rubric: RubricLevels, texts: SampleTexts) -> Judgement | None:
     """Return the judgement on texts that the rubric is not asked about; None where it is."""
+    if texts.characters > MAX_LEVELS_TEXT_CHARACTERS:
+        return Judgement(abstained=True, reason_code="input_too_long")
     is_other = (
         texts.system is not None
         and rubric.system_prompt is not None
@@ -88,8 +90,6 @@ def unfit(rubric: RubricLevels, texts: SampleTexts) -> Judgement | None:
     )
     if is_other:
         return Judgement(abstained=True, reason_code="other_system_prompt")
-    if texts.characters > MAX_LEVELS_TEXT_CHARACTERS:
-        return Judgement(abstained=True, reason_code="input_too_long")
     return None
 
 

@@ -22,6 +22,7 @@ from typing import Final, Literal, Protocol
 
 from autotune.protocol.completions import Priority, ReasonCode
 from autotune.protocol.levels import LEVELS
+from autotune.protocol.limits import MAX_LEVELS_ANSWER_CHARACTERS, MAX_REASONING_CHARACTERS
 from autotune.protocol.llm_params import LlmInput, LlmParams
 from autotune.protocol.llm_requests import EnqueueLlmRequest, LlmErrorCode, LlmTrace
 from autotune.protocol.verdict_formats import ABSTAIN, MARKS, VerdictFormat, folded
@@ -81,8 +82,10 @@ _FAULTS: Final[Mapping[str, LevelFault]] = {
     "verdict_missing": "verdict_missing",
     "verdict_conflict": "verdict_conflict",
 }
+# No class takes ends of lines: each line begins once, so that the time is linear in the answer's
+# length.
 _EXPLANATION = re.compile(
-    rf"(?:\A|(?<=[\r\n]))[\s>#~+{re.escape(MARKS)}-]*+(?i:explanation)[ \t{re.escape(MARKS)}]*+"
+    rf"(?:\A|(?<=[\r\n]))[ \t>#~+{re.escape(MARKS)}-]*+(?i:explanation)[ \t{re.escape(MARKS)}]*+"
     "[:\N{FULLWIDTH COLON}]",
     re.ASCII,
 )
@@ -213,12 +216,17 @@ def read_levels(row: Row, output: RowOutput | None) -> LevelReading:
 def read_answer_text(raw: str, *, is_cut: bool = False, is_refusal: bool = False) -> LevelReading:
     """Return what an answer says, whoever gave it.
 
+    One with more than ``MAX_LEVELS_ANSWER_CHARACTERS`` is not read, and not asked for again: a
+    judge that wrote so much would write and cost as much once more.
+
     Args:
         is_cut: whether the model had no tokens left.
         is_refusal: whether its provider says that it refused.
     """
     if is_refusal:
         return LevelReading(status="failed", reason="model_refused", fault="refused")
+    if len(raw) > MAX_LEVELS_ANSWER_CHARACTERS:
+        return _unreadable(raw[:MAX_REASONING_CHARACTERS], None)
     parsed = parse(raw, levels_format(), is_cut=is_cut)
     if parsed.error is not None:
         fault = _FAULTS.get(parsed.error.code, "verdict_unreadable")
@@ -236,7 +244,7 @@ def read_answer_text(raw: str, *, is_cut: bool = False, is_refusal: bool = False
     return LevelReading(status="scored", level=int(value), **texts)
 
 
-def _unreadable(raw: str, fault: LevelFault) -> LevelReading:
+def _unreadable(raw: str, fault: LevelFault | None) -> LevelReading:
     return LevelReading(
         status="failed",
         reason="model_answer_unreadable",

@@ -7,7 +7,16 @@ matches where all of it stands there, in order.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
+MOST_MARKS_TOGETHER = 30
+"""Combining characters in a row that are put into their order: sorting takes time in proportion to
+their square. Unicode's Stream-Safe Text Format has no more of them
+(https://unicode.org/reports/tr15/#Stream_Safe_Text_Format)."""
+
+_JOINER = "\N{COMBINING GRAPHEME JOINER}"
+# Characters that combine begin at U+0300, so that no others need be looked at one by one.
+_MAY_BE_MARKS = re.compile(f"[^\x00-\u02ff]{{{MOST_MARKS_TOGETHER + 1},}}+")
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]{0,63})\}\}")
 
 
@@ -15,9 +24,12 @@ def normalized(prompt: str) -> str:
     """Return a prompt's normal form.
 
     That is NFC, with LF for ends of lines, without spaces at the ends of lines and without empty
-    lines before and after. Case and inner spacing stay.
+    lines before and after. Case and inner spacing stay. Of more than ``MOST_MARKS_TOGETHER``
+    combining characters in a row, so many at a time are put into their order. It takes time in
+    proportion to the text, whatever stands in it.
     """
-    text = unicodedata.normalize("NFC", prompt).replace("\r\n", "\n").replace("\r", "\n")
+    text = unicodedata.normalize("NFC", _stream_safe(prompt))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines = [line.rstrip() for line in text.split("\n")]
     first = next((place for place, line in enumerate(lines) if line), len(lines))
     last = next((place for place in range(len(lines), first, -1) if lines[place - 1]), first)
@@ -40,8 +52,12 @@ def filled_in(prompt: str, text: str) -> list[str] | None:
     Both are compared in their normal form. Each literal segment is looked for behind the one before
     and taken where it first stands, so that this takes time in proportion to the text.
     """
-    segments = _PLACEHOLDER.split(normalized(prompt))[::2]
-    return _between(segments, normalized(text))
+    return _between(_segments(prompt), normalized(text))
+
+
+def has_normal_text(template: str, text: str) -> bool:
+    """Return whether a text is a prompt, as ``is_written_under``, of both in their normal form."""
+    return _between(_PLACEHOLDER.split(template)[::2], text) is not None
 
 
 def literal_text(prompt: str) -> str:
@@ -52,6 +68,35 @@ def literal_text(prompt: str) -> str:
 def literal_characters(prompt: str) -> int:
     """Return how many characters of a prompt are not in placeholders."""
     return len(literal_text(prompt))
+
+
+@lru_cache(maxsize=8)
+def _segments(prompt: str) -> Sequence[str]:
+    """Return what of a prompt is literal; it is the same one for all samples of an upload."""
+    return _PLACEHOLDER.split(normalized(prompt))[::2]
+
+
+def _stream_safe(text: str) -> str:
+    """Return a text with a joiner behind so many combining characters in a row."""
+    return text if text.isascii() else _MAY_BE_MARKS.sub(_parted, text)
+
+
+def _parted(found: re.Match[str]) -> str:
+    parts: list[str] = []
+    together = 0
+    for character in found[0]:
+        together = together + 1 if _is_mark(character) else 0
+        if together > MOST_MARKS_TOGETHER:
+            parts.append(_JOINER)
+            together = 1
+        parts.append(character)
+    return "".join(parts)
+
+
+@lru_cache(maxsize=8_192)
+def _is_mark(character: str) -> bool:
+    """Return whether a character is put into order among others, once it is decomposed."""
+    return unicodedata.combining(unicodedata.normalize("NFD", character)[0]) != 0
 
 
 def _between(segments: Sequence[str], text: str) -> list[str] | None:

@@ -1,0 +1,25 @@
+"""Erases captured samples and prompts whose time is over; runs every three minutes."""
+
+from functools import cache
+from typing import Any
+
+from autotune_platform.runtime.environment import SampleEnvironment
+from autotune_platform.wiring.telemetry import TelemetryParts
+
+# For what is under way when the time is over.
+_RESERVED_MS = 20_000
+
+
+@cache
+def parts() -> TelemetryParts:
+    """Return what this process is put together from."""
+    return TelemetryParts(SampleEnvironment.parse())
+
+
+def lambda_handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Erase as far as there is time; return how many were looked at."""
+
+    def has_time() -> bool:
+        return bool(context.get_remaining_time_in_millis() > _RESERVED_MS)
+
+    return {"expired": parts().expiry_sweep.sweep(has_time=has_time)}

@@ -1,0 +1,1 @@
+"""Ingest URLs, and what is handed over at them."""
