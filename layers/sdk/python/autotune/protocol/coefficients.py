@@ -15,7 +15,7 @@ NoIntervalBecause = Literal[
 ``undefined_replicate``: all hangs on one group. ``no_variation``: no group changes the estimate.
 """
 
-InsufficientBecause = Literal["few_labels", "few_outside_commonest_level", "many_apart"]
+InsufficientBecause = Literal["few_labels", "few_outside_commonest_level", "many_open"]
 """Why nothing can be claimed: fewer than 50 pairs of drawn labels and judge's levels, or fewer than
 15 of them outside the commonest level."""
 
