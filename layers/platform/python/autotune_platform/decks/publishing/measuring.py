@@ -43,6 +43,7 @@ def measured(
     version: int,
     drifted: Mapping[str, Drifted],
     confidence: float,
+    left: int = 0,
 ) -> Measured | None:
     """Return what was measured of the judge that counts; None where nothing was.
 
@@ -56,14 +57,15 @@ def measured(
         results: of the version, repeated ones as well.
         drifted: what is known of that, by model.
         confidence: nominal coverage of κ's interval, by the look that the version has.
+        left: held-out samples that people left to others, and that nobody rated.
     """
     counted = [one for one in truths if one.counts]
     drawn = [one for one in counted if one.state == "settled"]
-    apart = len(counted) - len(drawn)
+    without_truth = len(counted) - len(drawn) + left
     sample_ids = {one.sample_id for one in drawn}
     by_model = _first_words(results, sample_ids, drifted)
     found = {
-        model: _of_model(drawn, words, apart=apart, confidence=confidence)
+        model: _of_model(drawn, words, without_truth=without_truth, confidence=confidence)
         for model, words in by_model.items()
     }
     is_known = any(one.is_calibrated for one in found.values()) or any(
@@ -116,14 +118,19 @@ def _of_model(
     truths: Sequence[Truth],
     words: Mapping[str, GraderResult],
     *,
-    apart: int,
+    without_truth: int,
     confidence: float,
 ) -> Calibration:
     truth = [one.score for one in truths]
     judged = [words[one.sample_id].score if one.sample_id in words else None for one in truths]
     groups = [one.group_key for one in truths]
     return calibration(
-        truth, judged, groups, threshold=THRESHOLD, confidence=confidence, apart=apart
+        truth,
+        judged,
+        groups,
+        threshold=THRESHOLD,
+        confidence=confidence,
+        without_truth=without_truth,
     )
 
 
@@ -137,7 +144,7 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
     is_checked = (
         is_known
         and found.because is Uncalibrated.INSUFFICIENT_LABELS
-        and found.labels.because is not Insufficient.MANY_APART
+        and found.labels.because is not Insufficient.MANY_OPEN
         and low is not None
         and low >= found.threshold
         and sum(level.n for level in found.levels) >= DRIFT_LABELS
