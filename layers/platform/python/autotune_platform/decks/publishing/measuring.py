@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from autotune.protocol.deck_publishing import UncalibratedBecause
+from autotune_platform.decks.labels.choosing import drawn_to_check
 from autotune_platform.decks.labels.models import Truth
 from autotune_platform.decks.models import Drifted
 from autotune_platform.decks.result_models import GraderResult
@@ -19,6 +20,9 @@ from autotune_platform.statistics.calibration import (
 )
 from autotune_platform.statistics.drift import DRIFT_LABELS
 from autotune_platform.statistics.labels import Insufficient
+
+_MOST_WITHOUT_LEVEL = 2
+"""Of the twenty samples by which a model is checked that follows another one."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,15 @@ def measured(
     is_known = any(one.is_calibrated for one in found.values()) or any(
         one.version == version for one in drifted.values()
     )
+    if is_known and drawn:
+        wanted = {*drawn_to_check(drawn[0].grader_id, version, drawn)}
+        checks = [one for one in drawn if one.sample_id in wanted]
+        for model, one in found.items():
+            words = {id_: word for id_, word in by_model[model].items() if id_ in wanted}
+            if one.because is Uncalibrated.INSUFFICIENT_LABELS and words.keys() == wanted:
+                found[model] = _of_model(
+                    checks, words, without_truth=without_truth, confidence=confidence
+                )
     every = [
         Measured(
             model=model,
@@ -138,7 +151,8 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
     """Return why a model is not calibrated; None where it is.
 
     Where a model was calibrated for this version before, the labels are known to suffice: then
-    twenty samples that were judged again are enough, if kappa's lower end on them alone is.
+    twenty samples that were judged again are enough, if kappa's lower end on them alone is. They
+    are drawn by the platform, and eighteen of them have to have a level.
     """
     low = found.agreement.interval.low
     is_checked = (
@@ -147,7 +161,7 @@ def _because(found: Calibration, *, is_known: bool) -> UncalibratedBecause | Non
         and found.labels.because is not Insufficient.MANY_OPEN
         and low is not None
         and low >= found.threshold
-        and sum(level.n for level in found.levels) >= DRIFT_LABELS
+        and DRIFT_LABELS - _MOST_WITHOUT_LEVEL <= found.labels.n <= DRIFT_LABELS
     )
     if found.because is None or is_checked:
         return None
